@@ -1,0 +1,156 @@
+// The seam between the executor and a device: one shard of the state, sweeps over it, and read-outs of it. No gate name
+// in it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qsim/communicator.h"
+#include "qsim/plan.h"
+#include "qsim/types.h"
+
+namespace qsim {
+
+/// The amplitudes of a shard whose local index satisfies (index & mask) == value, in ascending order. {0, 0} is all of
+/// it.
+struct ChunkView {
+  Index mask = 0, value = 0;
+};
+
+/// Memory that a transport may touch directly.
+struct MemoryRegion {
+  std::byte* data = nullptr;
+  std::uint64_t bytes = 0;
+  bool on_device = false;
+};
+
+struct BackendInfo {
+  std::string name;                                // "cpu", "cuda", "null"
+  std::string device;                              // "AMD EPYC, 2 threads, avx512" or "NVIDIA H200"
+  std::uint64_t memory_bytes = 0, free_bytes = 0;  // usable by the pool
+  int threads = 1;
+  int device_id = -1;
+};
+
+struct BackendOptions {
+  Precision precision = Precision::kDouble;
+  int threads = 0;              // CPU: 0 = the affinity mask's
+  int device_id = 0;            // CUDA
+  std::string instruction_set;  // CPU: "" = best; "scalar", "avx2", "avx512"
+  std::string jit = "auto";     // CUDA: auto | off | only
+  double pool_share = 0;        // CUDA: fixed share of free memory; 0 = what the plan needs
+};
+
+/// K most probable: local physical index and probability.
+struct IndexProbability {
+  Index index = 0;
+  double probability = 0;
+};
+
+/// A draw inside a block of amplitudes: find the first amplitude of the block, in the order given by `order` bits,
+/// whose running total of units exceeds `offset`.
+struct UnitDraw {
+  Index block = 0;
+  std::uint64_t offset = 0;
+};
+
+/// A shard of 2^local_bits amplitudes on one device. Lanes are in-order queues (CUDA streams; on the CPU every call
+/// completes before it returns). Verbs without a lane run on lane 0 and, where they return values, wait for them.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual BackendInfo info() const = 0;
+
+  // -- memory: one allocation, then nothing
+  /// Allocates the pool for shards of 2^local_bits; may be called again for another run. CapacityError or DeviceError.
+  virtual void reserve(const PoolLayout& layout, std::uint32_t local_bits) = 0;
+  virtual std::uint64_t peak_bytes() const = 0;  // high-water mark of the pool
+  virtual MemoryRegion state() = 0;
+  virtual MemoryRegion slot(std::uint32_t slot) = 0;    // of the chunk ring
+  virtual void save_state(std::uint32_t snapshot) = 0;  // copies the state to a snapshot of the pool, and back
+  virtual void restore_state(std::uint32_t snapshot) = 0;
+
+  // -- sweeps
+  /// Uploads (and compiles) sweeps that are specialised to this rank; returns the handle of the first, the others
+  /// follow.
+  virtual std::uint32_t prepare(std::span<const Sweep> sweeps) = 0;
+  /// Forgets all prepared sweeps.
+  virtual void clear_sweeps() = 0;
+  /// Runs prepared sweep `handle` on the tiles inside `chunk` (its mask names inactive bits only). With
+  /// `accumulate_norm`, the sum of squares of what is written is added to a running total that take_norm() returns and
+  /// clears.
+  virtual void sweep(std::uint32_t handle, ChunkView chunk, int lane, bool accumulate_norm) = 0;
+  virtual double take_norm() = 0;
+  virtual int lanes() const = 0;
+  virtual void fork() = 0;         // every lane waits for what lane 0 has been given so far
+  virtual void join() = 0;         // lane 0 waits for every lane
+  virtual void synchronize() = 0;  // the host waits for everything
+
+  // -- exchange
+  virtual void pack(ChunkView view, std::uint32_t slot, int lane) = 0;    // state -> slot, contiguous
+  virtual void unpack(ChunkView view, std::uint32_t slot, int lane) = 0;  // slot -> state
+
+  // -- whole-state values; `layout` and `rank` name each amplitude's logical index
+  /// Unnormalised complex Gaussian amplitudes: Philox4x64 keyed by (seed, logical index), times `scale`.
+  virtual void fill_random(const Layout& layout, std::uint32_t rank, std::uint64_t seed, double scale) = 0;
+
+  // -- read-outs of the shard; sums over ranks are the caller's
+  virtual double norm() = 0;  // compensated sum of |a|^2
+  /// out[b] = probability that local bit b is 1; out[local_bits] = total.
+  virtual void bit_probabilities(std::span<double> out) = 0;
+  /// out[v] = probability that bits[j] equals bit j of v; out.size() == 2^bits.size(), at most 2^26.
+  virtual void histogram(std::span<const Bit> bits, std::span<double> out) = 0;
+  /// The same in integer units: each amplitude counts round(|a|^2 2^62) units.
+  virtual void unit_histogram(ChunkView view, std::span<const Bit> bits, std::span<std::uint64_t> out) = 0;
+  /// For each draw (ascending by block, then offset): blocks are named by the values of `block_bits`; inside a block
+  /// amplitudes are ordered by `order` (least significant first; the remaining local bits). Returns the local index
+  /// found.
+  virtual void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
+                      std::span<Index> out) = 0;
+  /// The `count` most probable local amplitudes by falling probability. Probabilities compare equal when they agree to
+  /// 32 significant bits (probability_key); ties go to the lowest logical index.
+  virtual std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank) = 0;
+  /// out[j] = sum over local i of conj(a[i ^ x_mask]) a[i] (-1)^popcount(i & z_masks[j]); x_mask local, so both ends
+  /// are here.
+  virtual void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) = 0;
+  /// The same over this shard's i of `view`, where the partner a[i ^ x_mask] is another rank's: `slot` holds that
+  /// rank's amplitudes of the view {view.mask, view.value ^ (x_mask & view.mask)}, packed. x_mask: its local bits.
+  virtual void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, std::uint32_t slot,
+                                 std::span<Complex> out) = 0;
+  /// Sum over local i of conj(snapshot[i]) state[i].
+  virtual Complex inner_product(std::uint32_t snapshot) = 0;
+  virtual void read_amplitudes(std::span<const Index> indices, std::span<Complex> out) = 0;
+  /// Copies amplitudes [first, first + count) in the state's precision to host memory.
+  virtual void copy_out(Index first, Index count, std::byte* host) = 0;
+};
+
+/// Orders probabilities so that rounding noise does not decide: |a|^2 rounded to 32 significant bits.
+std::uint64_t probability_key(double probability);
+
+/// Moves chunks of the state between ranks' devices.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual std::string_view name() const = 0;  // "host", "p2p", "nccl", "mpi", "staged"
+  /// Trades this shard's `mine` with `peer`'s `theirs` (equal sizes), in place, using ring slot `slot` on `lane`. Both
+  /// ranks call it with the views exchanged and in the same order. When lane work after it runs, `mine` holds the
+  /// peer's data.
+  virtual void trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) = 0;
+  /// Waits until every trade begun so far is complete (host-driven transports progress only in trade and finish).
+  virtual void finish() = 0;
+};
+
+std::unique_ptr<Backend> make_cpu_backend(const BackendOptions& options);
+std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);  // DeviceError where there is none
+/// Counts and checks, computes nothing: any number of qubits and ranks.
+std::unique_ptr<Backend> make_null_backend(const BackendOptions& options);
+
+/// Host-memory transport over a communicator (CPU backends).
+std::unique_ptr<Transport> make_host_transport(Backend& backend, Communicator& communicator);
+
+}  // namespace qsim

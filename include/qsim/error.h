@@ -1,0 +1,124 @@
+// Every failure the library can report: an exception whose type decides the process's exit code.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace qsim {
+
+/// Process exit codes (the same on every rank).
+enum class ExitCode : int {
+  kOk = 0,
+  kInternal = 1,
+  kUsage = 2,
+  kCircuit = 3,
+  kUnsupported = 4,
+  kCapacity = 5,
+  kDevice = 6,
+  kCommunication = 7,
+  kVerification = 8,
+  kFile = 9,
+  kCheckpoint = 10,
+};
+
+/// Base of all errors. `what()` holds the values and the remedy; `hint()` is an optional second line.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message, ExitCode code = ExitCode::kInternal, std::string hint = {})
+      : std::runtime_error(message), code_(code), hint_(std::move(hint)) {}
+  ExitCode code() const { return code_; }
+  const std::string& hint() const { return hint_; }
+
+ private:
+  ExitCode code_;
+  std::string hint_;
+};
+
+/// Where in a source file something is; line and column count from 1, 0 = unknown.
+struct SourcePosition {
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+/// An error with a place in the circuit file; `what()` already contains file:line:column, the source line and a caret.
+class SourceError : public Error {
+ public:
+  SourceError(const std::string& message, ExitCode code, SourcePosition where, std::string hint = {})
+      : Error(message, code, std::move(hint)), where_(std::move(where)) {}
+  const SourcePosition& where() const { return where_; }
+
+ private:
+  SourcePosition where_;
+};
+
+/// The circuit text is not a valid program (exit 3).
+class ParseError : public SourceError {
+ public:
+  ParseError(const std::string& message, SourcePosition where, std::string hint = {})
+      : SourceError(message, ExitCode::kCircuit, std::move(where), std::move(hint)) {}
+};
+
+/// The circuit is not valid (exit 3): same qubit twice, not a unitary matrix, ...
+class CircuitError : public Error {
+ public:
+  explicit CircuitError(const std::string& message) : Error(message, ExitCode::kCircuit) {}
+};
+
+class UsageError : public Error {
+ public:
+  explicit UsageError(const std::string& message, std::string hint = {})
+      : Error(message, ExitCode::kUsage, std::move(hint)) {}
+};
+
+/// Valid, but not supported (exit 4); with a place in the file where one is known.
+class UnsupportedError : public SourceError {
+ public:
+  explicit UnsupportedError(const std::string& message, SourcePosition where = {})
+      : SourceError(message, ExitCode::kUnsupported, std::move(where)) {}
+};
+
+/// Does not fit (exit 5), said before anything is allocated. Bytes a rank.
+class CapacityError : public Error {
+ public:
+  CapacityError(const std::string& message, std::uint64_t wanted_bytes, std::uint64_t free_bytes)
+      : Error(message, ExitCode::kCapacity), wanted_bytes_(wanted_bytes), free_bytes_(free_bytes) {}
+  std::uint64_t wanted_bytes() const { return wanted_bytes_; }
+  std::uint64_t free_bytes() const { return free_bytes_; }
+
+ private:
+  std::uint64_t wanted_bytes_, free_bytes_;
+};
+
+/// A device library's call failed (exit 6).
+class DeviceError : public Error {
+ public:
+  DeviceError(const std::string& library, int code, const std::string& call, const std::string& text)
+      : Error(library + " error " + std::to_string(code) + " in " + call + ": " + text, ExitCode::kDevice) {}
+  explicit DeviceError(const std::string& message) : Error(message, ExitCode::kDevice) {}
+};
+
+/// Launch, transport or message passing failed (exit 7).
+class CommunicatorError : public Error {
+ public:
+  explicit CommunicatorError(const std::string& message, int rank = -1, std::string hint = {})
+      : Error(message, ExitCode::kCommunication, std::move(hint)), rank_(rank) {}
+  int rank() const { return rank_; }
+
+ private:
+  int rank_;
+};
+
+class VerificationError : public Error {
+ public:
+  explicit VerificationError(const std::string& message) : Error(message, ExitCode::kVerification) {}
+};
+
+class FileError : public Error {
+ public:
+  explicit FileError(const std::string& message) : Error(message, ExitCode::kFile) {}
+};
+
+}  // namespace qsim

@@ -1,0 +1,38 @@
+// Words shared by every layer: index, qubit, bit, precision, layout.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace qsim {
+
+using Index = std::uint64_t;           // amplitude index, amplitude count or bit mask over an index
+using Qubit = std::uint32_t;           // logical qubit of a circuit; qubit 0 is the least significant
+using Clbit = std::uint32_t;           // classical bit; bit 0 of the first declared classical register is 0
+using Bit = std::uint8_t;              // position in the physical amplitude index, 0 = least significant
+using Complex = std::complex<double>;  // host-side amplitude or matrix entry, whatever the state's precision
+
+constexpr int kMaxQubits = 62;  // largest state that an Index and signed byte counts can address
+
+enum class Precision : std::uint8_t { kSingle, kDouble };
+
+/// Bytes of one complex amplitude: 8 in single, 16 in double precision.
+constexpr std::size_t amplitude_bytes(Precision precision) { return precision == Precision::kDouble ? 16 : 8; }
+
+/// Permutation from logical qubits to physical bits. With 2^g ranks, the top g bits of an index are the rank number.
+struct Layout {
+  std::vector<Bit> bit_of;  // bit_of[qubit] = bit
+
+  static Layout identity(int qubits);
+  /// qubit_at[bit] = qubit: the inverse permutation.
+  std::vector<Qubit> qubit_at() const;
+  /// Physical index of a logical one, and back.
+  Index to_physical(Index logical) const;
+  Index to_logical(Index physical) const;
+
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+}  // namespace qsim
