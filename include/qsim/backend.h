@@ -87,6 +87,12 @@ class Backend {
   virtual void sweep(std::uint32_t handle, ChunkView chunk, int lane, bool accumulate_norm) = 0;
   virtual double take_norm() = 0;
   virtual int lanes() const = 0;
+  /// The device's own queue behind `lane` (a cudaStream_t), for transports that enqueue their copies; null where there
+  /// is none.
+  virtual void* native_lane(int lane) {
+    (void)lane;
+    return nullptr;
+  }
   virtual void fork() = 0;         // every lane waits for what lane 0 has been given so far
   virtual void join() = 0;         // lane 0 waits for every lane
   virtual void synchronize() = 0;  // the host waits for everything
@@ -137,6 +143,9 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual std::string_view name() const = 0;  // "host", "p2p", "nccl", "mpi", "staged"
+  /// Largest trade that a slot of `slot_bytes` serves. Half of it where outgoing data is packed into the slot's first
+  /// half and arrives in the second; the caller cuts larger chunks into several trades.
+  virtual std::uint64_t max_trade_bytes(std::uint64_t slot_bytes) const { return slot_bytes / 2; }
   /// Trades this shard's `mine` with `peer`'s `theirs` (equal sizes), in place, using ring slot `slot` on `lane`. Both
   /// ranks call it with the views exchanged and in the same order. When lane work after it runs, `mine` holds the
   /// peer's data.
