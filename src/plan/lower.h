@@ -1,0 +1,84 @@
+// Lowering: a circuit's operations in the three forms of a plan, over wires instead of physical bits.
+//
+// A wire is a qubit that is never swapped: SWAP gates only change which wire a qubit sits on. At the start wire w is
+// qubit w; at the end qubit q sits on wire Lowered::wire_of[q]. All masks and targets here name wires.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "qsim/circuit.h"
+#include "qsim/plan.h"
+
+namespace qsim {
+
+/// One operation; the fields up to `gates` mean what they mean in PlanOp, with wires for bits and Lowered's pools.
+struct LoweredOp {
+  Form form = Form::kMatrix;
+  std::uint8_t target_count = 0;
+  std::array<Bit, kMaxMatrixTargets> targets{};
+  Index control_mask = 0, control_value = 0;
+  std::uint32_t data_begin = 0, data_count = 0;
+  std::uint32_t gates = 0;   // a gate that becomes several operations counts on one of them
+  std::uint32_t source = 0;  // index in Circuit::operations()
+  // Wires on which the operation is block-diagonal in the basis of Z, X or Y; a wire may be in several or in none.
+  Index z_mask = 0, x_mask = 0, y_mask = 0;
+  Index support = 0;  // all wires it depends on or changes
+
+  /// Wires that must be active (and local): the targets.
+  Index target_mask() const {
+    Index mask = 0;
+    for (int j = 0; j < target_count; ++j) mask |= Index{1} << targets[static_cast<std::size_t>(j)];
+    return mask;
+  }
+};
+
+/// A gate that needs no operation, and why.
+struct RemovedGate {
+  std::uint32_t source = 0;
+  const char* reason = "";  // "relabelled", "identity"
+};
+
+struct Lowered {
+  std::uint32_t qubits = 0;
+  std::vector<LoweredOp> ops;
+  std::vector<Complex> matrices;
+  std::vector<PhaseTerm> phases;
+  std::vector<Qubit> wire_of;  // at the end: wire of each qubit
+  std::uint64_t gates = 0;     // gates of the circuit: the ops' counts plus `removed`
+  std::vector<RemovedGate> removed;
+
+  std::span<const Complex> matrix(const LoweredOp& op) const {
+    return {matrices.data() + op.data_begin, op.data_count};
+  }
+  std::span<const PhaseTerm> terms(const LoweredOp& op) const { return {phases.data() + op.data_begin, op.data_count}; }
+};
+
+/// Lowers a unitary circuit; barriers and terminal measurements are skipped. UnsupportedError for other measurements,
+/// resets, conditions and matrices on more than 6 qubits that have no cheaper form.
+Lowered lower(const Circuit& circuit);
+
+/// Sets the basis masks and the support from the operation's form, targets, controls and data.
+void set_basis_masks(LoweredOp& op, std::span<const Complex> matrix, std::span<const PhaseTerm> terms);
+
+/// True only if the two operations commute: on every shared wire both are block-diagonal in the same basis. (May be
+/// false for operations that happen to commute.)
+inline bool commute(const LoweredOp& a, const LoweredOp& b) {
+  const Index matching = (a.z_mask & b.z_mask) | (a.x_mask & b.x_mask) | (a.y_mask & b.y_mask);
+  return (a.support & b.support & ~matching) == 0;
+}
+
+/// Appends the operation to a sweep, its matrix or terms copied and wire w replaced by bit layout.bit_of[w].
+void append_to_sweep(Sweep& sweep, const Lowered& lowered, const LoweredOp& op, const Layout& layout);
+/// Mask over wires -> mask over bits.
+Index map_mask(Index wires, const Layout& layout);
+/// Layout of the qubits at the end, from the wires' layout.
+Layout qubit_layout(const Lowered& lowered, const Layout& wire_layout);
+
+/// Reduces an angle to (-pi, pi]; 0 for multiples of 2 pi up to rounding.
+double wrap_angle(double angle);
+
+}  // namespace qsim
