@@ -38,8 +38,9 @@ enum class Gate : std::uint8_t {
   kRzz,
   kRccx,
   kRc3x,
+  kRc3xdg,  // inverse of kRc3x; OpenQASM has no name for it
 };
-constexpr int kGateCount = static_cast<int>(Gate::kRc3x) + 1;
+constexpr int kGateCount = static_cast<int>(Gate::kRc3xdg) + 1;
 
 /// Square matrix of order 2^targets, row-major. Bit j of a row or column index is the gate's j-th target.
 using Matrix = std::vector<Complex>;
