@@ -1,0 +1,68 @@
+// Arithmetic on amplitude indices: picking, spreading and inserting bits. All constexpr; masks are over an Index.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "qsim/types.h"
+
+namespace qsim {
+
+constexpr Index bit_mask(unsigned bit) { return Index{1} << bit; }
+/// The `count` lowest bits set; count may be 64.
+constexpr Index low_mask(unsigned count) { return count >= 64 ? ~Index{0} : (Index{1} << count) - 1; }
+constexpr bool test_bit(Index index, unsigned bit) { return (index >> bit & 1) != 0; }
+constexpr bool is_power_of_two(Index value) { return std::has_single_bit(value); }
+/// log2 of a power of two.
+constexpr unsigned log2_exact(Index value) { return static_cast<unsigned>(std::countr_zero(value)); }
+constexpr bool odd_parity(Index value) { return (std::popcount(value) & 1) != 0; }
+constexpr unsigned count_bits(Index value) { return static_cast<unsigned>(std::popcount(value)); }
+
+/// Spreads the low bits of `value` over the set bits of `mask`, lowest first (pdep).
+constexpr Index deposit_bits(Index value, Index mask) {
+  Index result = 0;
+  for (; mask != 0; mask &= mask - 1, value >>= 1) {
+    if (value & 1) result |= mask & (~mask + 1);
+  }
+  return result;
+}
+
+/// Packs the bits of `value` under `mask` into the low bits, lowest first (pext).
+constexpr Index extract_bits(Index value, Index mask) {
+  Index result = 0;
+  for (Index out = 1; mask != 0; mask &= mask - 1, out <<= 1) {
+    if (value & mask & (~mask + 1)) result |= out;
+  }
+  return result;
+}
+
+/// Makes room for a 0 at `bit`: higher bits of `value` move up by one.
+constexpr Index insert_zero(Index value, unsigned bit) {
+  const Index low = value & low_mask(bit);
+  return (value & ~low_mask(bit)) << 1 | low;
+}
+
+/// Makes room for a 0 at each of `bits` (ascending, positions in the result).
+template <typename Position>
+constexpr Index insert_zeros(Index value, std::span<const Position> bits) {
+  for (const Position bit : bits) value = insert_zero(value, bit);
+  return value;
+}
+
+/// Counts up by one in the bits under `mask` alone; wraps to zeros there.
+constexpr Index next_under_mask(Index index, Index mask) { return (((index | ~mask) + 1) & mask) | (index & ~mask); }
+
+/// Index with bits `a` and `b` swapped.
+constexpr Index swap_bits(Index index, unsigned a, unsigned b) {
+  const Index differ = (index >> a ^ index >> b) & 1;
+  return index ^ (differ << a | differ << b);
+}
+
+/// The bits of `mask`, lowest first: calls visit(bit).
+template <typename Visitor>
+constexpr void for_each_bit(Index mask, Visitor&& visit) {
+  for (; mask != 0; mask &= mask - 1) visit(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+}  // namespace qsim

@@ -1,0 +1,40 @@
+// Philox draws, on Random123's generator.
+#include "base/philox.h"
+
+#include <Random123/philox.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace qsim {
+
+std::array<std::uint64_t, 4> Philox::block(std::uint64_t counter, std::uint64_t extra) const {
+  const r123::Philox4x64::ctr_type position = {{counter, extra, 0, 0}};
+  const r123::Philox4x64::key_type key = {{seed_, stream_}};
+  const auto words = r123::Philox4x64{}(position, key);
+  return {words[0], words[1], words[2], words[3]};
+}
+
+std::array<std::uint64_t, 4> Philox::block(std::uint64_t counter) const { return block(counter, 0); }
+
+double Philox::uniform(std::uint64_t counter) const { return unit_double(bits(counter)); }
+
+std::uint64_t Philox::below(std::uint64_t counter, std::uint64_t bound) const {
+  // Words below this threshold would make the low remainders more likely than the others.
+  const std::uint64_t threshold = (~bound + 1) % bound;
+  for (std::uint64_t extra = 0;; ++extra) {
+    for (const std::uint64_t word : block(counter, extra)) {
+      if (word >= threshold) return word % bound;
+    }
+  }
+}
+
+std::pair<double, double> Philox::gaussian_pair(std::uint64_t counter) const {
+  const auto words = block(counter);
+  // (0, 1] instead of [0, 1): the logarithm of 0 would be infinite.
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - unit_double(words[0])));
+  const double angle = 2.0 * std::numbers::pi * unit_double(words[1]);
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+}  // namespace qsim

@@ -1,0 +1,32 @@
+// Text helpers: escaping for terminals, near misses among names, byte sizes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace qsim {
+
+/// `text` with control characters and invalid UTF-8 as \n, \t or \xHH, cut to `limit` output characters with "..."
+/// at the end.
+std::string escape_text(std::string_view text, std::size_t limit = 200);
+
+/// Levenshtein distance with swapped neighbours counted as one (optimal string alignment). Inputs beyond 64 characters
+/// are compared by their first 64.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The name nearest to `wanted`, at most `max_distance` edits away (and fewer than the length of `wanted`); empty when
+/// none is. First one on ties; case counts as half of what another letter would: an equal name but for case always
+/// wins.
+std::string_view nearest_name(std::string_view wanted, std::span<const std::string_view> names,
+                              std::size_t max_distance = 2);
+
+/// "16 bytes", "1.5 KiB", "256 GiB": binary units, at most one digit after the point.
+std::string format_bytes(std::uint64_t bytes);
+
+/// "2.5 GiB", "256M", "1e9", "1024" -> bytes (K, M, G, T with or without i and B, all powers of 1024). Throws
+/// UsageError.
+std::uint64_t parse_bytes(std::string_view text);
+
+}  // namespace qsim
