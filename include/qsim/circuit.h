@@ -114,6 +114,7 @@ class Circuit {
 
  private:
   Operation& append_operation(OpKind kind, std::span<const Qubit> controls, std::span<const Qubit> targets);
+  std::int32_t intern_condition(const Condition& condition);
 
   std::uint32_t qubits_ = 0, clbits_ = 0;
   std::vector<Register> qregs_, cregs_;

@@ -1,0 +1,313 @@
+// Circuit: appending operations with their checks, and reading them back.
+#include "qsim/circuit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "base/bits.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+// Rows of the table without an OpenQASM spelling still need a name in messages.
+std::string_view label(Gate gate) {
+  const GateInfo& info = gate_info(gate);
+  if (!info.name.empty()) return info.name;
+  if (!info.controlled_names.empty()) return info.controlled_names.front();
+  return gate == Gate::kRyy ? "ryy" : "the inverse of rc3x";
+}
+
+std::uint32_t register_end(const std::vector<Register>& registers) {
+  return registers.empty() ? 0 : registers.back().first + registers.back().size;
+}
+
+void check_new_register(const std::string& name, std::uint32_t size, std::uint32_t used) {
+  if (name.empty()) throw CircuitError("a register needs a name");
+  if (size > std::numeric_limits<std::uint32_t>::max() - used) {
+    throw CircuitError(fmt::format("register {}[{}] makes more than 2^32 bits", name, size));
+  }
+}
+
+// The largest departure of matrix * adjoint from the identity.
+double unitarity_error(std::span<const Complex> matrix, std::size_t order) {
+  double worst = 0;
+  for (std::size_t row = 0; row < order; ++row) {
+    for (std::size_t other = row; other < order; ++other) {
+      Complex sum = row == other ? -1.0 : 0.0;
+      for (std::size_t k = 0; k < order; ++k) sum += matrix[row * order + k] * std::conj(matrix[other * order + k]);
+      if (!std::isfinite(sum.real()) || !std::isfinite(sum.imag())) return std::numeric_limits<double>::infinity();
+      worst = std::max(worst, std::abs(sum));
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+Circuit::Circuit(std::uint32_t qubits, std::uint32_t clbits) {
+  if (qubits > 0) add_qreg("q", qubits);
+  if (clbits > 0) add_creg("c", clbits);
+}
+
+std::uint32_t Circuit::add_qreg(const std::string& name, std::uint32_t size) {
+  check_new_register(name, size, qubits_);
+  qregs_.push_back({name, register_end(qregs_), size});
+  qubits_ += size;
+  return static_cast<std::uint32_t>(qregs_.size() - 1);
+}
+
+std::uint32_t Circuit::add_creg(const std::string& name, std::uint32_t size) {
+  check_new_register(name, size, clbits_);
+  cregs_.push_back({name, register_end(cregs_), size});
+  clbits_ += size;
+  return static_cast<std::uint32_t>(cregs_.size() - 1);
+}
+
+// Checks the operands and appends them to the pool.
+Operation& Circuit::append_operation(OpKind kind, std::span<const Qubit> controls, std::span<const Qubit> targets) {
+  if (operands_.size() + controls.size() + 2 * targets.size() + 1 > std::numeric_limits<std::uint32_t>::max()) {
+    throw CircuitError("more than 2^32 operands in one circuit");
+  }
+  if (controls.size() > std::numeric_limits<std::uint16_t>::max()) {
+    throw CircuitError(fmt::format("{} controls on one operation; at most 65535", controls.size()));
+  }
+  const std::size_t begin = operands_.size();
+  operands_.insert(operands_.end(), controls.begin(), controls.end());
+  operands_.insert(operands_.end(), targets.begin(), targets.end());
+  const auto refuse = [&](const std::string& message) {
+    operands_.resize(begin);
+    throw CircuitError(message);
+  };
+  // Two masks of 64 qubits would not do for wide circuits; short operand lists are compared pairwise, long ones sorted.
+  const std::span<const std::uint32_t> all(operands_.data() + begin, operands_.size() - begin);
+  for (const Qubit qubit : all) {
+    if (qubit >= qubits_) refuse(fmt::format("qubit {} does not exist: the circuit has {} qubits", qubit, qubits_));
+  }
+  if (all.size() <= 16) {
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (all[i] == all[j]) refuse(fmt::format("qubit {} is used twice by one operation", all[i]));
+      }
+    }
+  } else {
+    std::vector<std::uint32_t> sorted(all.begin(), all.end());
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) refuse(fmt::format("qubit {} is used twice by one operation", *twice));
+  }
+  Operation op;
+  op.kind = kind;
+  op.controls = static_cast<std::uint16_t>(controls.size());
+  op.targets = static_cast<std::uint32_t>(targets.size());
+  op.operand_begin = static_cast<std::uint32_t>(begin);
+  op.param_begin = params_.size();
+  op.condition = current_condition_;
+  op.line = current_line_;
+  return operations_.emplace_back(op);
+}
+
+void Circuit::add_gate(Gate gate, std::span<const Qubit> controls, std::span<const Qubit> targets,
+                       std::span<const double> params) {
+  const GateInfo& info = gate_info(gate);
+  if (targets.size() != static_cast<std::size_t>(info.targets)) {
+    throw CircuitError(fmt::format("{} acts on {} target qubits, not {}", label(gate), info.targets, targets.size()));
+  }
+  if (params.size() != static_cast<std::size_t>(info.params)) {
+    throw CircuitError(fmt::format("{} takes {} angles, not {}", label(gate), info.params, params.size()));
+  }
+  for (const double angle : params) {
+    if (!std::isfinite(angle)) throw CircuitError(fmt::format("an angle of {} is {}", label(gate), angle));
+  }
+  append_operation(OpKind::kGate, controls, targets).gate = gate;
+  params_.insert(params_.end(), params.begin(), params.end());
+}
+
+void Circuit::add_unitary(std::span<const Complex> matrix, std::span<const Qubit> controls,
+                          std::span<const Qubit> targets, bool check_unitary) {
+  constexpr std::size_t kMaxTargets = 15;
+  if (targets.size() > kMaxTargets || matrix.size() != std::size_t{1} << (2 * targets.size())) {
+    throw CircuitError(fmt::format("a matrix on {} qubits has 4^{} entries (at most {} qubits), not {}", targets.size(),
+                                   targets.size(), kMaxTargets, matrix.size()));
+  }
+  if (check_unitary) {
+    constexpr double kTolerance = 1e-10;
+    const double error = unitarity_error(matrix, std::size_t{1} << targets.size());
+    if (!(error <= kTolerance)) {
+      throw CircuitError(
+          fmt::format("the matrix is not unitary: an entry of M M^+ - 1 is {:.3g}, at most {:g}", error, kTolerance));
+    }
+  }
+  append_operation(OpKind::kUnitary, controls, targets);
+  for (const Complex entry : matrix) {
+    params_.push_back(entry.real());
+    params_.push_back(entry.imag());
+  }
+}
+
+void Circuit::add_pauli_rotation(double angle, std::string_view letters, std::span<const Qubit> targets,
+                                 std::span<const Qubit> controls) {
+  if (letters.size() != targets.size()) {
+    throw CircuitError(fmt::format("{} Pauli letters for {} qubits", letters.size(), targets.size()));
+  }
+  if (letters.find_first_not_of("XYZ") != std::string_view::npos) {
+    throw CircuitError("the letters of a Pauli rotation are X, Y and Z; leave the other qubits out");
+  }
+  if (!std::isfinite(angle)) throw CircuitError(fmt::format("the angle of a Pauli rotation is {}", angle));
+  append_operation(OpKind::kPauliRotation, controls, targets);
+  for (const char letter : letters) operands_.push_back(static_cast<std::uint32_t>(letter - 'X' + 1));
+  params_.push_back(angle);
+}
+
+void Circuit::add_measure(Qubit qubit, Clbit clbit) {
+  if (clbit >= clbits_) {
+    throw CircuitError(fmt::format("classical bit {} does not exist: the circuit has {}", clbit, clbits_));
+  }
+  append_operation(OpKind::kMeasure, {}, {&qubit, 1});
+  operands_.push_back(clbit);
+}
+
+void Circuit::add_reset(Qubit qubit) { append_operation(OpKind::kReset, {}, {&qubit, 1}); }
+
+void Circuit::add_barrier(std::span<const Qubit> qubits) { append_operation(OpKind::kBarrier, {}, qubits); }
+
+void Circuit::append(const Circuit& other, const Operation& op) {
+  if (&other == this) {
+    // Copying within the pools would read them while they grow.
+    Circuit single;
+    single.qubits_ = qubits_;
+    single.clbits_ = clbits_;
+    single.cregs_ = cregs_;
+    single.append(*this, op);
+    append(single, single.operations_.front());
+    return;
+  }
+  if (op.kind == OpKind::kMeasure && other.clbit(op) >= clbits_) {
+    throw CircuitError(fmt::format("classical bit {} does not exist: the circuit has {}", other.clbit(op), clbits_));
+  }
+  std::int32_t condition = -1;
+  if (op.condition >= 0) condition = intern_condition(other.conditions_[static_cast<std::size_t>(op.condition)]);
+  Operation& copy = append_operation(op.kind, other.controls(op), other.targets(op));
+  copy.gate = op.gate;
+  copy.line = op.line;
+  copy.condition = condition;
+  const auto letters = other.letters(op);
+  operands_.insert(operands_.end(), letters.begin(), letters.end());
+  if (op.kind == OpKind::kMeasure) operands_.push_back(other.clbit(op));
+  const auto params = other.params(op);
+  params_.insert(params_.end(), params.begin(), params.end());
+}
+
+std::int32_t Circuit::intern_condition(const Condition& condition) {
+  if (condition.creg >= cregs_.size()) {
+    throw CircuitError(
+        fmt::format("classical register {} does not exist: the circuit has {}", condition.creg, cregs_.size()));
+  }
+  if (conditions_.empty() || !(conditions_.back() == condition)) conditions_.push_back(condition);
+  return static_cast<std::int32_t>(conditions_.size() - 1);
+}
+
+void Circuit::set_condition(const Condition& condition) { current_condition_ = intern_condition(condition); }
+
+void Circuit::h(Qubit q) { add_gate(Gate::kH, {}, {&q, 1}); }
+void Circuit::x(Qubit q) { add_gate(Gate::kX, {}, {&q, 1}); }
+void Circuit::cx(Qubit control, Qubit target) { add_gate(Gate::kX, {&control, 1}, {&target, 1}); }
+void Circuit::cp(double angle, Qubit control, Qubit target) {
+  add_gate(Gate::kPhase, {&control, 1}, {&target, 1}, {&angle, 1});
+}
+void Circuit::swap(Qubit a, Qubit b) {
+  const std::array<Qubit, 2> targets = {a, b};
+  add_gate(Gate::kSwap, {}, targets);
+}
+
+std::span<const Qubit> Circuit::controls(const Operation& op) const {
+  return {operands_.data() + op.operand_begin, op.controls};
+}
+
+std::span<const Qubit> Circuit::targets(const Operation& op) const {
+  return {operands_.data() + op.operand_begin + op.controls, op.targets};
+}
+
+std::span<const std::uint32_t> Circuit::letters(const Operation& op) const {
+  if (op.kind != OpKind::kPauliRotation) return {};
+  return {operands_.data() + op.operand_begin + op.controls + op.targets, op.targets};
+}
+
+Clbit Circuit::clbit(const Operation& op) const {
+  if (op.kind != OpKind::kMeasure) throw CircuitError("only a measurement has a classical bit");
+  return operands_[op.operand_begin + op.controls + op.targets];
+}
+
+std::span<const double> Circuit::params(const Operation& op) const {
+  std::size_t count = 0;
+  switch (op.kind) {
+    case OpKind::kGate:
+      count = static_cast<std::size_t>(gate_info(op.gate).params);
+      break;
+    case OpKind::kUnitary:
+      count = std::size_t{2} << (2 * op.targets);
+      break;
+    case OpKind::kPauliRotation:
+      count = 1;
+      break;
+    case OpKind::kMeasure:
+    case OpKind::kReset:
+    case OpKind::kBarrier:
+      break;
+  }
+  return {params_.data() + op.param_begin, count};
+}
+
+namespace {
+
+// cos(angle/2) 1 - i sin(angle/2) P. Column j of P has its one entry at row j ^ flips.
+Matrix pauli_rotation_matrix(std::span<const std::uint32_t> letters, double angle) {
+  constexpr std::size_t kMaxTargets = 15;
+  if (letters.size() > kMaxTargets) {
+    throw CircuitError(fmt::format("no matrix is made for a Pauli rotation on {} qubits", letters.size()));
+  }
+  const std::size_t order = std::size_t{1} << letters.size();
+  Index flips = 0, signs = 0;
+  unsigned y_count = 0;
+  for (unsigned j = 0; j < letters.size(); ++j) {
+    if (letters[j] != 3) flips |= bit_mask(j);
+    if (letters[j] != 1) signs |= bit_mask(j);
+    if (letters[j] == 2) ++y_count;
+  }
+  static constexpr std::array<Complex, 4> kPowersOfI = {Complex(1, 0), Complex(0, 1), Complex(-1, 0), Complex(0, -1)};
+  Matrix matrix(order * order);
+  for (Index column = 0; column < order; ++column) {
+    matrix[column * order + column] += std::cos(angle / 2);
+    const Complex entry = kPowersOfI[y_count % 4] * (odd_parity(column & signs) ? -1.0 : 1.0);
+    matrix[(column ^ flips) * order + column] += Complex(0, -std::sin(angle / 2)) * entry;
+  }
+  return matrix;
+}
+
+}  // namespace
+
+Matrix Circuit::matrix(const Operation& op) const {
+  const auto values = params(op);
+  switch (op.kind) {
+    case OpKind::kGate:
+      return gate_info(op.gate).matrix(values);
+    case OpKind::kPauliRotation:
+      return pauli_rotation_matrix(letters(op), values[0]);
+    case OpKind::kUnitary: {
+      Matrix matrix(values.size() / 2);
+      for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = {values[2 * i], values[2 * i + 1]};
+      return matrix;
+    }
+    case OpKind::kMeasure:
+    case OpKind::kReset:
+    case OpKind::kBarrier:
+      break;
+  }
+  throw CircuitError("a measurement, reset or barrier has no matrix");
+}
+
+}  // namespace qsim

@@ -1,0 +1,100 @@
+// What can be said about a circuit as a whole: depth, inverse, terminal measurements.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "qsim/circuit.h"
+#include "qsim/error.h"
+
+namespace qsim {
+
+std::uint64_t Circuit::depth() const {
+  // One level counter a qubit, then one a classical bit.
+  std::vector<std::uint64_t> level(std::size_t{qubits_} + clbits_, 0);
+  std::uint64_t deepest = 0;
+  const auto for_each_place = [&](const Operation& op, auto&& visit) {
+    for (const Qubit qubit : controls(op)) visit(level[qubit]);
+    for (const Qubit qubit : targets(op)) visit(level[qubit]);
+    if (op.kind == OpKind::kMeasure) visit(level[qubits_ + clbit(op)]);
+    if (op.condition < 0) return;
+    const Register& creg = cregs_[conditions_[static_cast<std::size_t>(op.condition)].creg];
+    for (std::uint32_t i = 0; i < creg.size; ++i) visit(level[qubits_ + creg.first + i]);
+  };
+  for (const Operation& op : operations_) {
+    std::uint64_t reached = 0;
+    for_each_place(op, [&](std::uint64_t place) { reached = std::max(reached, place); });
+    if (op.kind != OpKind::kBarrier) ++reached;
+    for_each_place(op, [&](std::uint64_t& place) { place = reached; });
+    deepest = std::max(deepest, reached);
+  }
+  return deepest;
+}
+
+std::uint64_t Circuit::operation_count() const {
+  return static_cast<std::uint64_t>(std::count_if(operations_.begin(), operations_.end(),
+                                                  [](const Operation& op) { return op.kind != OpKind::kBarrier; }));
+}
+
+Circuit Circuit::inverse() const {
+  Circuit inverse;
+  for (const Register& qreg : qregs_) inverse.add_qreg(qreg.name, qreg.size);
+  for (const Register& creg : cregs_) inverse.add_creg(creg.name, creg.size);
+  for (auto op = operations_.rbegin(); op != operations_.rend(); ++op) {
+    inverse.set_line(op->line);
+    if (op->condition >= 0) throw UnsupportedError("a circuit with an if has no inverse", {"", op->line, 0});
+    switch (op->kind) {
+      case OpKind::kGate: {
+        const GateCall call = gate_info(op->gate).inverse(params(*op));
+        inverse.add_gate(call.gate, controls(*op), targets(*op), call.params);
+        break;
+      }
+      case OpKind::kUnitary: {
+        const Matrix forward = matrix(*op);
+        const std::size_t order = std::size_t{1} << op->targets;
+        Matrix adjoint(forward.size());
+        for (std::size_t row = 0; row < order; ++row) {
+          for (std::size_t column = 0; column < order; ++column) {
+            adjoint[column * order + row] = std::conj(forward[row * order + column]);
+          }
+        }
+        inverse.add_unitary(adjoint, controls(*op), targets(*op), false);
+        break;
+      }
+      case OpKind::kPauliRotation: {
+        std::string text;
+        for (const std::uint32_t letter : letters(*op)) text += "IXYZ"[letter];
+        inverse.add_pauli_rotation(-params(*op)[0], text, targets(*op), controls(*op));
+        break;
+      }
+      case OpKind::kBarrier:
+        inverse.add_barrier(targets(*op));
+        break;
+      case OpKind::kMeasure:
+        throw UnsupportedError("a circuit with a measurement has no inverse", {"", op->line, 0});
+      case OpKind::kReset:
+        throw UnsupportedError("a circuit with a reset has no inverse", {"", op->line, 0});
+    }
+  }
+  return inverse;
+}
+
+bool Circuit::measurements_are_terminal() const {
+  std::vector<bool> qubit_measured(qubits_, false), clbit_written(clbits_, false);
+  for (const Operation& op : operations_) {
+    if (op.kind == OpKind::kBarrier) continue;
+    if (op.kind == OpKind::kReset || op.condition >= 0) return false;
+    for (const Qubit qubit : controls(op)) {
+      if (qubit_measured[qubit]) return false;
+    }
+    for (const Qubit qubit : targets(op)) {
+      if (qubit_measured[qubit]) return false;
+    }
+    if (op.kind != OpKind::kMeasure) continue;
+    if (clbit_written[clbit(op)]) return false;
+    qubit_measured[targets(op)[0]] = true;
+    clbit_written[clbit(op)] = true;
+  }
+  return true;
+}
+
+}  // namespace qsim

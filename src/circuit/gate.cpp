@@ -1,0 +1,195 @@
+// The gate table and the look-up of names in it.
+#include "qsim/gate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace qsim {
+namespace {
+
+using Params = std::span<const double>;
+constexpr double kPi = std::numbers::pi;
+constexpr double kRootHalf = std::numbers::sqrt2 / 2;
+constexpr Complex kI{0, 1};
+
+// ---- Matrices
+
+Matrix diagonal(std::initializer_list<Complex> entries) {
+  Matrix matrix(entries.size() * entries.size());
+  std::size_t row = 0;
+  for (const Complex entry : entries) {
+    matrix[row * entries.size() + row] = entry;
+    ++row;
+  }
+  return matrix;
+}
+
+Matrix identity_matrix(Params) { return diagonal({1, 1}); }
+Matrix x_matrix(Params) { return {0, 1, 1, 0}; }
+Matrix y_matrix(Params) { return {0, -kI, kI, 0}; }
+Matrix z_matrix(Params) { return diagonal({1, -1}); }
+Matrix h_matrix(Params) { return {kRootHalf, kRootHalf, kRootHalf, -kRootHalf}; }
+Matrix s_matrix(Params) { return diagonal({1, kI}); }
+Matrix sdg_matrix(Params) { return diagonal({1, -kI}); }
+Matrix t_matrix(Params) { return diagonal({1, {kRootHalf, kRootHalf}}); }
+Matrix tdg_matrix(Params) { return diagonal({1, {kRootHalf, -kRootHalf}}); }
+Matrix sx_matrix(Params) { return {{0.5, 0.5}, {0.5, -0.5}, {0.5, -0.5}, {0.5, 0.5}}; }
+Matrix sxdg_matrix(Params) { return {{0.5, -0.5}, {0.5, 0.5}, {0.5, 0.5}, {0.5, -0.5}}; }
+
+Complex phase(double angle) { return {std::cos(angle), std::sin(angle)}; }
+
+Matrix rx_matrix(Params p) {
+  const Complex c = std::cos(p[0] / 2), s = {0, -std::sin(p[0] / 2)};
+  return {c, s, s, c};
+}
+Matrix ry_matrix(Params p) {
+  const double c = std::cos(p[0] / 2), s = std::sin(p[0] / 2);
+  return {c, -s, s, c};
+}
+Matrix rz_matrix(Params p) { return diagonal({phase(-p[0] / 2), phase(p[0] / 2)}); }
+Matrix phase_matrix(Params p) { return diagonal({1, phase(p[0])}); }
+
+// OpenQASM's U in the form whose upper left entry is real: the form that controlled-U is built from.
+Matrix u_entries(double theta, double phi, double lambda) {
+  const double c = std::cos(theta / 2), s = std::sin(theta / 2);
+  return {c, -phase(lambda) * s, phase(phi) * s, phase(phi + lambda) * c};
+}
+Matrix u_matrix(Params p) { return u_entries(p[0], p[1], p[2]); }
+Matrix u2_matrix(Params p) {
+  return {kRootHalf, -kRootHalf * phase(p[1]), kRootHalf * phase(p[0]), kRootHalf * phase(p[0] + p[1])};
+}
+Matrix uphase_matrix(Params p) {
+  Matrix matrix = u_entries(p[0], p[1], p[2]);
+  for (Complex& entry : matrix) entry *= phase(p[3]);
+  return matrix;
+}
+
+Matrix swap_matrix(Params) { return {1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1}; }
+Matrix rxx_matrix(Params p) {
+  const Complex c = std::cos(p[0] / 2), s = {0, -std::sin(p[0] / 2)};
+  return {c, 0, 0, s, 0, c, s, 0, 0, s, c, 0, s, 0, 0, c};
+}
+Matrix ryy_matrix(Params p) {
+  const Complex c = std::cos(p[0] / 2), s = {0, -std::sin(p[0] / 2)};
+  return {c, 0, 0, -s, 0, c, s, 0, 0, s, c, 0, -s, 0, 0, c};
+}
+Matrix rzz_matrix(Params p) {
+  const Complex even = phase(-p[0] / 2), odd = phase(p[0] / 2);
+  return diagonal({even, odd, odd, even});
+}
+
+// Toffoli up to phases (Margolus): the target is bit 2.
+Matrix rccx_matrix(Params) {
+  Matrix matrix = diagonal({1, 1, 1, 0, 1, -1, 1, 0});
+  matrix[3 * 8 + 7] = -kI;
+  matrix[7 * 8 + 3] = kI;
+  return matrix;
+}
+// Three-controlled X up to phases: the target is bit 3.
+Matrix rc3x_matrix(Params) {
+  Matrix matrix = diagonal({1, 1, 1, kI, 1, 1, 1, 0, 1, 1, 1, -kI, 1, 1, 1, 0});
+  matrix[7 * 16 + 15] = 1;
+  matrix[15 * 16 + 7] = -1;
+  return matrix;
+}
+Matrix rc3xdg_matrix(Params) {
+  Matrix matrix = diagonal({1, 1, 1, -kI, 1, 1, 1, 0, 1, 1, 1, kI, 1, 1, 1, 0});
+  matrix[7 * 16 + 15] = -1;
+  matrix[15 * 16 + 7] = 1;
+  return matrix;
+}
+
+// ---- Inverses
+
+template <Gate kGate>
+GateCall becomes(Params) {
+  return {kGate, {}};
+}
+template <Gate kGate>
+GateCall negated(Params p) {
+  return {kGate, {-p[0]}};
+}
+GateCall u2_inverse(Params p) { return {Gate::kU, {-kPi / 2, -p[1], -p[0]}}; }
+GateCall u_inverse(Params p) { return {Gate::kU, {-p[0], -p[2], -p[1]}}; }
+GateCall uphase_inverse(Params p) { return {Gate::kUPhase, {-p[0], -p[2], -p[1], -p[3]}}; }
+
+// ---- The table
+
+// gate, name, aliases, names with 1, 2, ... controls, aliases with one control, angles, targets, diagonal, permutation,
+// real, matrix, inverse
+const std::array<GateInfo, kGateCount>& table() {
+  static const std::array<GateInfo, kGateCount> kTable = {{
+      {Gate::kId, "id", {}, {}, {}, 0, 1, true, true, true, identity_matrix, becomes<Gate::kId>},
+      {Gate::kX, "x", {}, {"cx", "ccx", "c3x", "c4x"}, {"CX"}, 0, 1, false, true, true, x_matrix, becomes<Gate::kX>},
+      {Gate::kY, "y", {}, {"cy"}, {}, 0, 1, false, true, false, y_matrix, becomes<Gate::kY>},
+      {Gate::kZ, "z", {}, {"cz"}, {}, 0, 1, true, true, true, z_matrix, becomes<Gate::kZ>},
+      {Gate::kH, "h", {}, {"ch"}, {}, 0, 1, false, false, true, h_matrix, becomes<Gate::kH>},
+      {Gate::kS, "s", {}, {}, {}, 0, 1, true, true, false, s_matrix, becomes<Gate::kSdg>},
+      {Gate::kSdg, "sdg", {}, {}, {}, 0, 1, true, true, false, sdg_matrix, becomes<Gate::kS>},
+      {Gate::kT, "t", {}, {}, {}, 0, 1, true, true, false, t_matrix, becomes<Gate::kTdg>},
+      {Gate::kTdg, "tdg", {}, {}, {}, 0, 1, true, true, false, tdg_matrix, becomes<Gate::kT>},
+      {Gate::kSx, "sx", {}, {"csx", "", "c3sqrtx"}, {}, 0, 1, false, false, false, sx_matrix, becomes<Gate::kSxdg>},
+      {Gate::kSxdg, "sxdg", {}, {}, {}, 0, 1, false, false, false, sxdg_matrix, becomes<Gate::kSx>},
+      {Gate::kRx, "rx", {}, {"crx"}, {}, 1, 1, false, false, false, rx_matrix, negated<Gate::kRx>},
+      {Gate::kRy, "ry", {}, {"cry"}, {}, 1, 1, false, false, true, ry_matrix, negated<Gate::kRy>},
+      {Gate::kRz, "rz", {}, {"crz"}, {}, 1, 1, true, true, false, rz_matrix, negated<Gate::kRz>},
+      {Gate::kPhase, "p", {"u1"}, {"cp"}, {"cu1"}, 1, 1, true, true, false, phase_matrix, negated<Gate::kPhase>},
+      {Gate::kU2, "u2", {}, {}, {}, 2, 1, false, false, false, u2_matrix, u2_inverse},
+      {Gate::kU, "u", {"u3", "U"}, {"cu3"}, {}, 3, 1, false, false, false, u_matrix, u_inverse},
+      {Gate::kU0, "u0", {}, {}, {}, 1, 1, true, true, true, identity_matrix, negated<Gate::kU0>},
+      {Gate::kUPhase, "", {}, {"cu"}, {}, 4, 1, false, false, false, uphase_matrix, uphase_inverse},
+      {Gate::kSwap, "swap", {}, {"cswap"}, {}, 0, 2, false, true, true, swap_matrix, becomes<Gate::kSwap>},
+      {Gate::kRxx, "rxx", {}, {}, {}, 1, 2, false, false, false, rxx_matrix, negated<Gate::kRxx>},
+      {Gate::kRyy, "", {}, {}, {}, 1, 2, false, false, false, ryy_matrix, negated<Gate::kRyy>},
+      {Gate::kRzz, "rzz", {}, {}, {}, 1, 2, true, true, false, rzz_matrix, negated<Gate::kRzz>},
+      {Gate::kRccx, "rccx", {}, {}, {}, 0, 3, false, true, false, rccx_matrix, becomes<Gate::kRccx>},
+      {Gate::kRc3x, "rc3x", {}, {}, {}, 0, 4, false, true, false, rc3x_matrix, becomes<Gate::kRc3xdg>},
+      {Gate::kRc3xdg, "", {}, {}, {}, 0, 4, false, true, false, rc3xdg_matrix, becomes<Gate::kRc3x>},
+  }};
+  return kTable;
+}
+
+struct NamedGate {
+  std::string_view name;
+  GateName meaning;
+};
+
+std::vector<NamedGate> sorted_names() {
+  std::vector<NamedGate> names;
+  const auto add = [&](std::string_view name, Gate gate, std::size_t controls) {
+    if (!name.empty()) names.push_back({name, {gate, static_cast<int>(controls)}});
+  };
+  for (const GateInfo& info : table()) {
+    add(info.name, info.gate, 0);
+    for (const std::string_view alias : info.aliases) add(alias, info.gate, 0);
+    for (std::size_t i = 0; i < info.controlled_names.size(); ++i) add(info.controlled_names[i], info.gate, i + 1);
+    for (const std::string_view alias : info.controlled_aliases) add(alias, info.gate, 1);
+  }
+  std::sort(names.begin(), names.end(), [](const NamedGate& a, const NamedGate& b) { return a.name < b.name; });
+  return names;
+}
+
+}  // namespace
+
+std::span<const GateInfo> gate_table() { return table(); }
+
+const GateInfo& gate_info(Gate gate) { return table()[static_cast<std::size_t>(gate)]; }
+
+std::optional<GateName> find_gate(std::string_view name) {
+  static const std::vector<NamedGate> kNames = sorted_names();
+  const auto found = std::lower_bound(kNames.begin(), kNames.end(), name,
+                                      [](const NamedGate& a, std::string_view wanted) { return a.name < wanted; });
+  if (found == kNames.end() || found->name != name) return std::nullopt;
+  return found->meaning;
+}
+
+std::string_view gate_name(Gate gate, int controls) {
+  const GateInfo& info = gate_info(gate);
+  if (controls == 0) return info.name;
+  const auto index = static_cast<std::size_t>(controls - 1);
+  return controls > 0 && index < info.controlled_names.size() ? info.controlled_names[index] : std::string_view();
+}
+
+}  // namespace qsim

@@ -1,0 +1,171 @@
+// The gate table: facts that say the same thing twice are checked against each other, row by row.
+#include "qsim/gate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "qsim/circuit.h"
+#include "support/dense.h"
+
+namespace qsim {
+namespace {
+
+// Angle sets without special values; flags must hold for every one of them.
+std::vector<std::vector<double>> angle_sets(const GateInfo& info) {
+  std::vector<std::vector<double>> sets;
+  for (const double offset : {0.37, -1.9, 2.6}) {
+    std::vector<double> set;
+    for (int i = 0; i < info.params; ++i) set.push_back(offset + 0.71 * i);
+    sets.push_back(set);
+  }
+  return sets;
+}
+
+std::string row_name(const GateInfo& info) { return "row " + std::to_string(static_cast<int>(info.gate)); }
+
+double distance(const Matrix& a, const Matrix& b) {
+  if (a.size() != b.size()) return 1e300;
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] - b[i]));
+  return worst;
+}
+
+Matrix product(const Matrix& a, const Matrix& b, std::size_t order) {
+  Matrix c(a.size());
+  for (std::size_t i = 0; i < order; ++i) {
+    for (std::size_t j = 0; j < order; ++j) {
+      for (std::size_t k = 0; k < order; ++k) c[i * order + j] += a[i * order + k] * b[k * order + j];
+    }
+  }
+  return c;
+}
+
+Matrix unit(std::size_t order) {
+  Matrix m(order * order);
+  for (std::size_t i = 0; i < order; ++i) m[i * order + i] = 1;
+  return m;
+}
+
+TEST(GateTable, HasOneRowForEveryGateInEnumOrder) {
+  ASSERT_EQ(gate_table().size(), static_cast<std::size_t>(kGateCount));
+  for (int i = 0; i < kGateCount; ++i) {
+    EXPECT_EQ(static_cast<int>(gate_table()[static_cast<std::size_t>(i)].gate), i);
+    EXPECT_EQ(&gate_info(static_cast<Gate>(i)), &gate_table()[static_cast<std::size_t>(i)]);
+  }
+}
+
+TEST(GateTable, MatrixEqualsTheDenseReference) {
+  for (const GateInfo& info : gate_table()) {
+    for (const auto& angles : angle_sets(info)) {
+      const Matrix matrix = info.matrix(angles);
+      ASSERT_EQ(matrix.size(), std::size_t{1} << (2 * info.targets)) << row_name(info);
+      EXPECT_LT(distance(matrix, dense::gate_matrix(info.gate, angles)), 1e-15 * 8) << row_name(info);
+    }
+  }
+}
+
+TEST(GateTable, InverseTimesMatrixIsTheIdentity) {
+  for (const GateInfo& info : gate_table()) {
+    for (const auto& angles : angle_sets(info)) {
+      const GateCall call = info.inverse(angles);
+      const GateInfo& inverse = gate_info(call.gate);
+      ASSERT_EQ(inverse.targets, info.targets) << row_name(info);
+      ASSERT_EQ(call.params.size(), static_cast<std::size_t>(inverse.params)) << row_name(info);
+      const std::size_t order = std::size_t{1} << info.targets;
+      EXPECT_LT(distance(product(inverse.matrix(call.params), info.matrix(angles), order), unit(order)), 1e-14)
+          << row_name(info);
+    }
+  }
+}
+
+TEST(GateTable, FlagsSayExactlyWhatTheMatricesAre) {
+  for (const GateInfo& info : gate_table()) {
+    const std::size_t order = std::size_t{1} << info.targets;
+    bool diagonal = true, permutation = true, real = true;
+    for (const auto& angles : angle_sets(info)) {
+      const Matrix matrix = info.matrix(angles);
+      for (std::size_t row = 0; row < order; ++row) {
+        int nonzero = 0;
+        for (std::size_t column = 0; column < order; ++column) {
+          const Complex entry = matrix[row * order + column];
+          if (entry == Complex(0)) continue;
+          ++nonzero;
+          if (row != column) diagonal = false;
+          if (entry.imag() != 0) real = false;
+        }
+        if (nonzero != 1) permutation = false;
+      }
+    }
+    EXPECT_EQ(info.diagonal, diagonal) << row_name(info);
+    EXPECT_EQ(info.permutation, permutation) << row_name(info);
+    EXPECT_EQ(info.real, real) << row_name(info);
+  }
+}
+
+TEST(GateTable, NamesAreUniqueAndFindTheirRow) {
+  std::set<std::string_view> seen;
+  const auto check = [&](std::string_view name, Gate gate, int controls) {
+    if (name.empty()) return;
+    EXPECT_TRUE(seen.insert(name).second) << name;
+    const auto found = find_gate(name);
+    ASSERT_TRUE(found.has_value()) << name;
+    EXPECT_EQ(found->gate, gate) << name;
+    EXPECT_EQ(found->controls, controls) << name;
+  };
+  for (const GateInfo& info : gate_table()) {
+    check(info.name, info.gate, 0);
+    EXPECT_EQ(gate_name(info.gate, 0), info.name);
+    for (const std::string_view alias : info.aliases) check(alias, info.gate, 0);
+    for (std::size_t i = 0; i < info.controlled_names.size(); ++i) {
+      check(info.controlled_names[i], info.gate, static_cast<int>(i) + 1);
+      EXPECT_EQ(gate_name(info.gate, static_cast<int>(i) + 1), info.controlled_names[i]);
+    }
+    for (const std::string_view alias : info.controlled_aliases) check(alias, info.gate, 1);
+    EXPECT_EQ(gate_name(info.gate, 9), "");
+  }
+}
+
+TEST(GateTable, KnowsExactlyTheGatesOfQelib1) {
+  const std::set<std::string> wanted = {
+      "U",    "CX",    "u3",  "u2",  "u1", "cx",  "id",  "x",   "y",   "z",    "h",    "s",   "sdg",     "t",  "tdg",
+      "rx",   "ry",    "rz",  "cz",  "cy", "ch",  "ccx", "crz", "cu1", "cu3",  "u0",   "u",   "p",       "sx", "sxdg",
+      "swap", "cswap", "crx", "cry", "cp", "csx", "cu",  "rxx", "rzz", "rccx", "rc3x", "c3x", "c3sqrtx", "c4x"};
+  std::set<std::string> known;
+  for (const GateInfo& info : gate_table()) {
+    known.emplace(info.name);
+    for (const auto alias : info.aliases) known.emplace(alias);
+    for (const auto name : info.controlled_names) known.emplace(name);
+    for (const auto alias : info.controlled_aliases) known.emplace(alias);
+  }
+  known.erase("");
+  EXPECT_EQ(known, wanted);
+  for (const char* unknown : {"", "ryy", "ccz", "cphase", "foo", "Cx", "xx"}) {
+    EXPECT_FALSE(find_gate(unknown).has_value()) << unknown;
+  }
+}
+
+// The phases that controlled forms make visible, against the definitions in qelib1.inc as circuits of U and CX.
+TEST(GateTable, ControlledUHasThePhasesOfQelib1) {
+  const double theta = 0.7, phi = 1.1, lambda = -0.4, gamma = 0.3;
+  const Qubit c = 0, t = 1;
+  Circuit direct(2), definition(2);
+  direct.add_gate(Gate::kUPhase, {&c, 1}, {&t, 1}, std::vector<double>{theta, phi, lambda, gamma});
+  const auto p = [&](double angle, Qubit q) { definition.add_gate(Gate::kPhase, {}, {&q, 1}, {&angle, 1}); };
+  const auto u = [&](double a, double b, double l) {
+    definition.add_gate(Gate::kU, {}, {&t, 1}, std::vector<double>{a, b, l});
+  };
+  p(gamma, c);
+  p((lambda + phi) / 2, c);
+  p((lambda - phi) / 2, t);
+  definition.cx(c, t);
+  u(-theta / 2, 0, -(phi + lambda) / 2);
+  definition.cx(c, t);
+  u(theta / 2, phi, 0);
+  EXPECT_LT(distance(dense::circuit_matrix(direct), dense::circuit_matrix(definition)), 1e-14);
+}
+
+}  // namespace
+}  // namespace qsim
