@@ -1,0 +1,119 @@
+// A trade needs no host: flags in device memory, written and awaited by the streams themselves, order the two sides.
+//
+// trade on one side:  flag READY -> peer | wait peer's READY | pull theirs -> slot | flag READ -> peer | wait peer's
+// READ | slot -> mine Both sides run the same sequence of trades in the same order on the same lanes, so whatever
+// queues streams share on the device, the earliest unfinished trade never waits for a later one.
+#include "comm/gpu/p2p.h"
+
+#include <cuda_runtime_api.h>
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "comm/gpu/driver.h"
+#include "comm/gpu/peer_memory.h"
+#include "comm/gpu/strided_copy.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+enum Signal : std::size_t { kReady, kRead, kSignalCount };
+
+/// Device words that peers write: one for each (signal, sender, lane), counting trades.
+class FlagBoard {
+ public:
+  explicit FlagBoard(std::size_t words) : bytes_(words * sizeof(std::uint32_t)) {
+    void* memory = nullptr;
+    check_cuda(cudaMalloc(&memory, bytes_), "cudaMalloc of the transport's flags");
+    data_ = static_cast<std::uint32_t*>(memory);
+    check_cuda(cudaMemset(data_, 0, bytes_), "cudaMemset");
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  ~FlagBoard() { cudaFree(data_); }
+  FlagBoard(const FlagBoard&) = delete;
+  FlagBoard& operator=(const FlagBoard&) = delete;
+  MemoryRegion region() { return {reinterpret_cast<std::byte*>(data_), bytes_, true}; }
+
+ private:
+  std::uint32_t* data_ = nullptr;
+  std::size_t bytes_;
+};
+
+class P2pTransport final : public Transport {
+ public:
+  P2pTransport(Backend& backend, Communicator& communicator, std::uint32_t local_bits, Precision precision)
+      : backend_(backend),
+        rank_(static_cast<std::size_t>(communicator.rank())),
+        ranks_(static_cast<std::size_t>(communicator.size())),
+        lanes_(static_cast<std::size_t>(backend.lanes())),
+        shape_{local_bits, amplitude_bytes(precision)},
+        driver_(StreamMemoryDriver::resolve()),
+        board_(kSignalCount * ranks_ * lanes_),
+        states_(communicator, backend.state()),
+        boards_(communicator, board_.region()),
+        counts_(ranks_ * lanes_, 0) {}
+
+  ~P2pTransport() override {
+    // A rank that leaves early releases every stream that waits for it: flags far ahead satisfy all waits.
+    for (std::size_t peer = 0; peer < ranks_; ++peer) {
+      if (peer == rank_ || finished_) continue;
+      for (std::size_t lane = 0; lane < lanes_; ++lane) {
+        for (Signal signal : {kReady, kRead}) {
+          const std::uint32_t far_ahead = counts_[peer * lanes_ + lane] + 0x3fffffffu;
+          cudaMemcpy(flag(peer, signal, rank_, lane), &far_ahead, sizeof far_ahead, cudaMemcpyHostToDevice);
+        }
+      }
+    }
+  }
+
+  std::string_view name() const override { return "p2p"; }
+  std::uint64_t max_trade_bytes(std::uint64_t slot_bytes) const override { return slot_bytes; }
+
+  void trade(ChunkView mine, ChunkView theirs, int peer_rank, std::uint32_t slot, int lane_number) override {
+    const auto peer = static_cast<std::size_t>(peer_rank);
+    const auto lane = static_cast<std::size_t>(lane_number);
+    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
+    const std::uint32_t count = ++counts_[peer * lanes_ + lane];
+    finished_ = false;
+    std::byte* buffer = backend_.slot(slot).data;
+    driver_.write(stream, flag(peer, kReady, rank_, lane), count);
+    driver_.wait(stream, flag(rank_, kReady, peer, lane), count);
+    copy_view_to_buffer(shape_, theirs, states_.region(peer_rank), buffer, stream);
+    driver_.write(stream, flag(peer, kRead, rank_, lane), count);
+    driver_.wait(stream, flag(rank_, kRead, peer, lane), count);
+    copy_buffer_to_view(shape_, mine, buffer, backend_.state().data, stream);
+  }
+
+  void finish() override {
+    backend_.synchronize();
+    finished_ = true;
+  }
+
+ private:
+  /// The word on `owner`'s board that `sender` writes for `lane`.
+  std::uint32_t* flag(std::size_t owner, Signal signal, std::size_t sender, std::size_t lane) {
+    auto* board = reinterpret_cast<std::uint32_t*>(boards_.region(static_cast<int>(owner)));
+    return board + (static_cast<std::size_t>(signal) * ranks_ + sender) * lanes_ + lane;
+  }
+
+  Backend& backend_;
+  std::size_t rank_, ranks_, lanes_;
+  ShardShape shape_;
+  StreamMemoryDriver driver_;
+  FlagBoard board_;
+  PeerMemory states_;
+  PeerMemory boards_;
+  std::vector<std::uint32_t> counts_;  // trades begun with [peer][lane]
+  bool finished_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> open_p2p_transport(Backend& backend, Communicator& communicator, std::uint32_t local_bits,
+                                              Precision precision) {
+  return std::make_unique<P2pTransport>(backend, communicator, local_bits, precision);
+}
+
+}  // namespace qsim

@@ -1,0 +1,161 @@
+// NCCL is loaded when the first transport opens, so that programs without it start as fast as ever. NVLink multicast
+// stays off.
+#include "comm/nccl/nccl_transport.h"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <nccl.h>
+
+#include <array>
+#include <cstdlib>
+#include <span>
+#include <thread>
+
+#include "comm/gpu/driver.h"
+#include "comm/gpu/strided_copy.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+/// The functions of libnccl that are used; loaded() is false when the library is not there.
+struct NcclLibrary {
+  decltype(&ncclGetVersion) get_version = nullptr;
+  decltype(&ncclGetUniqueId) get_unique_id = nullptr;
+  decltype(&ncclCommInitRank) comm_init_rank = nullptr;
+  decltype(&ncclCommDestroy) comm_destroy = nullptr;
+  decltype(&ncclCommAbort) comm_abort = nullptr;
+  decltype(&ncclCommGetAsyncError) comm_get_async_error = nullptr;
+  decltype(&ncclGetErrorString) get_error_string = nullptr;
+  decltype(&ncclGroupStart) group_start = nullptr;
+  decltype(&ncclGroupEnd) group_end = nullptr;
+  decltype(&ncclSend) send = nullptr;
+  decltype(&ncclRecv) receive = nullptr;
+
+  bool loaded() const { return receive != nullptr; }
+
+  static NcclLibrary load() {
+    NcclLibrary nccl;
+    void* library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return nccl;
+    const auto find = [library](const char* name, auto& function) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+      return function != nullptr;
+    };
+    const bool complete =
+        find("ncclGetVersion", nccl.get_version) && find("ncclGetUniqueId", nccl.get_unique_id) &&
+        find("ncclCommInitRank", nccl.comm_init_rank) && find("ncclCommDestroy", nccl.comm_destroy) &&
+        find("ncclCommAbort", nccl.comm_abort) && find("ncclCommGetAsyncError", nccl.comm_get_async_error) &&
+        find("ncclGetErrorString", nccl.get_error_string) && find("ncclGroupStart", nccl.group_start) &&
+        find("ncclGroupEnd", nccl.group_end) && find("ncclSend", nccl.send) && find("ncclRecv", nccl.receive);
+    return complete ? nccl : NcclLibrary{};
+  }
+};
+
+class NcclTransport final : public Transport {
+ public:
+  NcclTransport(Backend& backend, Communicator& communicator, ShardShape shape, const NcclLibrary& nccl)
+      : backend_(backend), shape_(shape), nccl_(nccl) {
+    ncclUniqueId id{};
+    std::array<std::int64_t, 1> failed{0};
+    if (communicator.rank() == 0 && nccl_.get_unique_id(&id) != ncclSuccess) failed[0] = 1;
+    communicator.max(failed);
+    if (failed[0] != 0) throw CommunicatorError("ncclGetUniqueId failed on rank 0", 0);
+    communicator.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
+    const ncclResult_t status = nccl_.comm_init_rank(&comm_, communicator.size(), id, communicator.rank());
+    failed[0] = status == ncclSuccess ? 0 : 1;
+    communicator.max(failed);
+    if (failed[0] != 0) {
+      if (status == ncclSuccess) nccl_.comm_abort(comm_);
+      throw CommunicatorError(status == ncclSuccess
+                                  ? "NCCL could not start on another rank"
+                                  : std::string("ncclCommInitRank: ") + nccl_.get_error_string(status),
+                              communicator.rank());
+    }
+  }
+
+  ~NcclTransport() override {
+    if (finished_) {
+      nccl_.comm_destroy(comm_);
+    } else {
+      nccl_.comm_abort(comm_);  // a trade is pending and its partner may be gone: waiting could last for ever
+    }
+  }
+  NcclTransport(const NcclTransport&) = delete;
+  NcclTransport& operator=(const NcclTransport&) = delete;
+
+  std::string_view name() const override { return "nccl"; }
+
+  void trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) override {
+    (void)theirs;
+    finished_ = false;
+    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
+    const MemoryRegion buffer = backend_.slot(slot);
+    const ViewRuns runs = view_runs(shape_, mine);
+    const std::uint64_t bytes = runs.run_bytes * runs.count * runs.offsets.size();
+    const std::byte* outgoing = backend_.state().data + runs.offsets.front();
+    if (runs.count > 1 || runs.offsets.size() > 1) {
+      std::byte* packed = buffer.data + buffer.bytes / 2;
+      copy_view_to_buffer(shape_, mine, backend_.state().data, packed, stream);
+      outgoing = packed;
+    }
+    check(nccl_.group_start(), "ncclGroupStart");
+    check(nccl_.send(outgoing, bytes, ncclInt8, peer, comm_, stream), "ncclSend");
+    check(nccl_.receive(buffer.data, bytes, ncclInt8, peer, comm_, stream), "ncclRecv");
+    check(nccl_.group_end(), "ncclGroupEnd");
+    copy_buffer_to_view(shape_, mine, buffer.data, backend_.state().data, stream);
+  }
+
+  void finish() override {
+    // Errors of NCCL's own threads never reach a stream: look at them while the lanes drain.
+    for (int lane = 0; lane < backend_.lanes(); ++lane) {
+      const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
+      for (;;) {
+        const cudaError_t status = cudaStreamQuery(stream);
+        if (status == cudaSuccess) break;
+        if (status != cudaErrorNotReady) check_cuda(status, "cudaStreamQuery of an NCCL lane");
+        ncclResult_t asynchronous = ncclSuccess;
+        check(nccl_.comm_get_async_error(comm_, &asynchronous), "ncclCommGetAsyncError");
+        check(asynchronous, "an NCCL transfer");
+        std::this_thread::yield();
+      }
+    }
+    finished_ = true;
+  }
+
+ private:
+  void check(ncclResult_t status, const char* call) {
+    if (status != ncclSuccess && status != ncclInProgress) {
+      throw CommunicatorError(std::string("NCCL: ") + call + ": " + nccl_.get_error_string(status));
+    }
+  }
+
+  Backend& backend_;
+  ShardShape shape_;
+  NcclLibrary nccl_;
+  ncclComm_t comm_ = nullptr;
+  bool finished_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> open_nccl_transport(Backend& backend, Communicator& communicator, std::uint32_t local_bits,
+                                               Precision precision) {
+  setenv("NCCL_NVLS_ENABLE", "0", 1);
+  const NcclLibrary nccl = NcclLibrary::load();
+  std::array<std::int64_t, 1> missing{nccl.loaded() ? 0 : 1};
+  communicator.max(missing);
+  if (missing[0] != 0) throw CommunicatorError("libnccl.so.2 cannot be loaded on every rank");
+  return std::make_unique<NcclTransport>(backend, communicator, ShardShape{local_bits, amplitude_bytes(precision)},
+                                         nccl);
+}
+
+std::string nccl_version() {
+  const NcclLibrary nccl = NcclLibrary::load();
+  int version = 0;
+  if (!nccl.loaded() || nccl.get_version(&version) != ncclSuccess) return {};
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+}  // namespace qsim
