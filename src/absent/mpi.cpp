@@ -1,0 +1,11 @@
+// What stands in for src/comm/mpi when the library is built without MPI.
+#include "comm/launcher.h"
+#include "qsim/communicator.h"
+
+namespace qsim {
+
+std::unique_ptr<Communicator> make_mpi_communicator() { return nullptr; }
+
+std::string mpi_library_version() { return {}; }
+
+}  // namespace qsim

@@ -1,0 +1,18 @@
+// What a launcher (mpirun, srun) says about this process in its environment; no MPI call is made.
+#pragma once
+
+#include <string>
+
+namespace qsim {
+
+struct LaunchEnvironment {
+  std::string launcher;  // "Open MPI", "Slurm", "PMI", or empty: started by hand
+  int size = 1, rank = 0;
+  int local_rank = 0, local_size = 1;  // among the ranks of this host
+};
+LaunchEnvironment launch_environment();
+
+/// "Open MPI v4.1.4", or empty when the library was built without MPI.
+std::string mpi_library_version();
+
+}  // namespace qsim

@@ -1,0 +1,205 @@
+// Ranks as MPI processes; the only file that knows <mpi.h>. Every message is at most 1 GiB, every count an int.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/launcher.h"
+#include "qsim/communicator.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::size_t kMessageBytes = std::size_t{1} << 30;
+
+void check(int code, const char* call, int rank) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw CommunicatorError(std::string(call) + " failed on rank " + std::to_string(rank) + ": " + text.data(), rank);
+}
+
+/// Calls `send(offset, count)` for pieces of at most `limit` of `total`.
+template <typename Piece>
+void split(std::size_t total, std::size_t limit, Piece&& piece) {
+  for (std::size_t offset = 0; offset < total; offset += limit) {
+    piece(offset, static_cast<int>(std::min(limit, total - offset)));
+  }
+}
+
+/// MPI_Init and MPI_Finalize, unless the program around the library has done that itself.
+class MpiSession {
+ public:
+  MpiSession() {
+    int finalized = 0, initialized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized) throw CommunicatorError("MPI has already been finalized in this process");
+    MPI_Initialized(&initialized);
+    if (initialized) return;
+    int provided = MPI_THREAD_SINGLE;
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+      throw CommunicatorError("MPI_Init_thread failed", -1, "start qsim with the mpirun of " + mpi_library_version());
+    }
+    owner_ = true;
+    if (provided < MPI_THREAD_FUNNELED) {
+      MPI_Finalize();
+      throw CommunicatorError("this MPI has no thread support (MPI_THREAD_FUNNELED is needed)");
+    }
+  }
+  ~MpiSession() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (owner_ && !finalized) MPI_Finalize();
+  }
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+ private:
+  bool owner_ = false;
+};
+
+/// A communicator of our own, so that our messages never meet the program's.
+class PrivateWorld {
+ public:
+  PrivateWorld() {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &handle_), "MPI_Comm_dup", -1);
+    MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN);
+  }
+  ~PrivateWorld() { MPI_Comm_free(&handle_); }
+  PrivateWorld(const PrivateWorld&) = delete;
+  PrivateWorld& operator=(const PrivateWorld&) = delete;
+  MPI_Comm get() const { return handle_; }
+
+ private:
+  MPI_Comm handle_ = MPI_COMM_NULL;
+};
+
+class MpiCommunicator final : public Communicator {
+ public:
+  MpiCommunicator() {
+    MPI_Comm_rank(world_.get(), &rank_);
+    MPI_Comm_size(world_.get(), &size_);
+    const LaunchEnvironment launched = launch_environment();
+    if (launched.size > 1 && size_ == 1) {
+      throw CommunicatorError(launched.launcher + " started " + std::to_string(launched.size) +
+                                  " processes but MPI says that this is 1 of 1",
+                              launched.rank,
+                              "the launcher belongs to another MPI than qsim, which was built with " +
+                                  mpi_library_version() + ": use that one's mpirun (under Slurm: srun --mpi=pmix)");
+    }
+  }
+
+  std::string_view name() const override { return "mpi"; }
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  void exchange(int peer, std::span<const std::byte> send, std::span<std::byte> receive) override {
+    if (send.size() != receive.size()) {
+      throw CommunicatorError(
+          "an exchange sends " + std::to_string(send.size()) + " bytes and expects " + std::to_string(receive.size()),
+          rank_);
+    }
+    split(send.size(), kMessageBytes, [&](std::size_t offset, int count) {
+      check(MPI_Sendrecv(send.data() + offset, count, MPI_BYTE, peer, 0, receive.data() + offset, count, MPI_BYTE, peer,
+                         0, world_.get(), MPI_STATUS_IGNORE),
+            "MPI_Sendrecv", rank_);
+    });
+  }
+
+  /// Each rank adds its slice of everybody's values in rank order, then the slices are gathered: MPI_Allreduce may add
+  /// in any order.
+  void sum(std::span<double> values) override {
+    if (size_ == 1) return;
+    const auto ranks = static_cast<std::size_t>(size_);
+    const std::size_t slice = std::min(kSumSlice, (values.size() + ranks - 1) / ranks);
+    std::vector<double> send(slice * ranks), receive(slice * ranks), total(slice);
+    split(values.size(), slice * ranks, [&](std::size_t offset, int piece) {
+      const auto count = static_cast<std::size_t>(piece);
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(offset), count, send.begin());
+      std::fill(send.begin() + static_cast<std::ptrdiff_t>(count), send.end(), 0.0);
+      const int items = static_cast<int>(slice);
+      check(MPI_Alltoall(send.data(), items, MPI_DOUBLE, receive.data(), items, MPI_DOUBLE, world_.get()),
+            "MPI_Alltoall", rank_);
+      std::copy_n(receive.begin(), slice, total.begin());
+      for (std::size_t peer = 1; peer < ranks; ++peer) {
+        for (std::size_t i = 0; i < slice; ++i) total[i] += receive[peer * slice + i];
+      }
+      check(MPI_Allgather(total.data(), items, MPI_DOUBLE, receive.data(), items, MPI_DOUBLE, world_.get()),
+            "MPI_Allgather", rank_);
+      std::copy_n(receive.begin(), count, values.begin() + static_cast<std::ptrdiff_t>(offset));
+    });
+  }
+  void sum(std::span<std::uint64_t> values) override { all_reduce(values, MPI_UINT64_T, MPI_SUM); }
+  void max(std::span<std::int64_t> values) override { all_reduce(values, MPI_INT64_T, MPI_MAX); }
+
+  void broadcast(std::span<std::byte> data, int root) override {
+    split(data.size(), kMessageBytes, [&](std::size_t offset, int count) {
+      check(MPI_Bcast(data.data() + offset, count, MPI_BYTE, root, world_.get()), "MPI_Bcast", rank_);
+    });
+  }
+
+  void all_gather(std::span<const std::byte> send, std::span<std::byte> receive) override {
+    if (receive.size() != send.size() * static_cast<std::size_t>(size_)) {
+      throw CommunicatorError(
+          "a gather of " + std::to_string(send.size()) + " bytes a rank into " + std::to_string(receive.size()), rank_);
+    }
+    if (receive.size() <= kMessageBytes) {
+      const int count = static_cast<int>(send.size());
+      check(MPI_Allgather(send.data(), count, MPI_BYTE, receive.data(), count, MPI_BYTE, world_.get()), "MPI_Allgather",
+            rank_);
+      return;
+    }
+    for (int root = 0; root < size_; ++root) {
+      const std::span<std::byte> part = receive.subspan(static_cast<std::size_t>(root) * send.size(), send.size());
+      if (root == rank_) std::memcpy(part.data(), send.data(), part.size());
+      broadcast(part, root);
+    }
+  }
+
+  void barrier() override { check(MPI_Barrier(world_.get()), "MPI_Barrier", rank_); }
+
+  void abort(int exit_code, const std::string& message) override {
+    // The one place where the library writes to the user: nothing returns from here that could.
+    const std::string text = "qsim: rank " + std::to_string(rank_) + ": " + message + "\n";
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+    ::_exit(exit_code);
+  }
+
+ private:
+  static constexpr std::size_t kSumSlice = std::size_t{1} << 15;
+
+  template <typename T>
+  void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation) {
+    split(values.size(), kMessageBytes / sizeof(T), [&](std::size_t offset, int count) {
+      check(MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, operation, world_.get()), "MPI_Allreduce",
+            rank_);
+    });
+  }
+
+  MpiSession session_;
+  PrivateWorld world_;
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_mpi_communicator() { return std::make_unique<MpiCommunicator>(); }
+
+std::string mpi_library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "an unknown MPI";
+  const std::string_view full(text.data(), std::strlen(text.data()));
+  return std::string(full.substr(0, full.find_first_of(",\n")));
+}
+
+}  // namespace qsim

@@ -1,0 +1,262 @@
+// Ranks as threads of one process. Buffers are read in place by the other ranks; a rank that fails or ends early
+// releases every rank that waits for it.
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "qsim/communicator.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+/// Thrown in a rank that waited for one that failed: it is not the cause, so it is not what the caller gets to see.
+class ReleasedError : public CommunicatorError {
+ public:
+  using CommunicatorError::CommunicatorError;
+};
+
+/// What the threads share. Every wait ends when its condition holds or when the group has failed.
+class ThreadGroup {
+ public:
+  explicit ThreadGroup(int size)
+      : size_(size),
+        ended_(static_cast<std::size_t>(size)),
+        buffers_(static_cast<std::size_t>(size)),
+        mail_(static_cast<std::size_t>(size * size)) {}
+
+  int size() const { return size_; }
+
+  void fail(int rank, const std::string& reason) {
+    const std::lock_guard lock(mutex_);
+    if (failed_rank_ < 0) {
+      failed_rank_ = rank;
+      reason_ = reason;
+    }
+    changed_.notify_all();
+  }
+
+  void end(int rank) {
+    const std::lock_guard lock(mutex_);
+    ended_[static_cast<std::size_t>(rank)] = true;
+    changed_.notify_all();
+  }
+
+  void barrier() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t generation = generation_;
+    if (++arrived_ == size_) {
+      arrived_ = 0;
+      ++generation_;
+      changed_.notify_all();
+      throw_if_failed();
+      return;
+    }
+    wait(lock, 0, size_, [&] { return generation_ != generation; });
+  }
+
+  /// Shows `data` to every rank; call between two barriers' worth of use: publish, barrier, read peers, barrier.
+  void publish(int rank, std::span<std::byte> data) { buffers_[static_cast<std::size_t>(rank)] = data; }
+  std::span<std::byte> published(int rank) const { return buffers_[static_cast<std::size_t>(rank)]; }
+
+  void exchange(int rank, int peer, std::span<const std::byte> send, std::span<std::byte> receive) {
+    Mail& out = mail(rank, peer);
+    Mail& in = mail(peer, rank);
+    std::span<const std::byte> data;
+    {
+      std::unique_lock lock(mutex_);
+      out = {send, true};
+      changed_.notify_all();
+      wait(lock, peer, peer + 1, [&] { return in.posted; });
+      data = in.data;
+    }
+    const bool fits = data.size() == receive.size();
+    if (fits && !data.empty()) std::memcpy(receive.data(), data.data(), data.size());
+    std::unique_lock lock(mutex_);
+    in.posted = false;
+    changed_.notify_all();
+    wait(lock, peer, peer + 1, [&] { return !out.posted; });
+    if (!fits) {
+      throw CommunicatorError("rank " + std::to_string(peer) + " sent " + std::to_string(data.size()) +
+                                  " bytes where " + std::to_string(receive.size()) + " were expected",
+                              rank);
+    }
+  }
+
+ private:
+  struct Mail {
+    std::span<const std::byte> data;
+    bool posted = false;
+  };
+
+  Mail& mail(int from, int to) { return mail_[static_cast<std::size_t>(from * size_ + to)]; }
+
+  void throw_if_failed() const {
+    if (failed_rank_ >= 0)
+      throw ReleasedError("rank " + std::to_string(failed_rank_) + " failed: " + reason_, failed_rank_);
+  }
+
+  /// Waits for something that ranks [first, last) must do.
+  template <typename Condition>
+  void wait(std::unique_lock<std::mutex>& lock, int first, int last, Condition&& condition) {
+    const auto gone = [&] { return std::find(ended_.begin() + first, ended_.begin() + last, true); };
+    changed_.wait(lock, [&] { return condition() || failed_rank_ >= 0 || gone() != ended_.begin() + last; });
+    throw_if_failed();
+    if (condition()) return;
+    const int rank = static_cast<int>(gone() - ended_.begin());
+    throw ReleasedError("rank " + std::to_string(rank) + " ended while other ranks wait for it", rank);
+  }
+
+  const int size_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int arrived_ = 0;
+  std::uint64_t generation_ = 0;
+  int failed_rank_ = -1;
+  std::string reason_;
+  std::vector<bool> ended_;
+  std::vector<std::span<std::byte>> buffers_;
+  std::vector<Mail> mail_;
+};
+
+class ThreadCommunicator final : public Communicator {
+ public:
+  ThreadCommunicator(ThreadGroup& group, int rank) : group_(group), rank_(rank) {}
+  std::string_view name() const override { return "threads"; }
+  int rank() const override { return rank_; }
+  int size() const override { return group_.size(); }
+
+  void exchange(int peer, std::span<const std::byte> send, std::span<std::byte> receive) override {
+    require_rank(peer);
+    group_.exchange(rank_, peer, send, receive);
+  }
+  void sum(std::span<double> values) override { reduce(values, std::plus<>()); }
+  void sum(std::span<std::uint64_t> values) override { reduce(values, std::plus<>()); }
+  void max(std::span<std::int64_t> values) override {
+    reduce(values, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+  }
+  void broadcast(std::span<std::byte> data, int root) override {
+    require_rank(root);
+    group_.publish(rank_, data);
+    group_.barrier();
+    const std::span<std::byte> source = group_.published(root);
+    const bool fits = source.size() == data.size();
+    if (fits && rank_ != root && !data.empty()) std::memcpy(data.data(), source.data(), data.size());
+    group_.barrier();
+    require_size(fits);
+  }
+  void all_gather(std::span<const std::byte> send, std::span<std::byte> receive) override {
+    // Published spans are writable because reductions write through them; a gather only reads.
+    group_.publish(rank_, {const_cast<std::byte*>(send.data()), send.size()});
+    group_.barrier();
+    bool fits = receive.size() == send.size() * static_cast<std::size_t>(size());
+    for (int peer = 0; peer < size(); ++peer) {
+      const std::span<std::byte> source = group_.published(peer);
+      fits = fits && source.size() == send.size();
+      if (!fits || source.empty()) continue;
+      std::memcpy(receive.data() + static_cast<std::size_t>(peer) * send.size(), source.data(), source.size());
+    }
+    group_.barrier();
+    require_size(fits);
+  }
+  void barrier() override { group_.barrier(); }
+  void abort(int exit_code, const std::string& message) override {
+    group_.fail(rank_, message);
+    throw CommunicatorError(message + " (exit code " + std::to_string(exit_code) + ")", rank_);
+  }
+
+ private:
+  void require_rank(int rank) const {
+    if (rank < 0 || rank >= size()) {
+      throw CommunicatorError(
+          "rank " + std::to_string(rank) + " does not exist in a group of " + std::to_string(size()), rank_);
+    }
+  }
+  void require_size(bool fits) const {
+    if (!fits) throw CommunicatorError("ranks disagree about the size of a message", rank_);
+  }
+
+  /// Rank r reduces slice r of everybody's values in rank order and writes it back to everybody.
+  template <typename T, typename Operation>
+  void reduce(std::span<T> values, Operation operation) {
+    group_.publish(rank_, std::as_writable_bytes(values));
+    group_.barrier();
+    bool fits = true;
+    for (int peer = 0; peer < size(); ++peer) fits = fits && group_.published(peer).size() == values.size_bytes();
+    if (fits) {
+      const auto ranks = static_cast<std::size_t>(size()), self = static_cast<std::size_t>(rank_);
+      const std::size_t begin = values.size() * self / ranks, end = values.size() * (self + 1) / ranks;
+      for (std::size_t i = begin; i < end; ++i) {
+        T total = peer_values<T>(0)[i];
+        for (int peer = 1; peer < size(); ++peer) total = static_cast<T>(operation(total, peer_values<T>(peer)[i]));
+        for (int peer = 0; peer < size(); ++peer) peer_values<T>(peer)[i] = total;
+      }
+    }
+    group_.barrier();
+    require_size(fits);
+  }
+  template <typename T>
+  T* peer_values(int peer) const {
+    return reinterpret_cast<T*>(group_.published(peer).data());
+  }
+
+  ThreadGroup& group_;
+  const int rank_;
+};
+
+struct Outcome {
+  std::exception_ptr error;
+  bool released = false;
+};
+
+void run_rank(ThreadGroup& group, int rank, const std::function<void(Communicator&)>& body, Outcome& outcome) {
+  try {
+    ThreadCommunicator communicator(group, rank);
+    body(communicator);
+    group.end(rank);
+  } catch (const ReleasedError& error) {
+    outcome = {std::current_exception(), true};
+    group.fail(rank, error.what());
+  } catch (const std::exception& error) {
+    outcome = {std::current_exception(), false};
+    group.fail(rank, error.what());
+  } catch (...) {
+    outcome = {std::current_exception(), false};
+    group.fail(rank, "unknown exception");
+  }
+}
+
+}  // namespace
+
+void run_thread_ranks(int ranks, const std::function<void(Communicator&)>& body) {
+  if (ranks < 1) throw UsageError("the number of ranks must be at least 1, not " + std::to_string(ranks));
+  ThreadGroup group(ranks);
+  std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(outcomes.size());
+    try {
+      for (int rank = 1; rank < ranks; ++rank) {
+        threads.emplace_back([&, rank] { run_rank(group, rank, body, outcomes[static_cast<std::size_t>(rank)]); });
+      }
+    } catch (const std::exception& error) {
+      group.fail(0, std::string("a thread could not be started: ") + error.what());
+      throw CommunicatorError("rank " + std::to_string(threads.size() + 1) + " of " + std::to_string(ranks) +
+                              " could not be started as a thread: " + error.what());
+    }
+    run_rank(group, 0, body, outcomes[0]);
+  }
+  for (const bool released : {false, true}) {
+    for (const Outcome& outcome : outcomes) {
+      if (outcome.error && outcome.released == released) std::rethrow_exception(outcome.error);
+    }
+  }
+}
+
+}  // namespace qsim
