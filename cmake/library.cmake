@@ -31,7 +31,7 @@ foreach(part mpi cuda nccl)
   endif()
 endforeach()
 if(QSIM_CUDA)
-  file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/*.cu ${CMAKE_CURRENT_SOURCE_DIR}/src/comm/p2p/*.cpp)
+  file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/cuda/*.cu ${CMAKE_CURRENT_SOURCE_DIR}/src/comm/gpu/*.cpp)
   list(APPEND qsim_sources ${found})
 endif()
 

@@ -33,8 +33,6 @@ class PinnedBuffer {
   std::byte* data_ = nullptr;
 };
 
-std::uint64_t view_bytes(const ViewRuns& runs) { return runs.run_bytes * runs.count * runs.offsets.size(); }
-
 class StagedTransport final : public Transport {
  public:
   StagedTransport(Backend& backend, Communicator& communicator, ShardShape shape)
@@ -49,7 +47,7 @@ class StagedTransport final : public Transport {
     (void)theirs;
     (void)slot;
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
-    const std::size_t bytes = view_bytes(view_runs(shape_, mine));
+    const std::size_t bytes = view_runs(shape_, mine).bytes();
     const std::span<std::byte> send = outgoing_.first(bytes);
     const std::span<std::byte> receive = incoming_[static_cast<std::size_t>(lane)].first(bytes);
     copy_view_to_buffer(shape_, mine, backend_.state().data, send.data(), stream);
@@ -80,7 +78,7 @@ class DeviceMpiTransport final : public Transport {
     (void)theirs;
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
     const MemoryRegion buffer = backend_.slot(slot);
-    const std::size_t bytes = view_bytes(view_runs(shape_, mine));
+    const std::size_t bytes = view_runs(shape_, mine).bytes();
     const std::span<std::byte> receive(buffer.data, bytes);
     const std::span<std::byte> send(buffer.data + buffer.bytes / 2, bytes);
     copy_view_to_buffer(shape_, mine, backend_.state().data, send.data(), stream);

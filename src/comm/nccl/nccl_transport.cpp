@@ -92,7 +92,7 @@ class NcclTransport final : public Transport {
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
     const MemoryRegion buffer = backend_.slot(slot);
     const ViewRuns runs = view_runs(shape_, mine);
-    const std::uint64_t bytes = runs.run_bytes * runs.count * runs.offsets.size();
+    const std::uint64_t bytes = runs.bytes();
     const std::byte* outgoing = backend_.state().data + runs.offsets.front();
     if (runs.count > 1 || runs.offsets.size() > 1) {
       std::byte* packed = buffer.data + buffer.bytes / 2;

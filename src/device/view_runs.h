@@ -1,0 +1,30 @@
+// A chunk view as memory: runs at regular strides, for copies between a shard and a contiguous buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "qsim/backend.h"
+
+namespace qsim {
+
+struct ShardShape {
+  std::uint32_t local_bits = 0;
+  std::size_t amplitude_bytes = 16;
+};
+
+/// `count` runs of `run_bytes`, `stride_bytes` apart, the whole repeated at `offsets`.
+struct ViewRuns {
+  std::uint64_t run_bytes = 0;
+  std::uint64_t count = 1;
+  std::uint64_t stride_bytes = 0;      // at most 1 GiB: two-dimensional copies take strides below 2 GiB
+  std::vector<std::uint64_t> offsets;  // bytes from the shard's start, in the order of the packed buffer
+
+  std::uint64_t bytes() const { return run_bytes * count * offsets.size(); }
+};
+
+/// The runs of `view`, in as few groups as two-dimensional copies allow.
+ViewRuns view_runs(ShardShape shape, ChunkView view);
+
+}  // namespace qsim
