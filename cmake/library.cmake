@@ -1,5 +1,5 @@
 # The library target qsim::qsim. A folder's files are picked up by name; options pick folders.
-set(qsim_folders base circuit qasm optimizer plan device comm cpu null runtime simulator cli)
+set(qsim_folders base circuit qasm optimizer plan device comm cpu null runtime simulator cli/io cli)
 set(qsim_sources "")
 foreach(folder ${qsim_folders})
   file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cpp)
@@ -35,7 +35,14 @@ if(QSIM_CUDA)
   list(APPEND qsim_sources ${found})
 endif()
 
-add_library(qsim STATIC ${qsim_sources})
+set(build_info ${CMAKE_CURRENT_BINARY_DIR}/build_info.cpp)
+add_custom_target(qsim_build_info BYPRODUCTS ${build_info}
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR} -DOUTPUT=${build_info} -DVERSION=${PROJECT_VERSION}
+          "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
+          -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/build_info.cmake VERBATIM)
+
+add_library(qsim STATIC ${qsim_sources} ${build_info})
+add_dependencies(qsim qsim_build_info)
 add_library(qsim::qsim ALIAS qsim)
 set_target_properties(qsim PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(qsim PUBLIC

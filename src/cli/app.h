@@ -1,0 +1,68 @@
+// The command line's frame: picks the command, keeps ranks together, turns failures into messages and exit codes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/io/output.h"
+#include "qsim/communicator.h"
+#include "qsim/result.h"
+
+namespace qsim::cli {
+
+/// A failure that every rank knows: thrown by Context::together on all of them.
+struct AgreedFailure {
+  Failure failure;
+};
+
+/// What a command gives back: text for standard output, or for `file` when one was named.
+struct Output {
+  std::string text, file;
+};
+
+/// What a command runs in.
+class Context {
+ public:
+  /// CommunicatorError when the launcher and this build do not go together.
+  explicit Context(const Streams& streams);
+  /// The MPI ranks, or null when no launcher started this process.
+  Communicator* communicator() const { return communicator_.get(); }
+  bool launched() const { return communicator_ != nullptr; }
+  const Streams& streams() const { return streams_; }
+  bool root() const { return communicator_ == nullptr || communicator_->rank() == 0; }
+
+  /// Runs `work` on this rank; if it fails on any rank, throws AgreedFailure on all (the worst code, then the lowest
+  /// rank, wins).
+  void together(const std::function<void()>& work);
+  /// The text of `data` of rank 0 on every rank.
+  void broadcast(std::string& data);
+
+  // Set by commands as soon as they are known, so that a failure can be reported in the form that was asked for.
+  bool json = false;
+  std::string output_file;
+  Result partial;                                            // what is known before the run
+  std::string (*failure_document)(const Result&) = nullptr;  // JSON form of a failed command
+
+ private:
+  const Streams& streams_;
+  std::unique_ptr<Communicator> communicator_;
+};
+
+/// A command: `arguments` are what follows its name.
+using CommandFunction = Output (*)(std::span<const std::string> arguments, Context& context);
+
+Output command_run(std::span<const std::string> arguments, Context& context);
+Output command_plan(std::span<const std::string> arguments, Context& context);
+Output command_gen(std::span<const std::string> arguments, Context& context);
+Output command_info(std::span<const std::string> arguments, Context& context);
+
+/// The exception being handled, as a value.
+Failure current_failure();
+
+/// The whole program; returns the exit code.
+int run_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace qsim::cli

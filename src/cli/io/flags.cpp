@@ -1,0 +1,129 @@
+#include "cli/io/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <numeric>
+
+#include "qsim/error.h"
+
+namespace qsim::cli {
+
+struct Flags::Impl {
+  CLI::App app;
+  std::string command, group = "Options";
+};
+
+namespace {
+
+/// Layout of --help: a line a flag, so that it can be read without a manual beside it.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(30); }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string name = option->get_type_name();
+    return name.empty() ? "" : " " + name;
+  }
+};
+
+/// Number of single-character edits between two words.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string nearest_flag(const CLI::App& app, std::span<const std::string> arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument.size() < 3 || argument.compare(0, 2, "--") != 0) continue;
+    const std::string word = argument.substr(0, argument.find('='));
+    std::string best;
+    std::size_t best_distance = 3;
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        const std::size_t distance = edit_distance(word, "--" + name);
+        if (distance == 0) best.clear(), best_distance = 0;
+        if (distance < best_distance) best = "--" + name, best_distance = distance;
+      }
+    }
+    if (!best.empty()) return "did you mean '" + best + "'?";
+  }
+  return "";
+}
+
+}  // namespace
+
+Flags::Flags(const std::string& command, const std::string& summary, const std::string& footer)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->command = command;
+  impl_->app.name(command);
+  impl_->app.description(summary);
+  impl_->app.footer(footer);
+  impl_->app.formatter(std::make_shared<HelpFormatter>());
+  impl_->app.set_help_flag("-h,--help", "this text");
+}
+
+Flags::~Flags() = default;
+
+void Flags::group(const std::string& title) { impl_->group = title; }
+
+void Flags::positional(const std::string& name, std::string& value, const std::string& help) {
+  impl_->app.add_option(name, value, help)->type_name("");
+}
+
+void Flags::flag(const std::string& names, bool& value, const std::string& help) {
+  impl_->app.add_flag(names, value, help)->group(impl_->group)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
+
+void Flags::text(const std::string& names, std::string& value, const std::string& placeholder,
+                 const std::string& help) {
+  impl_->app.add_option(names, value, help)->type_name(placeholder)->group(impl_->group);
+}
+
+void Flags::list(const std::string& names, std::vector<std::string>& values, const std::string& placeholder,
+                 const std::string& help) {
+  impl_->app.add_option(names, values, help)
+      ->type_name(placeholder)
+      ->group(impl_->group)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+}
+
+void Flags::choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
+                   const std::string& help) {
+  std::string all;
+  for (const std::string& choice : choices) all += (all.empty() ? "" : "|") + choice;
+  impl_->app.add_option(names, value, help)
+      ->group(impl_->group)
+      ->type_name(all)
+      ->check([choices, all](const std::string& given) {
+        const bool known = std::find(choices.begin(), choices.end(), given) != choices.end();
+        return known ? std::string() : "'" + given + "' is not one of " + all;
+      });
+}
+
+void Flags::parse(std::span<const std::string> arguments) {
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    impl_->app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    throw TextRequested{impl_->app.help()};
+  } catch (const CLI::ParseError& error) {
+    std::string hint = nearest_flag(impl_->app, arguments);
+    if (hint.empty()) hint = "'" + impl_->command + " --help' lists the flags";
+    throw UsageError(error.what(), hint);
+  }
+}
+
+bool Flags::given(const std::string& name) const { return impl_->app.count(name) > 0; }
+
+}  // namespace qsim::cli

@@ -1,0 +1,44 @@
+// One command's flags: declared, parsed and explained. The flag library stays inside flags.cpp.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace qsim::cli {
+
+/// What `--help` and `--version` throw: text for standard output, exit 0.
+struct TextRequested {
+  std::string text;
+};
+
+/// Declares flags bound to variables, then parses. Values stay text here: values.h checks and converts them.
+class Flags {
+ public:
+  Flags(const std::string& command, const std::string& summary, const std::string& footer);
+  ~Flags();
+  Flags(const Flags&) = delete;
+  Flags& operator=(const Flags&) = delete;
+
+  void group(const std::string& title);  // heading of the flags declared next
+  void positional(const std::string& name, std::string& value, const std::string& help);
+  void flag(const std::string& names, bool& value, const std::string& help);
+  void text(const std::string& names, std::string& value, const std::string& placeholder, const std::string& help);
+  /// May be repeated, one value each time.
+  void list(const std::string& names, std::vector<std::string>& values, const std::string& placeholder,
+            const std::string& help);
+  void choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
+              const std::string& help);
+
+  /// UsageError (with the nearest flag where one is near) or TextRequested.
+  void parse(std::span<const std::string> arguments);
+  /// True when `name` ("--threads") was on the command line.
+  bool given(const std::string& name) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace qsim::cli

@@ -1,0 +1,83 @@
+#include "cli/io/output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "qsim/error.h"
+
+namespace qsim::cli {
+namespace {
+
+/// Writes all of `text`; the error number, 0 when done.
+int write_all(int descriptor, const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return EIO;
+    done += static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+[[noreturn]] void fail(const std::string& what, int error) {
+  throw FileError("cannot write " + what + ": " + std::strerror(error));
+}
+
+}  // namespace
+
+Streams::Streams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
+    if (descriptor == 1) stdout_closed_ = true;
+    // open() gives the lowest free number, which is this one.
+    if (::open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY) != descriptor) break;
+  }
+}
+
+void Streams::require_stdout() const {
+  if (stdout_closed_) throw FileError("standard output is closed, so the result has nowhere to go (--output FILE)");
+}
+
+void Streams::write_stdout(const std::string& text) const {
+  if (text.empty()) return;
+  require_stdout();
+  if (const int error = write_all(1, text); error != 0) fail("to standard output", error);
+}
+
+void Streams::write_file(const std::string& path, const std::string& text) const {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  const bool direct = exists && !S_ISREG(status.st_mode);
+  const std::string target = direct ? path : path + ".tmp" + std::to_string(::getpid());
+  const int descriptor = ::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail("'" + path + "'", errno);
+  int error = write_all(descriptor, text);
+  if (::close(descriptor) != 0 && error == 0) error = errno;
+  if (error == 0 && !direct && ::rename(target.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) {
+    if (!direct) ::unlink(target.c_str());
+    fail("'" + path + "'", error);
+  }
+}
+
+void print_error(const std::string& line) { write_all(2, line + "\n"); }
+
+bool stderr_is_terminal(bool launched) {
+  if (!launched) return ::isatty(2) == 1;
+  std::array<char, 256> target{};
+  const std::string link = "/proc/" + std::to_string(::getppid()) + "/fd/2";
+  const ssize_t length = ::readlink(link.c_str(), target.data(), target.size() - 1);
+  const std::string name(target.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  return name.rfind("/dev/pts/", 0) == 0 || name.rfind("/dev/tty", 0) == 0;
+}
+
+}  // namespace qsim::cli

@@ -1,0 +1,193 @@
+#include "cli/io/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/io/json.h"
+#include "cli/io/values.h"
+
+namespace qsim::cli {
+namespace {
+
+constexpr std::size_t kMaxLines = 25;
+constexpr std::size_t kMaxLabel = 64;
+
+/// A titled block of lines; `left_out` lines did not fit.
+struct Section {
+  std::string title;
+  std::vector<std::string> lines;
+};
+
+std::string counted(std::uint64_t number, const std::string& word) {
+  return fmt::format("{} {}{}", number, word, number == 1 ? "" : "s");
+}
+
+std::string bar(double share) {
+  return std::string(static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * 30)), '#');
+}
+
+std::string percent(double share) { return fmt::format("{:6.2f} %", 100 * share); }
+
+/// Bit strings of 1,000 qubits do not fit on a line.
+std::string shortened(const std::string& bits) {
+  if (bits.size() <= kMaxLabel) return bits;
+  return bits.substr(0, 28) + fmt::format("...({})...", bits.size()) + bits.substr(bits.size() - 20);
+}
+
+/// The entries of `values` by falling value, ties by key.
+template <class Value>
+std::vector<std::pair<std::string, Value>> ranked(const std::map<std::string, Value>& values) {
+  std::vector<std::pair<std::string, Value>> entries(values.begin(), values.end());
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return entries;
+}
+
+std::vector<std::string> header(const Result& result) {
+  const CircuitSummary& circuit = result.circuit;
+  const RunSummary& run = result.run;
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("{}: {}, {}, depth {}, {}", circuit.file, counted(circuit.qubits, "qubit"),
+                              counted(circuit.operations, "operation"), circuit.depth,
+                              counted(circuit.clbits, "classical bit")));
+  std::string where = run.backend + (run.device.empty() ? "" : ": " + run.device);
+  if (run.ranks > 1) where += fmt::format(", {} ranks over {}", run.ranks, run.exchange);
+  lines.push_back(fmt::format("  ran on     {}", where));
+  if (!run.reason.empty()) lines.push_back(fmt::format("  because    {}", run.reason));
+  lines.push_back(fmt::format("  precision  {}; state {}, {} a rank at most",
+                              run.precision == Precision::kDouble ? "double" : "single",
+                              bytes_text(result.memory.state_bytes), bytes_text([&] {
+                                std::uint64_t peak = result.memory.predicted_bytes_per_rank;
+                                for (const auto bytes : result.memory.peak_bytes_per_rank) peak = std::max(peak, bytes);
+                                return peak;
+                              }())));
+  lines.push_back(fmt::format("  time       {} (parse {}, plan {}, simulate {}, read-out {}); {}, {}",
+                              seconds_text(result.time.total), seconds_text(result.time.parse),
+                              seconds_text(result.time.plan), seconds_text(result.time.simulate),
+                              seconds_text(result.time.read_out), counted(result.work.sweeps, "sweep"),
+                              counted(result.work.exchanges, "exchange")));
+  const Verification& verification = result.verification;
+  lines.push_back(verification.norm ? fmt::format("  norm       {:.12f} ({})", *verification.norm, verification.status)
+                                    : fmt::format("  norm       not checked (--verify {})", verification.status));
+  if (run.shots > 0) {
+    lines.push_back(fmt::format("  seed       {}{}", run.seed,
+                                run.seed_given ? "" : fmt::format(" (drawn; --seed {} repeats it)", run.seed)));
+  }
+  return lines;
+}
+
+Section counts_section(const Result& result) {
+  Section section{fmt::format("counts of {} shots (right-most character is bit 0)", result.run.shots), {}};
+  const double shots = static_cast<double>(std::max<std::uint64_t>(result.run.shots, 1));
+  for (const auto& [bits, count] : ranked(*result.results.counts)) {
+    const double share = static_cast<double>(count) / shots;
+    section.lines.push_back(fmt::format("  {}  {:>10}  {}  {}", shortened(bits), count, percent(share), bar(share)));
+  }
+  return section;
+}
+
+Section distribution_section(const std::map<std::string, double>& distribution) {
+  Section section{"exact distribution of the classical bits (right-most character is bit 0)", {}};
+  for (const auto& [bits, probability] : ranked(distribution)) {
+    section.lines.push_back(
+        fmt::format("  {}  {:.12f}  {}  {}", shortened(bits), probability, percent(probability), bar(probability)));
+  }
+  return section;
+}
+
+Section amplitudes_section(const Result& result) {
+  Section section{"amplitudes (right-most character is qubit 0)", {}};
+  for (const AmplitudeEntry& entry : *result.results.amplitudes) {
+    section.lines.push_back(fmt::format("  {}  {:+.9f} {:+.9f}i  {}  {}",
+                                        shortened(bit_string(entry.index, result.circuit.qubits)), entry.value.real(),
+                                        entry.value.imag(), percent(entry.probability), bar(entry.probability)));
+  }
+  return section;
+}
+
+Section marginals_section(const std::vector<double>& marginals) {
+  Section section{"marginals: probability that each qubit is 1", {}};
+  for (std::size_t first = 0; first < marginals.size(); first += 5) {
+    std::string line = fmt::format("  q{:<4}", first);
+    for (std::size_t qubit = first; qubit < std::min(first + 5, marginals.size()); ++qubit) {
+      line += fmt::format(" {:.10f}", marginals[qubit]);
+    }
+    section.lines.push_back(line);
+  }
+  return section;
+}
+
+Section probabilities_section(const QubitProbabilities& entry) {
+  Section section{
+      fmt::format("probabilities of qubits {} (right-most character is the first)", fmt::join(entry.qubits, ",")), {}};
+  std::map<std::string, double> values;
+  for (std::size_t value = 0; value < entry.values.size(); ++value) {
+    values[bit_string(value, static_cast<std::uint32_t>(entry.qubits.size()))] = entry.values[value];
+  }
+  for (const auto& [bits, probability] : ranked(values)) {
+    section.lines.push_back(fmt::format("  {}  {:.12f}  {}", shortened(bits), probability, bar(probability)));
+  }
+  return section;
+}
+
+std::vector<Section> sections_of(const Result& result) {
+  const Results& results = result.results;
+  std::vector<Section> sections;
+  if (results.expectation) {
+    Section section{"expectation values", {}};
+    for (const ExpectationValue& entry : *results.expectation) {
+      section.lines.push_back(fmt::format("  {:+.12f}  {}", entry.value, shortened(entry.name)));
+    }
+    sections.push_back(section);
+  }
+  if (results.marginals) sections.push_back(marginals_section(*results.marginals));
+  if (results.probabilities) {
+    for (const QubitProbabilities& entry : *results.probabilities) sections.push_back(probabilities_section(entry));
+  }
+  if (results.distribution) sections.push_back(distribution_section(*results.distribution));
+  if (results.amplitudes) sections.push_back(amplitudes_section(result));
+  if (results.counts) sections.push_back(counts_section(result));
+  if (results.files && !results.files->empty()) {
+    Section section{"files", {}};
+    for (const OutputFile& file : *results.files) {
+      section.lines.push_back(fmt::format("  {}  {} {}", file.path, file.kind, file.dtype));
+    }
+    sections.push_back(section);
+  }
+  return sections;
+}
+
+/// Appends the sections that fit into `room` lines: each gets an equal share, short ones leave theirs to the others.
+void append_sections(std::vector<std::string>& lines, const std::vector<Section>& sections, std::size_t room) {
+  std::size_t left = sections.size();
+  for (const Section& section : sections) {
+    const std::size_t share = room / left--;
+    if (share < 2) {
+      if (room > 0) lines.push_back("... more results than fit here: --json has all"), room = 0;
+      return;
+    }
+    lines.push_back(section.title);
+    const bool all = section.lines.size() <= share - 1;
+    const std::size_t shown = all ? section.lines.size() : share - 2;
+    lines.insert(lines.end(), section.lines.begin(), section.lines.begin() + static_cast<std::ptrdiff_t>(shown));
+    if (!all) lines.push_back(fmt::format("  ... and {} more (--json has all)", section.lines.size() - shown));
+    room -= 1 + shown + (all ? 0 : 1);
+  }
+}
+
+}  // namespace
+
+std::string result_report(const Result& result) {
+  std::vector<std::string> lines = header(result);
+  for (const std::string& warning : result.warnings) {
+    if (lines.size() < 10) lines.push_back("  warning    " + warning);
+  }
+  const std::vector<Section> sections = sections_of(result);
+  append_sections(lines, sections, kMaxLines - lines.size());
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+}  // namespace qsim::cli

@@ -1,0 +1,30 @@
+// Text of the command line to checked values. Every function throws UsageError naming the flag and the text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "qsim/types.h"
+
+namespace qsim::cli {
+
+/// A decimal number 0 .. 2^64-1 (at most `most`).
+std::uint64_t parse_unsigned(const std::string& flag, const std::string& text, std::uint64_t most = UINT64_MAX);
+/// "512MiB", "1.5G", "4096": bytes; K, M, G, T are powers of 1024.
+std::uint64_t parse_bytes(const std::string& flag, const std::string& text);
+/// "90%" or "90": a share above 0 and up to 1.
+double parse_share(const std::string& flag, const std::string& text);
+/// "0,3,5": decimal numbers separated by commas, at least one.
+std::vector<std::uint64_t> parse_list(const std::string& flag, const std::string& text);
+/// A list of different qubits, each below `qubits`.
+std::vector<Qubit> parse_qubits(const std::string& flag, const std::string& text, std::uint32_t qubits);
+/// Checks that `ranks` is a power of two; the error names the nearest usable counts.
+void check_rank_count(std::uint64_t ranks, const std::string& what);
+
+/// "1.50 GiB"
+std::string bytes_text(std::uint64_t bytes);
+/// "12.3 ms"
+std::string seconds_text(double seconds);
+
+}  // namespace qsim::cli

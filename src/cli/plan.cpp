@@ -1,0 +1,110 @@
+// `qsim plan`: what a run would do, without touching a device.
+#include "qsim/plan.h"
+
+#include <bit>
+
+#include "cli/app.h"
+#include "cli/circuit_input.h"
+#include "cli/io/flags.h"
+#include "cli/io/values.h"
+#include "qsim/simulator.h"
+
+namespace qsim::cli {
+namespace {
+
+struct PlanFlags {
+  std::string file, ranks, tile, device, precision = "double", from = "zero", known_zeros = "on", max_memory, output;
+  bool trace = false, json = false;
+};
+
+const char kExamples[] =
+    "Examples:\n"
+    "  qsim plan circuit.qasm\n"
+    "  qsim plan circuit.qasm --device h200 --ranks 8 --json\n"
+    "  qsim plan circuit.qasm --tile 12 --from random --trace\n";
+
+void declare(Flags& flags, PlanFlags& typed) {
+  flags.positional("file", typed.file, "OpenQASM 2.0 circuit, or - for standard input");
+  flags.text("--ranks", typed.ranks, "N", "how many ranks (devices) share the state (default 1)");
+  flags.text("--device", typed.device, "NAME", "h200, cpu or a file: whose costs and memory (default: this machine)");
+  flags.text("--tile", typed.tile, "K", "active bits of a sweep, fixed; then the fewest sweeps come first");
+  flags.choice("--precision", typed.precision, {"double", "single"}, "of the state");
+  flags.choice("--from", typed.from, {"zero", "random"}, "start state");
+  flags.choice("--known-zeros", typed.known_zeros, {"on", "off"}, "skip amplitudes that are still zero");
+  flags.text("--max-memory", typed.max_memory, "SIZE", "memory of a rank, instead of the device's");
+  flags.flag("--trace", typed.trace, "where each operation of the circuit went");
+  flags.flag("--json", typed.json, "one JSON document (qsim.plan/1)");
+  flags.text("--output", typed.output, "FILE", "write the plan there instead of to standard output");
+}
+
+PlanOptions options_of(const Flags& flags, const PlanFlags& typed) {
+  PlanOptions options;
+  if (flags.given("--ranks")) {
+    const std::uint64_t ranks = parse_unsigned("--ranks", typed.ranks, 1ull << 40);
+    check_rank_count(ranks, "ranks");
+    options.rank_bits = static_cast<std::uint32_t>(std::countr_zero(ranks));
+  }
+  if (flags.given("--tile")) {
+    options.tile_bits = static_cast<std::uint32_t>(parse_unsigned("--tile", typed.tile, 62));
+    if (*options.tile_bits == 0) throw UsageError("--tile: a sweep needs at least 1 active bit");
+  }
+  options.precision = typed.precision == "double" ? Precision::kDouble : Precision::kSingle;
+  options.start = typed.from == "zero" ? Start::kZero : Start::kRandom;
+  options.known_zeros = typed.known_zeros == "on";
+  if (flags.given("--known-zeros") && options.start == Start::kRandom) {
+    throw UsageError("--known-zeros would have no effect: a random start state has none");
+  }
+  options.trace = typed.trace;
+  return options;
+}
+
+Machine machine_of(const PlanFlags& typed) {
+  RunOptions run;
+  run.precision = typed.precision == "double" ? Precision::kDouble : Precision::kSingle;
+  Machine machine = typed.device.empty() ? this_machine(run) : find_machine(typed.device);
+  if (!typed.max_memory.empty()) machine.memory_bytes_per_rank = parse_bytes("--max-memory", typed.max_memory);
+  return machine;
+}
+
+/// What the plan's text and document need a circuit to keep to.
+void check_size(const Circuit& circuit, const PlanOptions& options) {
+  if (circuit.qubits() > kMaxQubits) {
+    throw CapacityError(std::to_string(circuit.qubits()) + " qubits are beyond every memory: an index holds at most " +
+                            std::to_string(kMaxQubits),
+                        UINT64_MAX, 0);
+  }
+  if (options.rank_bits > circuit.qubits()) {
+    throw UsageError(std::to_string(1ull << options.rank_bits) + " ranks are more than the 2^" +
+                         std::to_string(circuit.qubits()) + " amplitudes of " + std::to_string(circuit.qubits()) +
+                         " qubits",
+                     "at most " + std::to_string(1ull << circuit.qubits()) + " ranks can share them");
+  }
+}
+
+}  // namespace
+
+Output command_plan(std::span<const std::string> arguments, Context& context) {
+  Flags flags("qsim plan", "Shows what a run would do: sweeps, exchanges, memory and time. Touches no device.",
+              kExamples);
+  PlanFlags typed;
+  declare(flags, typed);
+  PlanOptions options;
+  Machine machine;
+  context.together([&] {
+    flags.parse(arguments);
+    context.json = typed.json;
+    context.output_file = typed.output;
+    if (typed.file.empty()) throw UsageError("no circuit file", "qsim plan FILE, or - for standard input");
+    options = options_of(flags, typed);
+    machine = machine_of(typed);
+  });
+  const CircuitInput input = read_circuit(typed.file, context);
+  std::string text;
+  context.together([&] {
+    check_size(input.circuit, options);
+    text = plan_text(make_plan(input.circuit, machine, options), machine);
+  });
+  return {text, typed.output};
+}
+
+}  // namespace qsim::cli

@@ -1,0 +1,314 @@
+// `qsim run`: a circuit file to counts, probabilities, amplitudes or expectation values.
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+
+#include "cli/app.h"
+#include "cli/circuit_input.h"
+#include "cli/io/flags.h"
+#include "cli/io/json.h"
+#include "cli/io/output.h"
+#include "cli/io/report.h"
+#include "cli/io/values.h"
+#include "qsim/simulator.h"
+
+namespace qsim::cli {
+namespace {
+
+/// The flags as they were typed.
+struct RunFlags {
+  std::string file, backend = "auto", precision = "double", shots, seed, threads, gpus, gpu_ids, ranks, from = "zero";
+  bool counts = false, distribution = false, marginals = false;
+  std::vector<std::string> probabilities, expectation;
+  std::string amplitudes, statevector;
+  std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", profile, output;
+  bool reproducible = false, json = false;
+};
+
+const char kExamples[] =
+    "Bit order: qubit 0 is the first declared and the least significant; the right-most character is bit 0.\n"
+    "Examples:\n"
+    "  qsim bell.qasm --shots 1000 --seed 7\n"
+    "  qsim bell.qasm --amplitudes top:4\n"
+    "  qsim bell.qasm --probabilities 1,0 --probabilities 0\n"
+    "  qsim ising.qasm --expectation 'Z0 Z1' --expectation hamiltonian.txt --json --output result.json\n"
+    "  qsim big.qasm --ranks 4 --threads 2 --statevector state.npy\n";
+
+void declare(Flags& flags, RunFlags& typed) {
+  flags.positional("file", typed.file, "OpenQASM 2.0 circuit, or - for standard input");
+  flags.group("Results");
+  flags.text("--shots", typed.shots, "N", "samples to draw (default 1024 if the circuit measures)");
+  flags.text("--seed", typed.seed, "S", "seed of the samples and of --from random");
+  flags.flag("--counts", typed.counts, "how often each bit string was drawn (the default when it measures)");
+  flags.flag("--distribution", typed.distribution, "exact distribution of the classical bits");
+  flags.flag("--marginals", typed.marginals, "probability that each qubit is 1");
+  flags.list("--probabilities", typed.probabilities, "QUBITS", "of these qubits together, first = lowest; repeatable");
+  flags.text("--amplitudes", typed.amplitudes, "LIST|top:K", "amplitudes at decimal indices, or the K most probable");
+  flags.list("--expectation", typed.expectation, "PAULIS|FILE", "of a Pauli sum, as 'Z0 X3' or a file; repeatable");
+  flags.text("--statevector", typed.statevector, "FILE.npy", "write the whole state");
+  flags.group("Where and how");
+  flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");
+  flags.choice("--precision", typed.precision, {"double", "single"}, "of the state");
+  flags.text("--threads", typed.threads, "N", "CPU threads a rank (default: the affinity mask)");
+  flags.text("--ranks", typed.ranks, "N", "ranks in this process, on the CPU");
+  flags.text("--gpus", typed.gpus, "N", "how many GPUs");
+  flags.text("--gpu-ids", typed.gpu_ids, "LIST", "which GPUs");
+  flags.choice("--exchange", typed.exchange, {"auto", "p2p", "nccl", "mpi", "staged"}, "how ranks trade amplitudes");
+  flags.choice("--from", typed.from, {"zero", "random"}, "start state");
+  flags.text("--max-memory", typed.max_memory, "SIZE", "most memory a rank may use");
+  flags.text("--pool", typed.pool, "SHARE%", "share of GPU memory to take");
+  flags.choice("--jit", typed.jit, {"auto", "off", "only"}, "kernels compiled for the circuit");
+  flags.choice("--verify", typed.verify, {"off", "norm", "full"}, "checks while running");
+  flags.flag("--reproducible", typed.reproducible, "the same arithmetic whatever the number of ranks");
+  flags.group("Output");
+  flags.flag("--json", typed.json, "one JSON document (qsim.result/1)");
+  flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output");
+  flags.text("--profile", typed.profile, "FILE.json|.svg", "time line of the run");
+}
+
+[[noreturn]] void no_effect(const std::string& flag, const std::string& why, const std::string& hint = "") {
+  throw UsageError(flag + " would have no effect: " + why, hint);
+}
+
+/// Flags that contradict each other or the launcher, before any file is read.
+void check_flags(const Flags& flags, const RunFlags& typed, const Context& context) {
+  if (typed.file.empty()) throw UsageError("no circuit file", "qsim run FILE, or - for standard input");
+  if (context.launched()) {
+    for (const char* flag : {"--ranks", "--gpus", "--gpu-ids"}) {
+      if (flags.given(flag)) {
+        throw UsageError(std::string(flag) + " cannot be used under an MPI launcher",
+                         "the launcher decides: one rank a process, one GPU a rank");
+      }
+    }
+    check_rank_count(static_cast<std::uint64_t>(context.communicator()->size()), "ranks");
+  }
+  const bool gpus = flags.given("--gpus") || flags.given("--gpu-ids");
+  if (flags.given("--gpus") && flags.given("--gpu-ids")) no_effect("--gpus", "--gpu-ids says how many as well");
+  if (flags.given("--ranks") && gpus) no_effect("--ranks", "with --gpus there is one rank a GPU");
+  if (flags.given("--ranks") && typed.backend == "cuda") {
+    no_effect("--ranks", "it counts ranks on the CPU", "--gpus N says how many GPUs");
+  }
+  if (typed.backend == "cpu") {
+    for (const char* flag : {"--gpus", "--gpu-ids", "--pool", "--jit"}) {
+      if (flags.given(flag)) no_effect(flag, "--backend cpu uses no GPU");
+    }
+  }
+  if (flags.given("--threads") && (typed.backend == "cuda" || gpus)) {
+    no_effect("--threads", "it counts CPU threads, and the GPU computes");
+  }
+}
+
+/// The number of thread ranks asked for (1 without --ranks, and under a launcher).
+int rank_count(const Flags& flags, const RunFlags& typed) {
+  if (!flags.given("--ranks")) return 1;
+  const std::uint64_t ranks = parse_unsigned("--ranks", typed.ranks, 1ull << 20);
+  check_rank_count(ranks, "ranks");
+  return static_cast<int>(ranks);
+}
+
+Verify verify_of(const std::string& text) {
+  if (text == "off") return Verify::kOff;
+  return text == "full" ? Verify::kFull : Verify::kNorm;
+}
+
+ExchangeKind exchange_of(const std::string& text) {
+  if (text == "p2p") return ExchangeKind::kP2p;
+  if (text == "nccl") return ExchangeKind::kNccl;
+  if (text == "mpi") return ExchangeKind::kMpi;
+  return text == "staged" ? ExchangeKind::kStaged : ExchangeKind::kAuto;
+}
+
+/// Everything that can be said without the circuit.
+RunOptions options_of(const Flags& flags, const RunFlags& typed) {
+  RunOptions options;
+  options.backend = typed.backend;
+  options.precision = typed.precision == "double" ? Precision::kDouble : Precision::kSingle;
+  if (flags.given("--shots")) options.shots = parse_unsigned("--shots", typed.shots);
+  if (flags.given("--seed")) options.seed = parse_unsigned("--seed", typed.seed);
+  if (options.seed) options.start_seed = *options.seed;
+  if (flags.given("--threads")) {
+    options.threads = static_cast<int>(parse_unsigned("--threads", typed.threads, 4096));
+    if (options.threads == 0) throw UsageError("--threads: at least 1 thread is needed");
+  }
+  if (flags.given("--gpus")) {
+    const std::uint64_t gpus = parse_unsigned("--gpus", typed.gpus, 1024);
+    check_rank_count(gpus, "GPUs");
+    for (std::uint64_t gpu = 0; gpu < gpus; ++gpu) options.gpu_ids.push_back(static_cast<int>(gpu));
+  }
+  if (flags.given("--gpu-ids")) {
+    for (const std::uint64_t id : parse_list("--gpu-ids", typed.gpu_ids)) {
+      if (id > 1023) throw UsageError("--gpu-ids: there is no GPU " + std::to_string(id));
+      options.gpu_ids.push_back(static_cast<int>(id));
+    }
+    check_rank_count(options.gpu_ids.size(), "GPUs");
+  }
+  if (!options.gpu_ids.empty()) options.backend = "cuda";
+  options.start = typed.from == "zero" ? Start::kZero : Start::kRandom;
+  options.exchange = exchange_of(typed.exchange);
+  if (flags.given("--max-memory")) options.max_memory = parse_bytes("--max-memory", typed.max_memory);
+  if (flags.given("--pool")) options.pool_share = parse_share("--pool", typed.pool);
+  options.verify = verify_of(typed.verify);
+  options.jit = typed.jit;
+  options.reproducible = typed.reproducible;
+  options.marginals = typed.marginals;
+  options.distribution = typed.distribution;
+  options.statevector_path = typed.statevector;
+  options.profile_path = typed.profile;
+  return options;
+}
+
+bool is_regular_file(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+PauliSum pauli_sum_of(const std::string& text, std::uint32_t qubits) {
+  const bool names_a_file = text.find('/') != std::string::npos || text.find(".txt") != std::string::npos ||
+                            text.find(".pauli") != std::string::npos;
+  PauliSum sum = names_a_file || is_regular_file(text) ? read_pauli_file(text, qubits) : parse_pauli_sum(text, qubits);
+  sum.name = text;
+  return sum;
+}
+
+void add_amplitudes(RunOptions& options, const std::string& text, std::uint32_t qubits) {
+  options.amplitudes_requested = true;
+  if (text.compare(0, 4, "top:") == 0) {
+    options.top = parse_unsigned("--amplitudes top:K", text.substr(4), 1ull << 26);
+    if (options.top == 0) throw UsageError("--amplitudes top:0 would list nothing");
+    return;
+  }
+  options.amplitude_indices = parse_list("--amplitudes", text);
+  for (const Index index : options.amplitude_indices) {
+    if (qubits < 64 && (index >> qubits) != 0) {
+      throw UsageError("--amplitudes: index " + std::to_string(index) + " is outside 0 .. 2^" + std::to_string(qubits) +
+                       "-1");
+    }
+  }
+}
+
+bool measures(const Circuit& circuit) {
+  for (const Operation& op : circuit.operations()) {
+    if (op.kind == OpKind::kMeasure) return true;
+  }
+  return false;
+}
+
+/// What needs the circuit: read-outs, and flags that have no effect on this one.
+void add_circuit_options(const Flags& flags, const RunFlags& typed, const Circuit& circuit, RunOptions& options) {
+  const bool measuring = measures(circuit);
+  const bool samples = measuring && options.shots.value_or(1) != 0;
+  if (!measuring && options.shots.value_or(0) != 0) no_effect("--shots", "the circuit measures nothing");
+  if (typed.counts && !samples) {
+    no_effect("--counts", measuring ? "--shots 0 draws nothing" : "the circuit measures nothing");
+  }
+  if (flags.given("--seed") && !samples && options.start == Start::kZero && circuit.measurements_are_terminal()) {
+    no_effect("--seed", "nothing is drawn at random in this run");
+  }
+  if (typed.distribution && circuit.clbits() == 0) no_effect("--distribution", "the circuit has no classical bits");
+  for (const std::string& text : typed.probabilities) {
+    options.probabilities.push_back(parse_qubits("--probabilities", text, circuit.qubits()));
+  }
+  if (flags.given("--amplitudes")) add_amplitudes(options, typed.amplitudes, circuit.qubits());
+  for (const std::string& text : typed.expectation) {
+    options.expectation.push_back(pauli_sum_of(text, circuit.qubits()));
+  }
+  const bool asked = options.marginals || options.distribution || options.amplitudes_requested ||
+                     !options.probabilities.empty() || !options.expectation.empty() ||
+                     !options.statevector_path.empty();
+  // A person who asked for nothing in particular wants to see the likeliest outcomes; a program gets what it named.
+  if (!typed.json && !asked && !samples && circuit.measurements_are_terminal()) {
+    options.amplitudes_requested = true;
+    options.top = 8;
+  }
+}
+
+/// Settles where to run outside a launcher; returns the number of thread ranks.
+int choose(const Flags& flags, const RunFlags& typed, const Circuit& circuit, RunOptions& options, int ranks) {
+  if (flags.given("--ranks") && options.backend == "auto") options.backend = "cpu";
+  const BackendChoice choice = choose_backend(circuit, options);
+  if (choice.backend == "cpu") {
+    for (const char* flag : {"--pool", "--jit"}) {
+      if (flags.given(flag)) no_effect(flag, "it runs on the CPU (" + choice.reason + ")");
+    }
+  } else if (choice.backend == "cuda") {
+    if (flags.given("--threads")) no_effect("--threads", "it runs on a GPU (" + choice.reason + ")");
+    if (options.gpu_ids.empty() && choice.gpus > 0) ranks = choice.gpus;
+    if (!options.gpu_ids.empty()) ranks = static_cast<int>(options.gpu_ids.size());
+  }
+  if (typed.exchange != "auto" && ranks == 1) no_effect("--exchange", "there is one rank, so nothing is exchanged");
+  return ranks;
+}
+
+/// One line that is overwritten, shown once a run has lasted two seconds.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool enabled) : enabled_(enabled) {}
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine() {
+    if (shown_) std::fputs("\r\033[K", stderr), std::fflush(stderr);
+  }
+  void show(const Progress& progress) {
+    if (!enabled_ || std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(2)) return;
+    std::fprintf(stderr, "\r\033[K%3.0f %%  about %s left", 100 * progress.fraction,
+                 seconds_text(progress.remaining_seconds).c_str());
+    std::fflush(stderr);
+    shown_ = true;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool enabled_ = false, shown_ = false;
+};
+
+}  // namespace
+
+Output command_run(std::span<const std::string> arguments, Context& context) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto elapsed = [begin] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  context.failure_document = result_document;
+  Flags flags("qsim run", "Simulates a circuit and prints what was measured.", kExamples);
+  RunFlags typed;
+  declare(flags, typed);
+  RunOptions options;
+  int ranks = 1;
+  context.together([&] {
+    flags.parse(arguments);
+    context.json = typed.json;
+    context.output_file = typed.output;
+    check_flags(flags, typed, context);
+    options = options_of(flags, typed);
+    ranks = rank_count(flags, typed);
+    context.partial.environment = environment();
+    if (typed.output.empty()) context.streams().require_stdout();
+  });
+  const CircuitInput input = read_circuit(typed.file, context);
+  context.together([&] {
+    add_circuit_options(flags, typed, input.circuit, options);
+    if (context.launched()) {
+      if (typed.exchange != "auto" && context.communicator()->size() == 1) {
+        no_effect("--exchange", "there is one rank, so nothing is exchanged");
+      }
+    } else {
+      ranks = choose(flags, typed, input.circuit, options, ranks);
+    }
+  });
+  const double parse_seconds = elapsed();
+
+  ProgressLine line(context.root() && stderr_is_terminal(context.launched()));
+  options.progress = [&line](const Progress& progress) { line.show(progress); };
+  Result result = context.launched() ? simulate(input.circuit, options, *context.communicator())
+                                     : simulate(input.circuit, options, ranks);
+  result.circuit = input.summary;
+  result.time.parse = parse_seconds;
+  result.time.total = elapsed();
+  if (!context.root()) return {};
+  return {typed.json ? result_document(result) : result_report(result), typed.output};
+}
+
+}  // namespace qsim::cli
