@@ -1,0 +1,100 @@
+// Read-outs of a shard on the device: sums, histograms, sampling, selection. Host-callable launchers; every one
+// enqueues on a stream, uses only the scratch it is given and adds in an order that depends on nothing but the shard's
+// size.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace qsim::cuda {
+
+/// A shard in device memory: 2^local_bits amplitudes, interleaved re, im, in float or double.
+struct Shard {
+  const void* data = nullptr;
+  std::uint32_t local_bits = 0;
+  bool double_precision = true;
+};
+
+/// Amplitudes of the shard with (index & mask) == value.
+struct View {
+  std::uint64_t mask = 0, value = 0;
+};
+
+constexpr int kMaxIndexBits = 62;
+
+/// A list of bit positions, least significant first, by value for kernels.
+struct BitList {
+  std::uint8_t bits[kMaxIndexBits] = {};
+  std::uint32_t count = 0;
+};
+
+/// Doubles of scratch that the sums below need, whatever the shard.
+constexpr std::size_t kSumScratchDoubles = std::size_t{1} << 17;
+
+/// out[0] = sum of |a|^2 (compensated).
+void launch_norm(Shard shard, double* out, double* scratch, cudaStream_t stream);
+/// out[b] = probability that bit b is 1, b < local_bits; out[local_bits] = total. One read of the shard.
+void launch_bit_probabilities(Shard shard, double* out, double* scratch, cudaStream_t stream);
+/// out[v], v < 2^bits.count: probability over the view of bits == v. The bits are not in view.mask. `scratch` holds
+/// histogram_scratch_bytes().
+void launch_histogram(Shard shard, View view, BitList bits, double* out, void* scratch, cudaStream_t stream);
+/// The same in units: each amplitude counts round(|a|^2 2^62).
+void launch_unit_histogram(Shard shard, View view, BitList bits, std::uint64_t* out, void* scratch,
+                           cudaStream_t stream);
+std::size_t histogram_scratch_bytes(Shard shard, View view, BitList bits);
+
+/// A draw: in the block whose `block_bits` spell `block`, the first amplitude (in the order of `order`) whose running
+/// total of units exceeds `offset`. Draws ascend by (block, offset).
+struct Draw {
+  std::uint64_t block = 0, offset = 0;
+};
+/// out[i] = local index found for draws[i].
+void launch_locate(Shard shard, BitList block_bits, BitList order, const Draw* draws, std::uint64_t count,
+                   std::uint64_t* out, cudaStream_t stream);
+
+/// How amplitudes are ranked: the 64-bit key of |a|^2 (larger is more probable), then the logical index (smaller
+/// first).
+struct Ranking {
+  std::uint8_t logical_of[kMaxIndexBits] = {};  // logical bit of each local bit
+  std::uint64_t rank_logical = 0;               // logical bits that the rank number sets
+  std::uint64_t logical_mask = 0;               // all logical bits
+};
+/// Selection by radix: among amplitudes with (key >> (shift + width)) == prefix, counts[v] = how many have the next
+/// `width` bits equal to v. Keys are probability keys (by_index false) or, among those whose key equals `fixed_key`,
+/// the bitwise complement of the logical index (by_index true). counts has 2^width <= 4096 entries, zeroed here.
+struct RadixStep {
+  bool by_index = false;
+  std::uint64_t fixed_key = 0;
+  std::uint64_t prefix = 0;
+  int shift = 0, width = 0;
+};
+void launch_radix_count(Shard shard, const Ranking& ranking, RadixStep step, unsigned long long* counts,
+                        cudaStream_t stream);
+/// Appends (local index, |a|^2) of every amplitude with key > `key`, or key == `key` and logical index <=
+/// `last_logical`, to indices / probabilities; *count ends as their number, at most `capacity` are written.
+void launch_collect(Shard shard, const Ranking& ranking, std::uint64_t key, std::uint64_t last_logical,
+                    std::uint64_t* indices, double* probabilities, unsigned long long* count, std::uint64_t capacity,
+                    cudaStream_t stream);
+
+/// Largest number of z masks in one launch of the Pauli sums.
+constexpr int kPauliBatch = 8;
+struct PauliMasks {
+  std::uint64_t x = 0;
+  std::uint64_t z[kPauliBatch] = {};
+  int count = 0;
+};
+/// out[2 j], out[2 j + 1] = re, im of sum over i of conj(a[i ^ x]) a[i] (-1)^popcount(i & z[j]).
+void launch_pauli_sums(Shard shard, const PauliMasks& masks, double* out, double* scratch, cudaStream_t stream);
+/// The same over the view, the partner of its j-th amplitude in `partners`: packed amplitudes of the view with value ^
+/// (x & mask).
+void launch_pauli_sums_remote(Shard shard, View view, const void* partners, const PauliMasks& masks, double* out,
+                              double* scratch, cudaStream_t stream);
+/// out[0], out[1] = re, im of sum conj(left) right.
+void launch_inner_product(Shard left, Shard right, double* out, double* scratch, cudaStream_t stream);
+/// out[2 i], out[2 i + 1] = amplitude indices[i].
+void launch_read_amplitudes(Shard shard, const std::uint64_t* indices, std::uint64_t count, double* out,
+                            cudaStream_t stream);
+
+}  // namespace qsim::cuda

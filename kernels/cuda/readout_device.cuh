@@ -1,0 +1,78 @@
+// Device helpers of the read-out kernels: loads, compensated sums, block reductions, bit scattering.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/readout.h"
+
+namespace qsim::cuda {
+
+constexpr int kReadThreads = 256;
+constexpr int kReadWarps = kReadThreads / 32;
+
+__device__ inline double2 load_amplitude(const double2* data, std::uint64_t index) { return data[index]; }
+__device__ inline double2 load_amplitude(const float2* data, std::uint64_t index) {
+  const float2 amplitude = data[index];
+  return {static_cast<double>(amplitude.x), static_cast<double>(amplitude.y)};
+}
+
+__device__ inline double square(double2 a) { return a.x * a.x + a.y * a.y; }
+
+/// |a|^2 in units of 2^-62, rounded to nearest.
+__device__ inline std::uint64_t units(double2 a) { return __double2ull_rn(square(a) * 4611686018427387904.0); }
+
+/// The key that ranks probabilities: 32 significant bits (as probability_key on the host).
+__device__ inline std::uint64_t ranking_key(double probability) {
+  if (!(probability > 0)) return 0;
+  constexpr int kDropped = 21;
+  return (static_cast<std::uint64_t>(__double_as_longlong(probability)) + (1ull << (kDropped - 1))) >> kDropped;
+}
+
+/// A sum with the rounding error that it left behind.
+struct Compensated {
+  double sum = 0, error = 0;
+
+  __device__ void add(double value) {
+    const double total = sum + value;
+    const double back = total - sum;
+    error += (sum - (total - back)) + (value - back);
+    sum = total;
+  }
+  __device__ void add(const Compensated& other) {
+    add(other.sum);
+    error += other.error;
+  }
+  __device__ double value() const { return sum + error; }
+};
+
+__device__ inline Compensated warp_sum(Compensated c) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) {
+    Compensated other;
+    other.sum = __shfl_down_sync(0xffffffffu, c.sum, offset);
+    other.error = __shfl_down_sync(0xffffffffu, c.error, offset);
+    c.add(other);
+  }
+  return c;
+}
+
+/// Sum over a block of kReadThreads; valid in thread 0. `shared` has kReadWarps entries; ends with a barrier.
+__device__ inline Compensated block_sum(Compensated c, Compensated* shared) {
+  c = warp_sum(c);
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = c;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int warp = 1; warp < kReadWarps; ++warp) c.add(shared[warp]);
+  }
+  __syncthreads();
+  return c;
+}
+
+/// Bit j of `value` to position list.bits[first + j].
+__device__ inline std::uint64_t scatter_bits(std::uint64_t value, const BitList& list, std::uint32_t first = 0) {
+  std::uint64_t index = 0;
+  for (std::uint32_t j = first; j < list.count; ++j) index |= (value >> (j - first) & 1) << list.bits[j];
+  return index;
+}
+
+}  // namespace qsim::cuda

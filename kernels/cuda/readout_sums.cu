@@ -1,0 +1,323 @@
+// Sums over a shard: norm, per-bit probabilities, Pauli sums, inner products, single amplitudes.
+//
+// Every kernel is a bounded grid of 256-thread blocks; a thread walks the shard with the grid's stride, keeps
+// compensated sums, a block adds them in a fixed tree and writes them to scratch, and a second kernel adds the blocks.
+// Each amplitude is read once (Pauli sums with an X part: each pair once), so the time is the shard over the memory's
+// read rate.
+#include "kernels/cuda/readout_device.cuh"
+
+namespace qsim::cuda {
+namespace {
+
+constexpr int kMaxBlocks = 1056;  // 8 blocks on each of 132 multiprocessors
+
+int blocks_for(std::uint64_t items) {
+  const std::uint64_t wanted = (items + kReadThreads - 1) / kReadThreads;
+  return static_cast<int>(wanted < kMaxBlocks ? (wanted > 0 ? wanted : 1) : kMaxBlocks);
+}
+
+/// out[m] = sum over blocks of scratch pairs [block][m]; one block of threads an m.
+__global__ void finish_sums(const double* scratch, int blocks, int sums, double* out) {
+  __shared__ Compensated shared[kReadWarps];
+  const int m = static_cast<int>(blockIdx.x);
+  Compensated total;
+  for (int block = static_cast<int>(threadIdx.x); block < blocks; block += kReadThreads) {
+    Compensated part;
+    part.sum = scratch[2 * (static_cast<std::size_t>(block) * sums + m)];
+    part.error = scratch[2 * (static_cast<std::size_t>(block) * sums + m) + 1];
+    total.add(part);
+  }
+  total = block_sum(total, shared);
+  if (threadIdx.x == 0) out[m] = total.value();
+}
+
+__device__ void store_pair(double* scratch, int sums, int m, const Compensated& c) {
+  scratch[2 * (static_cast<std::size_t>(blockIdx.x) * sums + m)] = c.sum;
+  scratch[2 * (static_cast<std::size_t>(blockIdx.x) * sums + m) + 1] = c.error;
+}
+
+template <class Amplitude>
+__global__ void norm_kernel(const Amplitude* data, std::uint64_t count, double* scratch) {
+  __shared__ Compensated shared[kReadWarps];
+  const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.x) * kReadThreads;
+  std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * kReadThreads + threadIdx.x;
+  Compensated total;
+  for (; i + 3 * stride < count; i += 4 * stride) {
+    const double2 a = load_amplitude(data, i), b = load_amplitude(data, i + stride);
+    const double2 c = load_amplitude(data, i + 2 * stride), d = load_amplitude(data, i + 3 * stride);
+    total.add((square(a) + square(b)) + (square(c) + square(d)));
+  }
+  for (; i < count; i += stride) total.add(square(load_amplitude(data, i)));
+  total = block_sum(total, shared);
+  if (threadIdx.x == 0) store_pair(scratch, 1, 0, total);
+}
+
+// ---- probability of each bit
+// ------------------------------------------------------------------------------------------- A segment is 4096
+// neighbouring amplitudes: thread bits 0..7, four bits inside a thread's 16 loads. A block walks 2^loop_bits
+// neighbouring segments; the segment bits above are the block's number, so their sums need only block totals.
+constexpr int kSegmentBits = 12, kInThreadBits = 4, kThreadBits = 8, kMaxLoopBits = 16, kMaxBitBlocks = 2048;
+constexpr int kBitSums = 1 + kThreadBits + kInThreadBits + kMaxLoopBits;  // total, thread, in-thread and loop bits
+
+template <class Amplitude>
+__global__ void bit_kernel(const Amplitude* data, int loop_bits, double* scratch) {
+  __shared__ Compensated shared[kReadWarps];
+  Compensated total, in_thread[kInThreadBits], loop[kMaxLoopBits];
+  const std::uint64_t first = static_cast<std::uint64_t>(blockIdx.x) << (loop_bits + kSegmentBits);
+  for (std::uint32_t segment = 0; segment < 1u << loop_bits; ++segment) {
+    const std::uint64_t base = first + (static_cast<std::uint64_t>(segment) << kSegmentBits) + threadIdx.x;
+    double p[16];
+#pragma unroll
+    for (int j = 0; j < 16; ++j)
+      p[j] = square(load_amplitude(data, base + (static_cast<std::uint64_t>(j) << kThreadBits)));
+#pragma unroll
+    for (int b = 0; b < kInThreadBits; ++b) {  // fold bit b of j: its 1 half is this bit's probability
+      double ones = 0;
+#pragma unroll
+      for (int j = 0; j < 16; ++j) ones += (j >> b & 1) != 0 ? p[j] : 0.0;
+      in_thread[b].add(ones);
+    }
+    double sum = 0;
+#pragma unroll
+    for (int j = 0; j < 16; ++j) sum += p[j];
+    total.add(sum);
+#pragma unroll
+    for (int b = 0; b < kMaxLoopBits; ++b) {
+      if ((segment >> b & 1) != 0) loop[b].add(sum);
+    }
+  }
+  for (int m = 0; m < kBitSums; ++m) {
+    Compensated part;
+    if (m == 0) part = total;
+    if (m >= 1 && m <= kThreadBits && (threadIdx.x >> (m - 1) & 1) != 0) part = total;
+#pragma unroll
+    for (int b = 0; b < kInThreadBits; ++b) {
+      if (m == 1 + kThreadBits + b) part = in_thread[b];
+    }
+#pragma unroll
+    for (int b = 0; b < kMaxLoopBits; ++b) {
+      if (m == 1 + kThreadBits + kInThreadBits + b) part = loop[b];
+    }
+    part = block_sum(part, shared);
+    if (threadIdx.x == 0) store_pair(scratch, kBitSums, m, part);
+  }
+}
+
+/// out[b] for every bit and the total, from the blocks' sums; one block of threads a b.
+__global__ void finish_bits(const double* scratch, int blocks, int loop_bits, int local_bits, double* out) {
+  __shared__ Compensated shared[kReadWarps];
+  const int b = static_cast<int>(blockIdx.x);
+  const int inside = kSegmentBits + loop_bits;
+  const int m = b == local_bits || b >= inside ? 0 : b + 1;
+  Compensated total;
+  for (int block = static_cast<int>(threadIdx.x); block < blocks; block += kReadThreads) {
+    if (b != local_bits && b >= inside && (block >> (b - inside) & 1) == 0) continue;
+    Compensated part;
+    part.sum = scratch[2 * (static_cast<std::size_t>(block) * kBitSums + m)];
+    part.error = scratch[2 * (static_cast<std::size_t>(block) * kBitSums + m) + 1];
+    total.add(part);
+  }
+  total = block_sum(total, shared);
+  if (threadIdx.x == 0) out[b] = total.value();
+}
+
+/// Shards below one segment: block b sums bit b's probability (b == local_bits: the total) directly.
+template <class Amplitude>
+__global__ void small_bit_kernel(const Amplitude* data, int local_bits, double* out) {
+  __shared__ Compensated shared[kReadWarps];
+  const int b = static_cast<int>(blockIdx.x);
+  Compensated total;
+  for (std::uint32_t i = threadIdx.x; i < 1u << local_bits; i += kReadThreads) {
+    if (b == local_bits || (i >> b & 1) != 0) total.add(square(load_amplitude(data, i)));
+  }
+  total = block_sum(total, shared);
+  if (threadIdx.x == 0) out[b] = total.value();
+}
+
+// ---- Pauli sums
+// ----------------------------------------------------------------------------------------------------------
+__device__ double2 conjugate_product(double2 left, double2 right) {  // conj(left) right
+  return {left.x * right.x + left.y * right.y, left.x * right.y - left.y * right.x};
+}
+
+__device__ void add_signed(Compensated (&sums)[2 * kPauliBatch], const PauliMasks& masks, std::uint64_t i, double re,
+                           double im) {
+#pragma unroll
+  for (int j = 0; j < kPauliBatch; ++j) {
+    if (j < masks.count) {
+      const bool negative = (__popcll(i & masks.z[j]) & 1) != 0;
+      sums[2 * j].add(negative ? -re : re);
+      sums[2 * j + 1].add(negative ? -im : im);
+    }
+  }
+}
+
+__device__ void store_pauli(Compensated (&sums)[2 * kPauliBatch], int count, double* scratch, Compensated* shared) {
+#pragma unroll
+  for (int m = 0; m < 2 * kPauliBatch; ++m) {
+    if (m < 2 * count) {
+      const Compensated part = block_sum(sums[m], shared);
+      if (threadIdx.x == 0) store_pair(scratch, 2 * count, m, part);
+    }
+  }
+}
+
+/// Walks pairs (i, i ^ x) with i's bit `pivot` (the lowest of x) 0; pivot < 0: x is 0 and every amplitude is its own
+/// partner. A pair's two terms are c and its conjugate, with signs that agree when z meets x in an even number of bits:
+/// the sum is then real, otherwise imaginary, so one running sum a mask is enough.
+template <class Amplitude>
+__global__ void pauli_kernel(const Amplitude* data, std::uint64_t pairs, int pivot, PauliMasks masks, double* scratch) {
+  __shared__ Compensated shared[kReadWarps];
+  Compensated sums[kPauliBatch];
+  const std::uint64_t below = pivot < 0 ? 0 : (std::uint64_t{1} << pivot) - 1;
+  const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.x) * kReadThreads;
+  for (std::uint64_t k = static_cast<std::uint64_t>(blockIdx.x) * kReadThreads + threadIdx.x; k < pairs; k += stride) {
+    const std::uint64_t i = pivot < 0 ? k : (k & below) | (k & ~below) << 1;
+    double2 c = conjugate_product(load_amplitude(data, i ^ masks.x), load_amplitude(data, i));
+    if (pivot >= 0) c = {2.0 * c.x, 2.0 * c.y};
+#pragma unroll
+    for (int j = 0; j < kPauliBatch; ++j) {
+      if (j < masks.count) {
+        const double value = (__popcll(masks.x & masks.z[j]) & 1) != 0 ? c.y : c.x;
+        sums[j].add((__popcll(i & masks.z[j]) & 1) != 0 ? -value : value);
+      }
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < kPauliBatch; ++j) {
+    if (j < masks.count) {
+      const Compensated part = block_sum(sums[j], shared);
+      const int imaginary = __popcll(masks.x & masks.z[j]) & 1;
+      if (threadIdx.x == 0) {
+        store_pair(scratch, 2 * masks.count, 2 * j + imaginary, part);
+        store_pair(scratch, 2 * masks.count, 2 * j + 1 - imaginary, Compensated{});
+      }
+    }
+  }
+}
+
+template <class Amplitude>
+__global__ void pauli_remote_kernel(const Amplitude* data, const Amplitude* partners, BitList free_bits, View view,
+                                    PauliMasks masks, double* scratch) {
+  __shared__ Compensated shared[kReadWarps];
+  Compensated sums[2 * kPauliBatch];
+  const std::uint64_t count = std::uint64_t{1} << free_bits.count;
+  const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.x) * kReadThreads;
+  std::uint64_t free_x = 0;  // x on the free bits, in packed order
+  for (std::uint32_t j = 0; j < free_bits.count; ++j) free_x |= (masks.x >> free_bits.bits[j] & 1) << j;
+  for (std::uint64_t k = static_cast<std::uint64_t>(blockIdx.x) * kReadThreads + threadIdx.x; k < count; k += stride) {
+    const std::uint64_t i = view.value | scatter_bits(k, free_bits);
+    const double2 c = conjugate_product(load_amplitude(partners, k ^ free_x), load_amplitude(data, i));
+    add_signed(sums, masks, i, c.x, c.y);
+  }
+  store_pauli(sums, masks.count, scratch, shared);
+}
+
+template <class Amplitude>
+__global__ void inner_kernel(const Amplitude* left, const Amplitude* right, std::uint64_t count, double* scratch) {
+  __shared__ Compensated shared[kReadWarps];
+  Compensated re, im;
+  const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.x) * kReadThreads;
+  for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * kReadThreads + threadIdx.x; i < count; i += stride) {
+    const double2 c = conjugate_product(load_amplitude(left, i), load_amplitude(right, i));
+    re.add(c.x);
+    im.add(c.y);
+  }
+  re = block_sum(re, shared);
+  im = block_sum(im, shared);
+  if (threadIdx.x == 0) {
+    store_pair(scratch, 2, 0, re);
+    store_pair(scratch, 2, 1, im);
+  }
+}
+
+template <class Amplitude>
+__global__ void read_kernel(const Amplitude* data, const std::uint64_t* indices, std::uint64_t count, double* out) {
+  const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.x) * kReadThreads;
+  for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * kReadThreads + threadIdx.x; i < count; i += stride) {
+    const double2 a = load_amplitude(data, indices[i]);
+    out[2 * i] = a.x;
+    out[2 * i + 1] = a.y;
+  }
+}
+
+/// Calls body with the shard's data in its precision.
+template <class Body>
+void with_amplitudes(const Shard& shard, Body body) {
+  if (shard.double_precision) {
+    body(static_cast<const double2*>(shard.data));
+  } else {
+    body(static_cast<const float2*>(shard.data));
+  }
+}
+
+}  // namespace
+
+void launch_norm(Shard shard, double* out, double* scratch, cudaStream_t stream) {
+  const std::uint64_t count = std::uint64_t{1} << shard.local_bits;
+  const int blocks = blocks_for(count);
+  with_amplitudes(shard, [&](auto* data) { norm_kernel<<<blocks, kReadThreads, 0, stream>>>(data, count, scratch); });
+  finish_sums<<<1, kReadThreads, 0, stream>>>(scratch, blocks, 1, out);
+}
+
+void launch_bit_probabilities(Shard shard, double* out, double* scratch, cudaStream_t stream) {
+  const int local_bits = static_cast<int>(shard.local_bits);
+  if (local_bits < kSegmentBits) {
+    with_amplitudes(shard, [&](auto* data) {
+      small_bit_kernel<<<local_bits + 1, kReadThreads, 0, stream>>>(data, local_bits, out);
+    });
+    return;
+  }
+  int loop_bits = 0;
+  while ((std::uint64_t{1} << (local_bits - kSegmentBits - loop_bits)) > kMaxBitBlocks) ++loop_bits;
+  const int blocks = 1 << (local_bits - kSegmentBits - loop_bits);
+  with_amplitudes(shard,
+                  [&](auto* data) { bit_kernel<<<blocks, kReadThreads, 0, stream>>>(data, loop_bits, scratch); });
+  finish_bits<<<local_bits + 1, kReadThreads, 0, stream>>>(scratch, blocks, loop_bits, local_bits, out);
+}
+
+void launch_pauli_sums(Shard shard, const PauliMasks& masks, double* out, double* scratch, cudaStream_t stream) {
+  int pivot = -1;
+  for (int bit = kMaxIndexBits - 1; bit >= 0; --bit) {
+    if ((masks.x >> bit & 1) != 0) pivot = bit;
+  }
+  const std::uint64_t count = std::uint64_t{1} << shard.local_bits;
+  const std::uint64_t pairs = pivot < 0 ? count : count / 2;
+  const int blocks = blocks_for(pairs);
+  with_amplitudes(shard, [&](auto* data) {
+    pauli_kernel<<<blocks, kReadThreads, 0, stream>>>(data, pairs, pivot, masks, scratch);
+  });
+  finish_sums<<<2 * masks.count, kReadThreads, 0, stream>>>(scratch, blocks, 2 * masks.count, out);
+}
+
+void launch_pauli_sums_remote(Shard shard, View view, const void* partners, const PauliMasks& masks, double* out,
+                              double* scratch, cudaStream_t stream) {
+  BitList free_bits;
+  for (std::uint32_t bit = 0; bit < shard.local_bits; ++bit) {
+    if ((view.mask >> bit & 1) == 0) free_bits.bits[free_bits.count++] = static_cast<std::uint8_t>(bit);
+  }
+  const int blocks = blocks_for(std::uint64_t{1} << free_bits.count);
+  with_amplitudes(shard, [&](auto* data) {
+    pauli_remote_kernel<<<blocks, kReadThreads, 0, stream>>>(data, static_cast<decltype(data)>(partners), free_bits,
+                                                             view, masks, scratch);
+  });
+  finish_sums<<<2 * masks.count, kReadThreads, 0, stream>>>(scratch, blocks, 2 * masks.count, out);
+}
+
+void launch_inner_product(Shard left, Shard right, double* out, double* scratch, cudaStream_t stream) {
+  const std::uint64_t count = std::uint64_t{1} << left.local_bits;
+  const int blocks = blocks_for(count);
+  with_amplitudes(left, [&](auto* data) {
+    inner_kernel<<<blocks, kReadThreads, 0, stream>>>(data, static_cast<decltype(data)>(right.data), count, scratch);
+  });
+  finish_sums<<<2, kReadThreads, 0, stream>>>(scratch, blocks, 2, out);
+}
+
+void launch_read_amplitudes(Shard shard, const std::uint64_t* indices, std::uint64_t count, double* out,
+                            cudaStream_t stream) {
+  const int blocks = blocks_for(count);
+  with_amplitudes(shard,
+                  [&](auto* data) { read_kernel<<<blocks, kReadThreads, 0, stream>>>(data, indices, count, out); });
+}
+
+}  // namespace qsim::cuda
