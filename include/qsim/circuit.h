@@ -33,6 +33,7 @@ struct Condition {
   std::uint32_t creg = 0;
   Index value = 0;
   bool negated = false;
+  std::vector<Index> high = {};  // bits 64.. of the number, 64 a word; never set for registers of fewer than 64 bits
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
