@@ -1,0 +1,113 @@
+// Tokens of OpenQASM 2.0: views into the source text, nothing copied.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "qasm/source.h"
+
+namespace qsim::qasm {
+
+enum class TokenKind : std::uint8_t {
+  kEnd,
+  kIdentifier,
+  kInteger,
+  kReal,
+  kString,  // with its quotes
+  kLeftParen,
+  kRightParen,
+  kLeftBracket,
+  kRightBracket,
+  kLeftBrace,
+  kRightBrace,
+  kComma,
+  kSemicolon,
+  kArrow,
+  kEqual,
+  kPlus,
+  kMinus,
+  kTimes,
+  kDivide,
+  kPower,
+  // Reserved words; those that begin a statement come first.
+  kOpenQasm,
+  kInclude,
+  kQreg,
+  kCreg,
+  kGate,
+  kOpaque,
+  kBarrier,
+  kMeasure,
+  kReset,
+  kIf,
+  kBuiltinU,
+  kBuiltinCx,
+  kPi,
+  kSin,
+  kCos,
+  kTan,
+  kExp,
+  kLn,
+  kSqrt,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+  std::uint32_t line = 1;
+};
+
+/// Reads one source. A Failure leaves the lexer behind the bytes that it is about.
+class Lexer {
+ public:
+  explicit Lexer(const Source& source);
+
+  Token next();
+  std::string_view view(const Token& token) const { return text_.substr(token.offset, token.length); }
+
+ private:
+  void skip_blanks();
+  Token finish(TokenKind kind, std::uint32_t begin) const { return {kind, begin, at_ - begin, line_}; }
+  Token number(std::uint32_t begin);
+  Token string(std::uint32_t begin);
+  Token symbol(std::uint32_t begin);
+  [[noreturn]] void bad_byte(std::uint32_t offset) const;
+
+  std::string_view text_;
+  std::uint32_t at_ = 0;
+  std::uint32_t line_ = 1;
+};
+
+/// One token of look-ahead over a lexer, with the questions that a parser asks.
+class TokenStream {
+ public:
+  explicit TokenStream(const Source& source) : source_(&source), lexer_(source) {}
+
+  const Source& source() const { return *source_; }
+  const Token& token() const { return token_; }
+  TokenKind kind() const { return token_.kind; }
+  std::string_view text() const { return lexer_.view(token_); }
+  std::string_view text(const Token& token) const { return lexer_.view(token); }
+  void advance() { token_ = lexer_.next(); }
+  bool accept(TokenKind kind) {
+    if (token_.kind != kind) return false;
+    advance();
+    return true;
+  }
+  /// Steps over `kind`, which the message calls `what`; anything else is a Failure.
+  Token expect(TokenKind kind, const char* what) {
+    if (token_.kind != kind) fail_expected(what);
+    const Token taken = token_;
+    advance();
+    return taken;
+  }
+  [[noreturn]] void fail_expected(const std::string& what, std::string hint = {}) const;
+
+ private:
+  const Source* source_;
+  Lexer lexer_;
+  Token token_{TokenKind::kSemicolon, 0, 0, 1};  // as if a statement had just ended
+};
+
+}  // namespace qsim::qasm

@@ -1,0 +1,413 @@
+// The program: header, statements one by one, recovery after errors, registers, includes.
+#include "qasm/parser.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace qsim::qasm {
+namespace {
+
+// Words that begin a statement of OpenQASM 3 and nothing in OpenQASM 2.
+constexpr std::string_view kNewerWords[] = {
+    "angle",  "array",  "bit",    "bool",          "box",    "break",    "cal",     "complex", "const",  "continue",
+    "ctrl",   "def",    "defcal", "defcalgrammar", "delay",  "duration", "else",    "end",     "extern", "float",
+    "for",    "gphase", "input",  "int",           "inv",    "let",      "negctrl", "nop",     "output", "pow",
+    "pragma", "qubit",  "return", "stretch",       "switch", "uint",     "while"};
+
+bool begins_statement(TokenKind kind) { return kind >= TokenKind::kOpenQasm && kind <= TokenKind::kIf; }
+
+constexpr std::uint64_t kMaxBits = 0xffffffffu;  // positions are 32-bit numbers
+
+}  // namespace
+
+std::string read_text(const std::string& path, std::uint64_t limit) {
+  struct Close {
+    void operator()(std::FILE* file) const {
+      if (file != stdin) std::fclose(file);
+    }
+  };
+  const std::string name = path == "-" ? "standard input" : quoted(path, 200);
+  std::error_code error;
+  if (path != "-" && std::filesystem::is_directory(path, error)) throw FileError(name + " is a folder, not a file");
+  const std::unique_ptr<std::FILE, Close> file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
+  if (!file) throw FileError("cannot open " + name + ": " + std::strerror(errno));
+  std::string text;
+  const std::uintmax_t size = path == "-" ? 0 : std::filesystem::file_size(path, error);
+  constexpr std::size_t kBlock = std::size_t{1} << 20;
+  text.reserve(error || size > limit ? 0 : static_cast<std::size_t>(size) + 1);
+  while (text.size() <= limit) {
+    const std::size_t filled = text.size();
+    const std::size_t block = std::max(kBlock, text.capacity() - filled);
+    text.resize(filled + std::min<std::size_t>(block, static_cast<std::size_t>(limit - filled) + 1));
+    const std::size_t got = std::fread(text.data() + filled, 1, text.size() - filled, file.get());
+    text.resize(filled + got);
+    if (std::ferror(file.get()) != 0) throw FileError("cannot read " + name + ": " + std::strerror(errno));
+    if (got == 0) return text;
+  }
+  throw UnsupportedError(name + " is larger than the limit of " + std::to_string(limit) + " bytes for circuit text");
+}
+
+Parser::Parser(const Source& program, const QasmOptions& options) : options_(options), source_(&program) {}
+
+void Parser::run() {
+  if (source_->text.size() > kMaxSourceBytes) {
+    report({0, "the program is larger than 256 MiB", "", ExitCode::kUnsupported, true});
+    return;
+  }
+  bytes_read_ = source_->text.size();
+  TokenStream stream(*source_);
+  stream_ = &stream;
+  statements();
+  if (!anything_read_ && diagnostics_.empty()) {
+    report({0, "the file holds no program", "an OpenQASM program begins with 'OPENQASM 2.0;'"});
+  }
+  stream_ = nullptr;
+}
+
+void Parser::statements() {
+  bool first = true;
+  while (!stop_) {
+    // Bytes before `start` are taken in whatever happens: no error is met for ever.
+    const std::uint32_t start = stream_->token().offset + stream_->token().length;
+    try {
+      if (first) {
+        first = false;
+        stream_->advance();
+        if (stream_->kind() == TokenKind::kOpenQasm) {
+          anything_read_ = true;
+          header();
+        }
+        continue;
+      }
+      if (stream_->kind() == TokenKind::kEnd) return;
+      anything_read_ = true;
+      statement();
+    } catch (const Failure& failure) {
+      if (!declaring_.empty()) poisoned_.insert(declaring_);
+      report(failure);
+      recover(start);
+    } catch (const CircuitError& error) {
+      report({stream_->token().offset, error.what(), ""});
+    }
+    declaring_ = {};
+    in_body_ = false;
+    circuit_.clear_condition();
+  }
+}
+
+void Parser::report(const Failure& failure) {
+  if (failure.silent) return;
+  diagnostics_.push_back(make_diagnostic(*source_, failure));
+  stop_ = stop_ || failure.fatal;
+  if (static_cast<int>(diagnostics_.size()) >= std::max(options_.max_errors, 1)) {
+    stopped_early_ = !stop_;
+    stop_ = true;
+  }
+}
+
+// Skips to where a statement may begin: behind ';' or a body's '}', or at a word that begins one.
+void Parser::recover(std::uint32_t start) {
+  bool in_body = in_body_;
+  const auto step = [this] {
+    for (;;) {
+      try {
+        stream_->advance();
+        return;
+      } catch (const Failure& failure) {
+        if (failure.fatal) {
+          report(failure);
+          return;
+        }
+      }
+    }
+  };
+  while (!stop_ && stream_->kind() != TokenKind::kEnd) {
+    const TokenKind kind = stream_->kind();
+    if (kind == TokenKind::kRightBrace || (kind == TokenKind::kSemicolon && !in_body)) {
+      step();
+      return;
+    }
+    if (begins_statement(kind) && !in_body && stream_->token().offset >= start) return;
+    if (kind == TokenKind::kLeftBrace) in_body = true;
+    step();
+  }
+}
+
+void Parser::statement() {
+  circuit_.set_line(source_->include_line != 0 ? source_->include_line : stream_->token().line);
+  switch (stream_->kind()) {
+    case TokenKind::kIdentifier:
+    case TokenKind::kBuiltinU:
+    case TokenKind::kBuiltinCx:
+      return gate_call();
+    case TokenKind::kMeasure:
+      return measure();
+    case TokenKind::kReset:
+      return reset();
+    case TokenKind::kBarrier:
+      return barrier();
+    case TokenKind::kIf:
+      return if_statement();
+    case TokenKind::kQreg:
+      return declare_register(true);
+    case TokenKind::kCreg:
+      return declare_register(false);
+    case TokenKind::kGate:
+      return gate_definition();
+    case TokenKind::kOpaque:
+      return opaque_declaration();
+    case TokenKind::kInclude:
+      return include();
+    case TokenKind::kSemicolon:
+      return stream_->advance();
+    case TokenKind::kOpenQasm: {
+      const Failure failure{stream_->token().offset, "the version statement must come first", ""};
+      stream_->advance();
+      throw failure;
+    }
+    default:
+      stream_->fail_expected("a statement");
+  }
+}
+
+// Checked before a statement takes effect; stepped over after it, so that what follows cannot undo the statement.
+void Parser::check_semicolon(const char* after) const {
+  if (stream_->kind() != TokenKind::kSemicolon) stream_->fail_expected("';' after " + std::string(after));
+}
+
+void Parser::header() {
+  stream_->advance();
+  const Token version = stream_->token();
+  const std::string_view text = stream_->text();
+  if (version.kind != TokenKind::kReal && version.kind != TokenKind::kInteger) {
+    stream_->fail_expected("a version number such as 2.0");
+  }
+  if (text == "3" || (text.starts_with("3.") && text.find_first_not_of("0123456789", 2) == std::string_view::npos)) {
+    throw Failure{version.offset, "OpenQASM " + std::string(text.substr(0, 20)) + " is not supported yet",
+                  "programs in OpenQASM 2.0 are", ExitCode::kUnsupported, true};
+  }
+  if (text != "2.0" && text != "2") {
+    throw Failure{version.offset, "unsupported version " + quoted(text, 20), "this reads OPENQASM 2.0",
+                  ExitCode::kCircuit, true};
+  }
+  has_header_ = true;
+  stream_->advance();
+  check_semicolon("the version");
+  stream_->advance();
+}
+
+// An unknown word that OpenQASM 3 begins statements with: a program without a header is then taken for OpenQASM 3.
+void Parser::require_language(const Failure& failure, std::string_view word) {
+  if (std::ranges::count(kNewerWords, word) == 0) return;
+  if (has_header_) {
+    throw Failure{failure.offset, failure.message, quoted(word) + " is OpenQASM 3; the program says OPENQASM 2.0"};
+  }
+  throw Failure{failure.offset, "this looks like OpenQASM 3 (" + quoted(word) + "), which is not supported yet",
+                "programs in OpenQASM 2.0 are", ExitCode::kUnsupported, true};
+}
+
+void Parser::check_new_name(const Token& name) const {
+  const std::string_view text = stream_->text(name);
+  const GateEntry* gate = gates_.find(text);
+  if (registers_.contains(text) || (gate != nullptr && !gate->replaceable)) {
+    throw Failure{name.offset, quoted(text) + " is already declared", ""};
+  }
+}
+
+std::uint64_t Parser::integer(const Token& token) const {
+  const std::string_view text = stream_->text(token);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw Failure{token.offset, "integer " + quoted(text, 40) + " is too large", ""};
+  }
+  return value;
+}
+
+void Parser::declare_register(bool quantum) {
+  stream_->advance();
+  const Token name = stream_->expect(TokenKind::kIdentifier, "the register's name");
+  const std::string_view text = stream_->text(name);
+  check_new_name(name);
+  declaring_ = text;
+  stream_->expect(TokenKind::kLeftBracket, "'[' and the register's size");
+  const Token count = stream_->expect(TokenKind::kInteger, "the register's size");
+  const std::uint64_t size = integer(count);
+  stream_->expect(TokenKind::kRightBracket, "']'");
+  check_semicolon("the declaration");
+  declaring_ = {};
+
+  std::uint64_t& total = quantum ? qubits_ : clbits_;
+  if (saturating_add(total, size) > kMaxBits) {
+    poisoned_.insert(text);
+    throw Failure{name.offset,
+                  std::string("more than 4294967295 ") + (quantum ? "qubits" : "classical bits") +
+                      " in all: no state of that size fits",
+                  "", ExitCode::kCapacity};
+  }
+  const auto first = static_cast<std::uint32_t>(total);
+  const auto width = static_cast<std::uint32_t>(size);
+  const std::string owned(text);
+  const std::uint32_t index = quantum ? circuit_.add_qreg(owned, width) : circuit_.add_creg(owned, width);
+  total += size;
+  registers_.emplace(text, RegisterEntry{quantum, index, first, width});
+  stream_->advance();
+}
+
+void Parser::include() {
+  const Token keyword = stream_->token();
+  stream_->advance();
+  const Token file = stream_->expect(TokenKind::kString, "a file name in quotes");
+  const std::string_view quotes = stream_->text(file);
+  const std::string_view name = quotes.substr(1, quotes.size() - 2);
+  check_semicolon("the file name");
+  if (name == "qelib1.inc") {
+    library_include(file);
+  } else if (name == "stdgates.inc") {
+    throw Failure{file.offset, "'stdgates.inc' is the library of OpenQASM 3, which is not supported yet",
+                  "OpenQASM 2.0 has include \"qelib1.inc\";", ExitCode::kUnsupported, !has_header_};
+  } else if (include_depth_ >= kMaxIncludes) {
+    throw Failure{file.offset, "includes nested deeper than " + std::to_string(kMaxIncludes) + " files", ""};
+  } else {
+    read_include(keyword, name);
+  }
+  stream_->advance();
+}
+
+void Parser::library_include(const Token& at) {
+  const std::string_view clash = gates_.add_library();
+  if (!clash.empty()) {
+    throw Failure{at.offset, "qelib1.inc defines " + quoted(clash) + ", which the program has already defined", ""};
+  }
+}
+
+void Parser::read_include(const Token& at, std::string_view name) {
+  namespace fs = std::filesystem;
+  const auto refuse = [&](const std::string& why) {
+    throw Failure{at.offset, "include " + quoted(name, 80) + ": " + why, ""};
+  };
+  if (name.empty() || name.find('\0') != std::string_view::npos) refuse("not a file name");
+  if (source_->folder.empty()) refuse("the program is not a file, so there is no folder to look in");
+  std::error_code error;
+  const fs::path root = fs::canonical(options_.include_root.empty() ? source_->folder : options_.include_root, error);
+  if (error) refuse("the folder " + quoted(options_.include_root, 80) + " cannot be read");
+  const fs::path path = fs::canonical(fs::path(source_->folder) / fs::path(std::string(name)), error);
+  if (error) refuse("no such file beside the including one");
+  const auto [root_end, unused] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
+  if (root_end != root.end()) refuse("outside of the folder that includes may come from");
+  if (!fs::is_regular_file(path, error) || error) refuse("not a regular file");
+  for (const Source* open = source_; open != nullptr; open = open->includer) {
+    if (open->path == path.string()) refuse("the file includes itself");
+  }
+  Source& source = includes_.emplace_back();
+  try {
+    source.storage = read_text(path.string(), kMaxSourceBytes - bytes_read_);
+  } catch (const Error& problem) {
+    refuse(problem.what());
+  }
+  bytes_read_ += source.storage.size();
+  source.text = source.storage;
+  if (source.text.starts_with("\xEF\xBB\xBF")) source.text.remove_prefix(3);
+  source.name = (fs::path(source_->name).parent_path() / fs::path(std::string(name))).string();
+  source.folder = path.parent_path().string();
+  source.path = path.string();
+  source.includer = source_;
+  source.include_line = source_->include_line != 0 ? source_->include_line : at.line;
+
+  TokenStream inner(source);
+  const Source* outer_source = std::exchange(source_, &source);
+  TokenStream* outer = std::exchange(stream_, &inner);
+  ++include_depth_;
+  statements();
+  --include_depth_;
+  stream_ = outer;
+  source_ = outer_source;
+}
+
+}  // namespace qsim::qasm
+
+namespace qsim {
+namespace {
+
+std::string join(const std::vector<Diagnostic>& diagnostics, bool more) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    text += (text.empty() ? "" : "\n") + diagnostic.text;
+    if (!diagnostic.hint.empty() && diagnostics.size() > 1) text += "\n  hint: " + diagnostic.hint;
+  }
+  if (more) text += "\nstopped after " + std::to_string(diagnostics.size()) + " errors";
+  return text;
+}
+
+[[noreturn]] void throw_errors(const std::vector<Diagnostic>& diagnostics, bool more) {
+  // What is invalid outweighs what is merely not supported or too large.
+  const Diagnostic* first = &diagnostics.front();
+  for (const ExitCode code : {ExitCode::kCircuit, ExitCode::kUnsupported}) {
+    const auto found = std::ranges::find(diagnostics, code, &Diagnostic::code);
+    if (found == diagnostics.end()) continue;
+    first = &*found;
+    break;
+  }
+  const std::string text = join(diagnostics, more);
+  if (first->code == ExitCode::kUnsupported) {
+    const bool shown = first->hint.empty() || diagnostics.size() > 1;
+    throw UnsupportedError(shown ? text : text + "\n  hint: " + first->hint, first->where);
+  }
+  if (first->code == ExitCode::kCapacity) {
+    throw CapacityError(text, std::numeric_limits<std::uint64_t>::max(), 0);
+  }
+  throw ParseError(text, first->where, diagnostics.size() > 1 ? std::string() : first->hint);
+}
+
+qasm::Source make_source(std::string_view text, const QasmOptions& options) {
+  qasm::Source source;
+  source.name = options.file;
+  source.text = text;
+  if (source.text.starts_with("\xEF\xBB\xBF")) source.text.remove_prefix(3);
+  if (!options.file.starts_with('<')) {
+    const std::filesystem::path path(options.file);
+    source.folder = path.has_parent_path() ? path.parent_path().string() : ".";
+    std::error_code error;
+    const std::filesystem::path canonical = std::filesystem::canonical(path, error);
+    if (!error) source.path = canonical.string();
+  } else {
+    source.folder = options.include_root;
+  }
+  return source;
+}
+
+}  // namespace
+
+QasmProgram parse_qasm(std::string_view text, const QasmOptions& options) {
+  const qasm::Source source = make_source(text, options);
+  qasm::Parser parser(source, options);
+  parser.run();
+  if (!parser.diagnostics().empty()) throw_errors(parser.diagnostics(), parser.stopped_early());
+  return {parser.take_circuit(), "OPENQASM 2.0"};
+}
+
+std::vector<Diagnostic> check_qasm(std::string_view text, const QasmOptions& options) {
+  const qasm::Source source = make_source(text, options);
+  qasm::Parser parser(source, options);
+  parser.run();
+  return parser.diagnostics();
+}
+
+QasmProgram parse_qasm_file(const std::string& path, std::uint64_t* xxh3) {
+  const std::string text = qasm::read_text(path, qasm::kMaxSourceBytes);
+  if (xxh3 != nullptr) *xxh3 = XXH3_64bits(text.data(), text.size());
+  QasmOptions options;
+  options.file = path == "-" ? "<stdin>" : path;
+  return parse_qasm(text, options);
+}
+
+}  // namespace qsim
