@@ -1,0 +1,170 @@
+// Circuit to OpenQASM 2.0 text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "qasm/expand.h"
+#include "qsim/error.h"
+#include "qsim/qasm.h"
+
+namespace qsim {
+namespace {
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_word(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+void check_register_name(const std::string& name) {
+  static constexpr std::array<std::string_view, 17> kReserved = {
+      "barrier", "cos", "creg", "exp",   "gate", "if",   "include", "ln",      "measure",
+      "opaque",  "pi",  "qreg", "reset", "sin",  "sqrt", "tan",     "OPENQASM"};
+  const bool word = !name.empty() && is_lower(name[0]) && std::all_of(name.begin(), name.end(), is_word);
+  if (!word || std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end() || find_gate(name).has_value()) {
+    throw UnsupportedError(fmt::format("'{}' cannot be the name of a register in OpenQASM 2 with qelib1.inc", name));
+  }
+}
+
+class Writer {
+ public:
+  explicit Writer(const Circuit& circuit) : circuit_(circuit) {}
+
+  std::string write() {
+    for (const auto* registers : {&circuit_.qregs(), &circuit_.cregs()}) {
+      for (const Register& one : *registers) {
+        check_register_name(one.name);
+        // A definition's name must differ from every register's.
+        while (one.name.starts_with(prefix_)) prefix_ += '_';
+      }
+    }
+    place_registers(circuit_.qregs(), qubit_register_, circuit_.qubits());
+    place_registers(circuit_.cregs(), clbit_register_, circuit_.clbits());
+    for (const Operation& op : circuit_.operations()) operation(op);
+    std::string text = "OPENQASM 2.0;\ninclude \"qelib1.inc\";\n" + definitions_;
+    declare(text, "qreg", circuit_.qregs());
+    declare(text, "creg", circuit_.cregs());
+    return text + statements_;
+  }
+
+ private:
+  static void place_registers(const std::vector<Register>& registers, std::vector<std::uint32_t>& register_of,
+                              std::uint32_t bits) {
+    register_of.resize(bits);
+    for (std::uint32_t r = 0; r < registers.size(); ++r) {
+      for (std::uint32_t i = 0; i < registers[r].size; ++i) register_of[registers[r].first + i] = r;
+    }
+  }
+
+  // A register without bits cannot be declared, and nothing can mention it but an if, which then compares 0.
+  static void declare(std::string& text, std::string_view keyword, const std::vector<Register>& registers) {
+    for (const Register& one : registers) {
+      if (one.size > 0) text += fmt::format("{} {}[{}];\n", keyword, one.name, one.size);
+    }
+  }
+
+  void append_bit(const std::vector<Register>& registers, std::uint32_t index, std::uint32_t bit) {
+    const Register& one = registers[index];
+    fmt::format_to(std::back_inserter(statements_), "{}[{}]", one.name, bit - one.first);
+  }
+
+  void append_qubits(std::span<const Qubit> qubits, char& separator) {
+    for (const Qubit qubit : qubits) {
+      statements_ += separator;
+      append_bit(circuit_.qregs(), qubit_register_[qubit], qubit);
+      separator = ',';
+    }
+  }
+
+  void append_condition(const Operation& op) {
+    if (op.condition < 0) return;
+    const Condition& condition = circuit_.conditions()[static_cast<std::size_t>(op.condition)];
+    const Register& creg = circuit_.cregs()[condition.creg];
+    if (condition.negated || creg.size == 0) {
+      throw UnsupportedError(fmt::format("the condition on '{}' has no form in OpenQASM 2", creg.name),
+                             {"", op.line, 0});
+    }
+    fmt::format_to(std::back_inserter(statements_), "if({}=={}) ", creg.name, condition.value);
+  }
+
+  void operation(const Operation& op) {
+    char separator = ' ';
+    switch (op.kind) {
+      case OpKind::kGate:
+      case OpKind::kUnitary:
+      case OpKind::kPauliRotation:
+        return gate(op);
+      case OpKind::kMeasure:
+        append_condition(op);
+        statements_ += "measure";
+        append_qubits(circuit_.targets(op), separator);
+        statements_ += " -> ";
+        append_bit(circuit_.cregs(), clbit_register_[circuit_.clbit(op)], circuit_.clbit(op));
+        break;
+      case OpKind::kReset:
+        append_condition(op);
+        statements_ += "reset";
+        append_qubits(circuit_.targets(op), separator);
+        break;
+      case OpKind::kBarrier:
+        if (op.targets == 0) return;
+        statements_ += "barrier";
+        append_qubits(circuit_.targets(op), separator);
+        break;
+    }
+    statements_ += ";\n";
+  }
+
+  void gate(const Operation& op) {
+    std::string_view name;
+    if (op.kind == OpKind::kGate) name = gate_name(op.gate, op.controls);
+    const bool has_name = !name.empty();
+    if (!has_name) {
+      name = definition(op);
+      if (name.empty()) return;
+    }
+    append_condition(op);
+    statements_ += name;
+    char separator = '(';
+    if (has_name) {
+      for (const double angle : circuit_.params(op)) {
+        statements_ += separator;
+        statements_ += qasm_real(angle);
+        separator = ',';
+      }
+      if (separator == ',') statements_ += ')';
+    }
+    separator = ' ';
+    append_qubits(circuit_.controls(op), separator);
+    append_qubits(circuit_.targets(op), separator);
+    statements_ += ";\n";
+  }
+
+  // Name of the definition that does what `op` does; equal bodies share one. Empty when there is nothing to do.
+  std::string_view definition(const Operation& op) {
+    const std::string body = expand_operation(circuit_, op);
+    if (body.empty()) return {};
+    const std::uint32_t arguments = op.controls + op.targets;
+    const auto [place, is_new] = names_.try_emplace(fmt::format("{}:{}", arguments, body));
+    if (is_new) {
+      place->second = fmt::format("{}{}", prefix_, names_.size());
+      definitions_ += "gate " + place->second;
+      for (std::uint32_t i = 0; i < arguments; ++i) definitions_ += fmt::format("{}a{}", i == 0 ? ' ' : ',', i);
+      definitions_ += " {" + body + " }\n";
+    }
+    return place->second;
+  }
+
+  const Circuit& circuit_;
+  std::string prefix_ = "qsim_gate";
+  std::vector<std::uint32_t> qubit_register_, clbit_register_;
+  std::map<std::string, std::string> names_;
+  std::string definitions_, statements_;
+};
+
+}  // namespace
+
+std::string write_qasm(const Circuit& circuit) { return Writer(circuit).write(); }
+
+}  // namespace qsim
