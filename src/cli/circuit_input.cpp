@@ -79,4 +79,22 @@ CircuitInput read_circuit(const std::string& file, Context& context) {
   return input;
 }
 
+void check_size(const Circuit& circuit, Precision precision, std::uint32_t rank_bits, const Machine& machine) {
+  const std::string qubits = std::to_string(circuit.qubits());
+  if (circuit.qubits() > kMaxQubits) {
+    const bool in_double = precision == Precision::kDouble;
+    throw CapacityError(
+        qubits + " qubits in " + (in_double ? "double" : "single") + " need 2^" +
+            std::to_string(circuit.qubits() + (in_double ? 4 : 3)) + " bytes, and an index names at most 2^" +
+            std::to_string(kMaxQubits) +
+            " amplitudes; largest that fits here: " + std::to_string(largest_qubits(machine, precision, rank_bits)),
+        UINT64_MAX, machine.memory_bytes_per_rank);
+  }
+  if (rank_bits > circuit.qubits()) {
+    throw UsageError(std::to_string(1ull << rank_bits) + " ranks are more than the " +
+                         std::to_string(1ull << circuit.qubits()) + " amplitudes of " + qubits + " qubits",
+                     "at most " + std::to_string(1ull << circuit.qubits()) + " ranks can share them");
+  }
+}
+
 }  // namespace qsim::cli

@@ -5,6 +5,7 @@
 
 #include "cli/app.h"
 #include "qsim/circuit.h"
+#include "qsim/plan.h"
 #include "qsim/result.h"
 
 namespace qsim::cli {
@@ -17,5 +18,8 @@ struct CircuitInput {
 /// Reads and parses `file` ("-": standard input, which a launcher gives to rank 0 alone) and stores the summary in
 /// context.partial. Collective; AgreedFailure.
 CircuitInput read_circuit(const std::string& file, Context& context);
+
+/// CapacityError above kMaxQubits, naming what would fit `machine`; UsageError for more ranks than amplitudes.
+void check_size(const Circuit& circuit, Precision precision, std::uint32_t rank_bits, const Machine& machine);
 
 }  // namespace qsim::cli

@@ -66,21 +66,6 @@ Machine machine_of(const PlanFlags& typed) {
   return machine;
 }
 
-/// What the plan's text and document need a circuit to keep to.
-void check_size(const Circuit& circuit, const PlanOptions& options) {
-  if (circuit.qubits() > kMaxQubits) {
-    throw CapacityError(std::to_string(circuit.qubits()) + " qubits are beyond every memory: an index holds at most " +
-                            std::to_string(kMaxQubits),
-                        UINT64_MAX, 0);
-  }
-  if (options.rank_bits > circuit.qubits()) {
-    throw UsageError(std::to_string(1ull << options.rank_bits) + " ranks are more than the 2^" +
-                         std::to_string(circuit.qubits()) + " amplitudes of " + std::to_string(circuit.qubits()) +
-                         " qubits",
-                     "at most " + std::to_string(1ull << circuit.qubits()) + " ranks can share them");
-  }
-}
-
 }  // namespace
 
 Output command_plan(std::span<const std::string> arguments, Context& context) {
@@ -101,7 +86,7 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
   const CircuitInput input = read_circuit(typed.file, context);
   std::string text;
   context.together([&] {
-    check_size(input.circuit, options);
+    check_size(input.circuit, options.precision, options.rank_bits, machine);
     text = plan_text(make_plan(input.circuit, machine, options), machine);
   });
   return {text, typed.output};

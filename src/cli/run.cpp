@@ -1,10 +1,9 @@
 // `qsim run`: a circuit file to counts, probabilities, amplitudes or expectation values.
 #include <sys/stat.h>
 
+#include <bit>
 #include <chrono>
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 
 #include "cli/app.h"
 #include "cli/circuit_input.h"
@@ -289,6 +288,9 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   });
   const CircuitInput input = read_circuit(typed.file, context);
   context.together([&] {
+    const auto all_ranks = static_cast<unsigned>(context.launched() ? context.communicator()->size() : ranks);
+    check_size(input.circuit, options.precision, static_cast<std::uint32_t>(std::countr_zero(all_ranks)),
+               this_machine(options));
     add_circuit_options(flags, typed, input.circuit, options);
     if (context.launched()) {
       if (typed.exchange != "auto" && context.communicator()->size() == 1) {

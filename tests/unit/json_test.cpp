@@ -1,0 +1,123 @@
+// The result document and the text report as values: keys, types, null rules, limits.
+#include "cli/io/json.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "cli/io/report.h"
+#include "cli/io/values.h"
+
+namespace qsim::cli {
+namespace {
+
+using nlohmann::json;
+
+Result some_result() {
+  Result result;
+  result.circuit.file = "x.qasm";
+  result.circuit.language = "OPENQASM 2.0";
+  result.circuit.qubits = 3;
+  result.run.backend = "cpu";
+  result.run.seed = UINT64_MAX;
+  result.run.shots = 100;
+  result.memory.state_bytes = 1ull << 60;
+  result.memory.peak_bytes_per_rank = {1ull << 60};
+  return result;
+}
+
+TEST(ResultDocument, WritesWideNumbersAsText) {
+  Result result = some_result();
+  result.results.amplitudes = std::vector<AmplitudeEntry>{{5, {0.5, -0.5}, 0.5}};
+  const json document = json::parse(result_document(result));
+  EXPECT_EQ(document["run"]["seed"], "18446744073709551615");
+  EXPECT_EQ(document["memory"]["state_bytes"], "1152921504606846976");
+  EXPECT_EQ(document["memory"]["peak_bytes_per_rank"][0], "1152921504606846976");
+  EXPECT_EQ(document["results"]["amplitudes"][0]["index"], "5");
+  EXPECT_EQ(document["results"]["amplitudes"][0]["bits"], "101");
+  EXPECT_EQ(document["results"]["amplitudes"][0]["im"], -0.5);
+}
+
+TEST(ResultDocument, HasNoNumberThatJsonDoesNotKnow) {
+  Result result = some_result();
+  result.work.memory_gbps = std::numeric_limits<double>::infinity();
+  result.verification.norm = std::numeric_limits<double>::quiet_NaN();
+  result.results.expectation = std::vector<ExpectationValue>{{"Z0", std::numeric_limits<double>::quiet_NaN(), {}}};
+  const json document = json::parse(result_document(result));
+  EXPECT_TRUE(document["work"]["memory_gbps"].is_null());
+  EXPECT_TRUE(document["verification"]["norm"].is_null());
+  EXPECT_TRUE(document["results"]["expectation"][0]["value"].is_null());
+}
+
+TEST(ResultDocument, KeepsEveryKeyOnFailure) {
+  Result result;
+  result.circuit.file = "bad\xff.qasm";
+  result.error = Failure{};
+  result.error->code = ExitCode::kCapacity;
+  result.error->message = "36 qubits";
+  const json failed = json::parse(result_document(result));
+  const json good = json::parse(result_document(some_result()));
+  EXPECT_EQ(failed["exit_code"], 5);
+  EXPECT_EQ(failed["error"]["code"], 5);
+  EXPECT_TRUE(failed["error"]["line"].is_null());
+  for (const auto& [key, value] : good.items()) {
+    ASSERT_TRUE(failed.contains(key)) << key;
+    if (!value.is_object()) continue;
+    for (const auto& [inner, unused] : value.items()) EXPECT_TRUE(failed[key].contains(inner)) << key << "." << inner;
+  }
+  EXPECT_TRUE(failed["run"]["seed"].is_null());
+  EXPECT_TRUE(failed["work"]["sweeps"].is_null());
+}
+
+TEST(TextReport, NeverPassesTwentyFiveLines) {
+  Result result = some_result();
+  std::map<std::string, std::uint64_t> counts;
+  for (int i = 0; i < 300; ++i) counts[bit_string(static_cast<Index>(i), 9)] = 1;
+  result.results.counts = counts;
+  result.results.marginals = std::vector<double>(62, 0.5);
+  result.results.probabilities =
+      std::vector<QubitProbabilities>(12, QubitProbabilities{{0, 1}, {0.25, 0.25, 0.25, 0.25}});
+  result.warnings = std::vector<std::string>(9, "something");
+  const std::string text = result_report(result);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 25) << text;
+  EXPECT_NE(text.find("--json has all"), std::string::npos);
+}
+
+TEST(TextReport, ListsTheMostFrequentFirstAndTiesByBits) {
+  Result result = some_result();
+  result.results.counts = std::map<std::string, std::uint64_t>{{"010", 10}, {"001", 45}, {"111", 45}};
+  const std::string text = result_report(result);
+  EXPECT_LT(text.find("001 "), text.find("111 "));
+  EXPECT_LT(text.find("111 "), text.find("010 "));
+}
+
+TEST(CommandLineValues, ReadSizesListsAndShares) {
+  EXPECT_EQ(parse_bytes("--max-memory", "1.5G"), 1536ull << 20);
+  EXPECT_EQ(parse_bytes("--max-memory", "512MiB"), 512ull << 20);
+  EXPECT_EQ(parse_bytes("--max-memory", "4096"), 4096u);
+  EXPECT_EQ(parse_share("--pool", "90%"), 0.9);
+  EXPECT_EQ(parse_list("--amplitudes", "3,1,18446744073709551615"), (std::vector<std::uint64_t>{3, 1, UINT64_MAX}));
+  for (const char* text : {"", "x", "1.2.3G", "-5", "5X", "0", "9e9", "99999999999G"}) {
+    EXPECT_THROW(parse_bytes("--max-memory", text), UsageError) << text;
+  }
+  for (const char* text : {"", "1,,2", "1,", "a", "18446744073709551616", " 1", "0x10"}) {
+    EXPECT_THROW(parse_list("--amplitudes", text), UsageError) << text;
+  }
+  for (const char* text : {"0", "101%", "x", "50%%"}) EXPECT_THROW(parse_share("--pool", text), UsageError) << text;
+}
+
+TEST(CommandLineValues, RankCountsAreNamedByTheNearestPowersOfTwo) {
+  EXPECT_NO_THROW(check_rank_count(1, "ranks"));
+  EXPECT_NO_THROW(check_rank_count(1024, "ranks"));
+  try {
+    check_rank_count(6, "ranks");
+    FAIL() << "6 is no power of two";
+  } catch (const UsageError& error) {
+    EXPECT_NE(error.hint().find("4 or 8"), std::string::npos) << error.hint();
+  }
+}
+
+}  // namespace
+}  // namespace qsim::cli
