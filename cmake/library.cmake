@@ -35,6 +35,8 @@ if(QSIM_CUDA)
   list(APPEND qsim_sources ${found})
 endif()
 
+include(cmake/embed_costs.cmake)
+
 set(build_info ${CMAKE_CURRENT_BINARY_DIR}/build_info.cpp)
 add_custom_target(qsim_build_info BYPRODUCTS ${build_info}
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR} -DOUTPUT=${build_info} -DVERSION=${PROJECT_VERSION}

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "base/bits.h"
 #include "plan/matrix_forms.h"
 #include "qsim/error.h"
 
@@ -19,8 +20,6 @@ constexpr double kRoot = 0.5 * std::numbers::sqrt2;
 const std::array<Complex, 4> kFromX{kRoot, kRoot, kRoot, -kRoot};
 const std::array<Complex, 4> kFromY{kRoot, Complex(0, -kRoot), kRoot, Complex(0, kRoot)};
 const std::array<Complex, 4> kToY{kRoot, kRoot, Complex(0, kRoot), Complex(0, -kRoot)};
-
-Index bit_mask(std::uint32_t bit) { return Index{1} << bit; }
 
 class Lowerer {
  public:

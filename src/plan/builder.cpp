@@ -1,0 +1,282 @@
+// Sweeps, exchanges and the restoring of a layout, in terms of wires.
+#include "plan/builder.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/bits.h"
+#include "plan/cost.h"
+
+namespace qsim {
+namespace {
+
+std::uint32_t choose_tile_bits(const PlanOptions& options, const Machine& machine, std::uint32_t local_bits) {
+  return std::min(options.tile_bits.value_or(machine.max_tile_bits), local_bits);
+}
+
+}  // namespace
+
+PlanBuilder::PlanBuilder(std::uint32_t qubits, const PlanOptions& options, const Machine& machine, Layout initial,
+                         const KnownStart& known)
+    : machine_(machine), trace_(options.trace), layout_(std::move(initial)), known_(known) {
+  plan_.qubits = qubits;
+  plan_.rank_bits = options.rank_bits;
+  plan_.precision = options.precision;
+  plan_.start = options.start;
+  plan_.initial_layout = layout_;
+  plan_.tile_bits = choose_tile_bits(options, machine, plan_.local_bits());
+  local_mask_ = bit_mask(plan_.local_bits()) - 1;
+  if (plan_.start == Start::kZero) {
+    unborn_ = local_mask_;
+    plan_.global_start = known_.global_start;
+  }
+  // A small tile cannot afford low bits that no gate needs.
+  const std::uint32_t spare = plan_.tile_bits > 3 ? plan_.tile_bits - 3 : 0;
+  low_bits_ = std::min(machine.low_bits, spare);
+  plan_.stages.push_back({std::nullopt, layout_, {}});
+  unborn_at_stage_.push_back(unborn_);
+}
+
+Index PlanBuilder::wires_at(Index bits) const {
+  Index wires = 0;
+  for (Qubit wire = 0; wire < plan_.qubits; ++wire) wires |= (bits >> layout_.bit_of[wire] & 1) << wire;
+  return wires;
+}
+
+Stage& PlanBuilder::stage() { return plan_.stages.back(); }
+
+// Adds the lowest bits to a mask of active bits until the tile is full; born bits first, so that births stay late.
+Index PlanBuilder::fill(Index active) const {
+  for (const bool births : {false, true}) {
+    const std::uint32_t enough =
+        births ? std::min({machine_.min_tile_bits, plan_.tile_bits, plan_.local_bits()}) : plan_.tile_bits;
+    for (Bit bit = 0; bit < plan_.local_bits(); ++bit) {
+      if (static_cast<std::uint32_t>(std::popcount(active)) >= enough) break;
+      if (births || (unborn_ >> bit & 1) == 0) active |= bit_mask(bit);
+    }
+  }
+  return active;
+}
+
+void PlanBuilder::add_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops) {
+  Sweep sweep;
+  const bool first_write = plan_.start == Start::kZero && sweeps_ == 0;
+  sweep.reads = !first_write;
+  sweep.unborn = unborn_;
+  Index active_bits = map_mask(active, layout_);
+  if (first_write) active_bits |= bit_mask(std::min(low_bits_, plan_.local_bits())) - 1;
+  active_bits = fill(active_bits);
+  for (Bit bit = 0; bit < plan_.local_bits(); ++bit) {
+    if (active_bits >> bit & 1) sweep.active.push_back(bit);
+  }
+  sweep.store = sweep.active;
+  for (Qubit wire = 0; wire < plan_.qubits; ++wire) {
+    const Bit bit = layout_.bit_of[wire];
+    const bool unborn = (unborn_ >> bit & 1) != 0;
+    const bool needed = (active_bits >> bit & 1) != 0 || (first_write && (known_.zero_wires >> wire & 1) == 0);
+    if (!unborn || !needed) continue;
+    sweep.births.push_back({bit, known_.factor[wire]});
+    unborn_ &= ~bit_mask(bit);
+  }
+  std::sort(sweep.births.begin(), sweep.births.end(), [](const Birth& a, const Birth& b) { return a.bit < b.bit; });
+  for (const std::uint32_t index : ops) {
+    if (trace_) {
+      places_.push_back({index, static_cast<std::int32_t>(plan_.stages.size()) - 1,
+                         static_cast<std::int32_t>(stage().sweeps.size()),
+                         static_cast<std::int32_t>(sweep.ops.size())});
+    }
+    append_to_sweep(sweep, lowered, lowered.ops[index], layout_);
+  }
+  stage().sweeps.push_back(std::move(sweep));
+  ++sweeps_;
+}
+
+// `destination[i]` is the new bit of what lies at active[i] after the store so far; a permutation of the active bits.
+void PlanBuilder::move_bits(Sweep& sweep, std::span<const Bit> destination) {
+  std::array<Bit, kMaxQubits> to{};
+  for (Bit bit = 0; bit < plan_.qubits; ++bit) to[bit] = bit;
+  for (std::size_t i = 0; i < sweep.active.size(); ++i) to[sweep.active[i]] = destination[i];
+  for (Bit& bit : sweep.store) bit = to[bit];
+  for (Bit& bit : layout_.bit_of) bit = to[bit];
+}
+
+void PlanBuilder::store_low(std::span<const Qubit> order) {
+  Sweep& sweep = stage().sweeps.back();
+  std::vector<Bit> destination(sweep.active);
+  std::size_t next = 0;  // place for the next wire of `order`
+  for (const Qubit wire : order) {
+    const Bit bit = layout_.bit_of[wire];
+    const auto found = std::find(sweep.active.begin(), sweep.active.end(), bit);
+    if (found == sweep.active.end() || next >= sweep.active.size()) continue;
+    // Trade destinations with whatever was going to the next low place.
+    const auto from = static_cast<std::size_t>(found - sweep.active.begin());
+    const auto holder = static_cast<std::size_t>(std::find(destination.begin(), destination.end(), sweep.active[next]) -
+                                                 destination.begin());
+    std::swap(destination[from], destination[holder]);
+    ++next;
+  }
+  move_bits(sweep, destination);
+}
+
+void PlanBuilder::add_exchange(std::vector<std::pair<Bit, Bit>> swaps) {
+  Index swapped = 0;
+  for (const auto& [local, global] : swaps) swapped |= bit_mask(local);
+  bear(swapped);
+  for (Bit& bit : layout_.bit_of) {
+    for (const auto& [local, global] : swaps) {
+      if (bit == local) {
+        bit = global;
+        break;
+      }
+      if (bit == global) {
+        bit = local;
+        break;
+      }
+    }
+  }
+  Exchange exchange;
+  exchange.swaps = std::move(swaps);
+  plan_.stages.push_back({std::move(exchange), layout_, {}});
+  unborn_at_stage_.push_back(unborn_);
+}
+
+// What is unborn after the first write is |0>, so the last sweep can bear it inactive.
+void PlanBuilder::bear(Index bits) {
+  if (plan_.start == Start::kZero && sweeps_ == 0) add_sweep(0, {}, {});
+  bits &= unborn_;
+  if (bits == 0) return;
+  if (stage().sweeps.empty()) add_sweep(0, {}, {});
+  Sweep& sweep = stage().sweeps.back();
+  bits &= unborn_;
+  for (Bit bit = 0; bit < plan_.local_bits(); ++bit) {
+    if (bits >> bit & 1) sweep.births.push_back({bit, {Complex(1), Complex(0)}});
+  }
+  std::sort(sweep.births.begin(), sweep.births.end(), [](const Birth& a, const Birth& b) { return a.bit < b.bit; });
+  unborn_ &= ~bits;
+}
+
+void PlanBuilder::restore(const Layout& wanted) {
+  bear(local_mask_);
+  restore_global(wanted);
+  while (layout_ != wanted) restore_local(wanted);
+}
+
+void PlanBuilder::restore_qubits(const Lowered& lowered, const Layout& wanted) {
+  Layout wires;
+  wires.bit_of.resize(plan_.qubits);
+  for (Qubit q = 0; q < plan_.qubits; ++q) wires.bit_of[lowered.wire_of[q]] = wanted.bit_of[q];
+  restore(wires);
+}
+
+void PlanBuilder::restore_global(const Layout& wanted) {
+  const auto wire_for = wanted.qubit_at();
+  for (;;) {
+    std::vector<std::pair<Bit, Bit>> swaps;
+    std::vector<Bit> waiting;  // global bits whose wire is at another global bit
+    for (auto global = static_cast<Bit>(plan_.local_bits()); global < plan_.qubits; ++global) {
+      const Bit from = layout_.bit_of[wire_for[global]];
+      if (from == global) continue;
+      if (from >= plan_.local_bits()) {
+        waiting.push_back(global);
+        continue;
+      }
+      swaps.emplace_back(from, global);
+    }
+    if (swaps.empty() && waiting.empty()) return;
+    // A cycle among global bits is opened through a local bit.
+    if (swaps.empty()) swaps.emplace_back(static_cast<Bit>(plan_.local_bits() - 1), waiting.front());
+    add_exchange(std::move(swaps));
+  }
+}
+
+// One sweep that puts as many wires in place as its active bits allow.
+void PlanBuilder::restore_local(const Layout& wanted) {
+  const auto wire_at = layout_.qubit_at();
+  const auto goal = [&](Bit bit) { return wanted.bit_of[wire_at[bit]]; };
+  const std::uint32_t room = std::max(plan_.tile_bits, std::min(2u, plan_.local_bits()));
+  Index chosen = 0;
+  if (!stage().sweeps.empty()) {  // first what the last sweep can do for nothing
+    Index active = 0;
+    for (const Bit bit : stage().sweeps.back().active) active |= bit_mask(bit);
+    for (const Bit bit : stage().sweeps.back().active) {
+      if (goal(bit) != bit && (active >> goal(bit) & 1) != 0) chosen = active;
+    }
+  }
+  if (chosen == 0) {
+    for (Bit start = 0; start < plan_.local_bits(); ++start) {
+      for (Bit bit = start; goal(bit) != bit && (chosen >> bit & 1) == 0; bit = goal(bit)) {
+        if (static_cast<std::uint32_t>(std::popcount(chosen)) >= room) break;
+        chosen |= bit_mask(bit);
+      }
+    }
+    add_sweep(wires_at(chosen), {}, {});
+  }
+  Sweep& sweep = stage().sweeps.back();
+  std::vector<Bit> destination(sweep.active.size());
+  Index active = 0, taken = 0;
+  for (const Bit bit : sweep.active) active |= bit_mask(bit);
+  for (const Bit bit : sweep.active) {
+    if (active >> goal(bit) & 1) taken |= bit_mask(goal(bit));
+  }
+  Index free = active & ~taken;
+  for (std::size_t i = 0; i < sweep.active.size(); ++i) {
+    const Bit to = goal(sweep.active[i]);
+    if (active >> to & 1) {
+      destination[i] = to;
+    } else {
+      destination[i] = static_cast<Bit>(std::countr_zero(free));
+      free &= free - 1;
+    }
+  }
+  move_bits(sweep, destination);
+}
+
+// Chunk bits: the highest local bits that are born, not swapped and inactive in the neighbouring sweeps. A stage's only
+// sweep overlaps with one of its two exchanges.
+void PlanBuilder::choose_chunks() {
+  const auto active_of = [](const Sweep& sweep) {
+    Index mask = 0;
+    for (const Bit bit : sweep.active) mask |= bit_mask(bit);
+    return mask;
+  };
+  const Sweep* overlapped = nullptr;
+  for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
+    Exchange& exchange = *plan_.stages[s].exchange;
+    const auto& before = plan_.stages[s - 1].sweeps;
+    const auto& after = plan_.stages[s].sweeps;
+    Index usable = local_mask_ & ~unborn_at_stage_[s];
+    for (const auto& [local, global] : exchange.swaps) usable &= ~bit_mask(local);
+    const bool can_before = !before.empty() && &before.back() != overlapped;
+    Index candidates = usable;
+    if (can_before) candidates &= ~active_of(before.back());
+    exchange.overlap_before = can_before && candidates != 0;
+    if (!exchange.overlap_before) candidates = usable;
+    const Index both = after.empty() ? 0 : candidates & ~active_of(after.front());
+    exchange.overlap_after = both != 0;
+    if (exchange.overlap_after) {
+      candidates = both;
+      overlapped = &after.front();
+    }
+    const std::uint64_t part =
+        (std::uint64_t{1} << plan_.local_bits()) * amplitude_bytes(plan_.precision) >> exchange.swaps.size();
+    int wanted = 2;
+    while (wanted < 8 && part >> wanted > machine_.chunk_bytes) ++wanted;
+    for (Bit bit = static_cast<Bit>(plan_.local_bits()); bit-- > 0 && wanted > 0;) {
+      if ((candidates >> bit & 1) == 0) continue;
+      exchange.chunk_mask |= bit_mask(bit);
+      --wanted;
+    }
+  }
+}
+
+Plan PlanBuilder::finish(const Lowered& lowered) {
+  bear(local_mask_);
+  plan_.final_layout = qubit_layout(lowered, layout_);
+  plan_.gates = lowered.gates;
+  plan_.gates_removed = lowered.removed.size();
+  choose_chunks();
+  predict(plan_, machine_);
+  return std::move(plan_);
+}
+
+}  // namespace qsim

@@ -1,0 +1,23 @@
+// Predicted seconds of sweeps and exchanges, from a machine's cost table.
+#pragma once
+
+#include "qsim/plan.h"
+
+namespace qsim {
+
+/// Amplitudes that a sweep reads and writes on each rank.
+struct SweepTraffic {
+  std::uint64_t amplitudes_read = 0, amplitudes_written = 0;
+};
+SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits);
+
+/// Amplitudes that each rank sends in an exchange of `bits` bits. Unborn parts travel too.
+std::uint64_t exchanged_amplitudes(std::uint32_t bits, std::uint32_t local_bits);
+
+double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine);
+double exchange_seconds(std::uint64_t amplitudes, Precision precision, const Machine& machine);
+
+/// Sets predicted_seconds of everything in the plan.
+void predict(Plan& plan, const Machine& machine);
+
+}  // namespace qsim

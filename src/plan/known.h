@@ -1,0 +1,27 @@
+// What is known of a state that starts as |0...0>: gates on it are done here, once, instead of on every amplitude.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "plan/lower.h"
+
+namespace qsim {
+
+/// The start state after all gates that could be absorbed: a product of one factor a local wire and one vector over the
+/// global wires.
+struct KnownStart {
+  std::vector<std::array<Complex, 2>> factor;  // by wire
+  std::vector<Complex> global_start;           // by value of the global wires, in the order given
+  Index zero_wires = 0;                        // local wires that are exactly |0> before the first remaining operation
+};
+
+/// The start |0...0> with nothing absorbed.
+KnownStart plain_start(const Lowered& lowered, std::size_t global_wires);
+
+/// Absorbs leading gates into the start state, drops operations whose controls are never met and controls that always
+/// are. `global_wires[j]` is the wire on the j-th global bit.
+KnownStart absorb_known_start(Lowered& lowered, std::span<const Qubit> global_wires);
+
+}  // namespace qsim

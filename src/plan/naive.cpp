@@ -1,0 +1,53 @@
+// The naive planner: no merging, no look-ahead, an exchange only when a target is global.
+#include <algorithm>
+
+#include "plan/builder.h"
+#include "plan/planners.h"
+#include "qsim/error.h"
+
+namespace qsim {
+
+void check_targets_fit(const Lowered& lowered, std::uint32_t local_bits) {
+  for (const LoweredOp& op : lowered.ops) {
+    if (op.target_count <= local_bits) continue;
+    throw UsageError("operation " + std::to_string(op.source) + " acts on " + std::to_string(op.target_count) +
+                         " qubits but each rank holds only " + std::to_string(local_bits) + " bits of the index",
+                     "use fewer ranks");
+  }
+}
+
+namespace {
+
+// Trades each global target for the highest local bit that the operation does not act on.
+std::vector<std::pair<Bit, Bit>> make_local(const LoweredOp& op, const PlanBuilder& builder) {
+  const Index targets = map_mask(op.target_mask(), builder.layout());
+  std::vector<std::pair<Bit, Bit>> swaps;
+  auto local = static_cast<Bit>(builder.local_bits());
+  for (std::size_t j = 0; j < op.target_count; ++j) {
+    const Bit bit = builder.layout().bit_of[op.targets[j]];
+    if (bit < builder.local_bits()) continue;
+    do --local;
+    while (targets >> local & 1);
+    swaps.emplace_back(local, bit);
+  }
+  return swaps;
+}
+
+}  // namespace
+
+Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  const Lowered lowered = lower(circuit);
+  const Layout initial = options.initial_layout.value_or(Layout::identity(static_cast<int>(lowered.qubits)));
+  PlanBuilder builder(lowered.qubits, options, machine, initial, plain_start(lowered, options.rank_bits));
+  check_targets_fit(lowered, builder.local_bits());
+  if (options.start == Start::kZero) builder.add_sweep(0, lowered, {});
+  for (std::uint32_t i = 0; i < lowered.ops.size(); ++i) {
+    auto swaps = make_local(lowered.ops[i], builder);
+    if (!swaps.empty()) builder.add_exchange(std::move(swaps));
+    builder.add_sweep(lowered.ops[i].target_mask(), lowered, std::span(&i, 1));
+  }
+  if (options.preserve_layout) builder.restore_qubits(lowered, initial);
+  return builder.finish(lowered);
+}
+
+}  // namespace qsim

@@ -1,0 +1,17 @@
+// The strategies behind make_plan.
+#pragma once
+
+#include "plan/lower.h"
+#include "qsim/plan.h"
+
+namespace qsim {
+
+/// One operation a sweep in the layout given (or the identity): the reference for every other plan.
+Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+/// Merges neighbours and packs operations into sweeps in order, with a look-ahead over what commutes.
+Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+
+/// UsageError when an operation has more targets than a rank has bits.
+void check_targets_fit(const Lowered& lowered, std::uint32_t local_bits);
+
+}  // namespace qsim

@@ -1,0 +1,125 @@
+// What a plan costs: bytes touched and sent, seconds, and memory a rank.
+#include <algorithm>
+#include <bit>
+
+#include "plan/cost.h"
+#include "qsim/error.h"
+#include "qsim/plan.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::uint64_t kAlignment = 256;
+constexpr std::uint64_t kMiB = 1ull << 20;
+
+std::uint64_t round_up(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// The ring takes at most a thirty-second of the shard; tiny shards still get a slot that holds something.
+std::uint64_t chunk_size(std::uint64_t state_bytes, const Machine& machine) {
+  const std::uint64_t share = state_bytes / 32 / std::max(1u, machine.chunk_slots);
+  const std::uint64_t least = std::min<std::uint64_t>(4096, std::max<std::uint64_t>(state_bytes, 32));
+  return std::clamp(std::bit_floor(std::max<std::uint64_t>(share, 1)), least, std::max(machine.chunk_bytes, least));
+}
+
+std::uint64_t table_size(const Plan& plan) {
+  std::uint64_t bytes = 0;
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps) {
+      bytes += 1024 + 128 * sweep.ops.size() + 32 * sweep.phases.size() + 32 * sweep.births.size();
+      bytes += 2 * amplitude_bytes(plan.precision) * sweep.matrices.size();
+    }
+  }
+  return bytes;
+}
+
+std::uint64_t scratch_size(const Plan& plan, std::uint64_t state_bytes, const Machine& machine) {
+  switch (machine.kind) {
+    case BackendKind::kCpu: {
+      const std::uint32_t tile_bits = std::min(std::max(machine.max_tile_bits, plan.tile_bits), plan.local_bits());
+      const std::uint64_t tile = (std::uint64_t{1} << tile_bits) * amplitude_bytes(plan.precision);
+      return machine.threads * (2 * tile + 64 * 1024);
+    }
+    // Reductions and sampling: enough blocks' results for a large state, little beside a small one.
+    case BackendKind::kCuda:
+      return std::clamp(state_bytes / 32, 4 * kMiB, 256 * kMiB);
+    case BackendKind::kNull:
+      return 0;
+  }
+  throw Error("unknown backend kind");
+}
+
+}  // namespace
+
+std::uint64_t PoolLayout::total_bytes() const {
+  std::uint64_t total =
+      round_up(state_bytes) + round_up(snapshot_bytes) + round_up(table_bytes) + round_up(scratch_bytes);
+  return total + round_up(chunk_bytes) * chunk_slots;
+}
+
+PlanWork plan_work(const Plan& plan) {
+  PlanWork work;
+  const std::uint64_t bytes = amplitude_bytes(plan.precision);
+  // Sweep time that an exchange may still hide behind; a sweep hides one exchange at most.
+  double free_before = 0;
+  for (const Stage& stage : plan.stages) {
+    double first_taken = 0;
+    if (stage.exchange) {
+      const Exchange& exchange = *stage.exchange;
+      const auto bits = static_cast<std::uint32_t>(exchange.swaps.size());
+      ++work.exchanges;
+      work.bytes_exchanged_per_rank += bytes * exchanged_amplitudes(bits, plan.local_bits());
+      work.exchange_seconds += exchange.predicted_seconds;
+      double cover = exchange.overlap_before ? free_before : 0;
+      if (exchange.overlap_after && !stage.sweeps.empty()) {
+        first_taken = stage.sweeps.front().predicted_seconds;
+        cover += first_taken;
+      }
+      // One chunk travels before anything can follow it.
+      const auto chunks = static_cast<double>(std::uint64_t{1} << std::popcount(exchange.chunk_mask));
+      work.total_seconds += exchange.predicted_seconds - std::min(cover, exchange.predicted_seconds * (1 - 1 / chunks));
+    }
+    for (const Sweep& sweep : stage.sweeps) {
+      const SweepTraffic traffic = sweep_traffic(sweep, plan.local_bits());
+      ++work.sweeps;
+      work.bytes_swept_per_rank += bytes * (traffic.amplitudes_read + traffic.amplitudes_written);
+      work.sweep_seconds += sweep.predicted_seconds;
+    }
+    free_before = 0;
+    if (!stage.sweeps.empty()) {
+      free_before = stage.sweeps.back().predicted_seconds;
+      if (stage.sweeps.size() == 1 && first_taken > 0) free_before = 0;
+    }
+  }
+  work.total_seconds += work.sweep_seconds;
+  return work;
+}
+
+PoolLayout pool_layout(const Plan& plan, const Machine& machine) {
+  PoolLayout layout;
+  layout.state_bytes = (std::uint64_t{1} << plan.local_bits()) * amplitude_bytes(plan.precision);
+  if (plan.rank_bits > 0) {
+    layout.chunk_bytes = chunk_size(layout.state_bytes, machine);
+    layout.chunk_slots = machine.chunk_slots;
+  }
+  layout.table_bytes = table_size(plan);
+  layout.scratch_bytes = scratch_size(plan, layout.state_bytes, machine);
+  return layout;
+}
+
+std::uint32_t largest_qubits(const Machine& machine, Precision precision, std::uint32_t rank_bits) {
+  std::uint32_t largest = 0;
+  for (std::uint32_t qubits = rank_bits; qubits <= static_cast<std::uint32_t>(kMaxQubits); ++qubits) {
+    Plan plan;
+    plan.qubits = qubits;
+    plan.rank_bits = rank_bits;
+    plan.precision = precision;
+    plan.tile_bits = std::min(machine.max_tile_bits, plan.local_bits());
+    PoolLayout layout = pool_layout(plan, machine);
+    layout.table_bytes += kMiB;  // room for an ordinary circuit's sweeps
+    if (machine.memory_bytes_per_rank > 0 && layout.total_bytes() > machine.memory_bytes_per_rank) break;
+    largest = qubits;
+  }
+  return largest;
+}
+
+}  // namespace qsim
