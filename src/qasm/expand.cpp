@@ -185,7 +185,13 @@ class Body {
       if (letters[j] != 3) call("h", {}, {targets[j]});
     }
     for (std::size_t j = 0; j + 1 < targets.size(); ++j) call("cx", {}, {targets[j], targets[j + 1]});
-    controlled({std::polar(1.0, -angle / 2), 0, 0, std::polar(1.0, angle / 2)}, controls, targets.back());
+    if (controls.empty()) {
+      call("rz", {angle}, {targets.back()});
+    } else if (controls.size() == 1) {
+      call("crz", {angle}, {controls[0], targets.back()});
+    } else {
+      controlled({std::polar(1.0, -angle / 2), 0, 0, std::polar(1.0, angle / 2)}, controls, targets.back());
+    }
     for (std::size_t j = targets.size() - 1; j > 0; --j) call("cx", {}, {targets[j - 1], targets[j]});
     for (std::size_t j = 0; j < targets.size(); ++j) {
       if (letters[j] != 3) call("h", {}, {targets[j]});

@@ -1,0 +1,21 @@
+// Mid-circuit measurement, conditional correction and reset: one round of a repetition code against a bit flip.
+OPENQASM 2.0;
+include "qelib1.inc";
+qreg data[3];
+qreg check[2];
+creg syndrome[2];
+creg result[3];
+h data[0];
+cx data[0],data[1];
+cx data[0],data[2];
+rx(0.6) data[1];
+cx data[0],check[0];
+cx data[1],check[0];
+cx data[1],check[1];
+cx data[2],check[1];
+measure check -> syndrome;
+if(syndrome==1) x data[0];
+if(syndrome==3) x data[1];
+if(syndrome==2) x data[2];
+reset check;
+measure data -> result;

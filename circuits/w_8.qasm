@@ -1,0 +1,28 @@
+// W state of 8 qubits: exactly one bit is 1, each with probability 1/8.
+OPENQASM 2.0;
+include "qelib1.inc";
+qreg q[8];
+creg c[8];
+x q[0];
+cry(2.4188584057763776) q[0],q[1];
+cx q[1],q[0];
+cry(2.366399280279432) q[1],q[2];
+cx q[2],q[1];
+cry(2.300523983021863) q[2],q[3];
+cx q[3],q[2];
+cry(2.214297435588181) q[3],q[4];
+cx q[4],q[3];
+cry(2.0943951023931957) q[4],q[5];
+cx q[5],q[4];
+cry(1.9106332362490186) q[5],q[6];
+cx q[6],q[5];
+cry(1.5707963267948966) q[6],q[7];
+cx q[7],q[6];
+measure q[0] -> c[0];
+measure q[1] -> c[1];
+measure q[2] -> c[2];
+measure q[3] -> c[3];
+measure q[4] -> c[4];
+measure q[5] -> c[5];
+measure q[6] -> c[6];
+measure q[7] -> c[7];
