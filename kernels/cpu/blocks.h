@@ -1,0 +1,83 @@
+// Read-only loops over one block of amplitudes: sums in double whatever the state's precision. A block is short enough
+// for plain sums; callers add blocks up with compensation, in an order that does not depend on threads.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+
+#include "device/probability.h"
+#include "qsim/types.h"
+
+namespace qsim::cpu {
+
+constexpr int kBlockBits = 12;  // amplitudes of a block: 2^kBlockBits, or fewer in small states
+constexpr Index kBlock = Index{1} << kBlockBits;
+
+/// Sum of |a|^2 over `count` amplitudes, in eight interleaved partial sums.
+template <typename T>
+double norm_block(const std::complex<T>* a, Index count) {
+  double partial[8] = {};
+  Index i = 0;
+  for (; i + 8 <= count; i += 8) {
+    for (Index lane = 0; lane < 8; ++lane) partial[lane] += probability(a[i + lane]);
+  }
+  for (; i < count; ++i) partial[0] += probability(a[i]);
+  return ((partial[0] + partial[4]) + (partial[2] + partial[6])) +
+         ((partial[1] + partial[5]) + (partial[3] + partial[7]));
+}
+
+/// out[j] = sum of |a|^2 where bit j of the place in the block is 1, j < bits; out[bits] = sum of all. `work` holds
+/// 2^bits doubles.
+template <typename T>
+void bit_block(const std::complex<T>* a, int bits, double* out, double* work) {
+  Index size = Index{1} << bits;
+  for (Index i = 0; i < size; ++i) work[i] = probability(a[i]);
+  for (int bit = bits; bit-- > 0;) {
+    size /= 2;
+    double partial[4] = {};
+    for (Index i = 0; i < size; ++i) {
+      partial[i & 3] += work[size + i];
+      work[i] += work[size + i];
+    }
+    out[bit] = (partial[0] + partial[2]) + (partial[1] + partial[3]);
+  }
+  out[bits] = work[0];
+}
+
+/// re + i im [j] = conj(partner[j ^ flip]) a[j], for `count` amplitudes.
+template <typename T>
+void product_block(const std::complex<T>* a, const std::complex<T>* partner, Index flip, Index count, double* re,
+                   double* im) {
+  for (Index j = 0; j < count; ++j) {
+    const std::complex<T> p = partner[j ^ flip];
+    const double ar = a[j].real(), ai = a[j].imag(), pr = p.real(), pi = p.imag();
+    re[j] = ar * pr + ai * pi;
+    im[j] = ai * pr - ar * pi;
+  }
+}
+
+/// Sums pairs that differ in a bit outside `used`, then takes the Walsh-Hadamard transform over the used bits:
+/// afterwards values[extract_bits(z, used)] = sum of values[j] (-1)^popcount(j & z) for every z inside `used`.
+inline void signed_sums(double* values, int bits, Index used) {
+  for (int bit = bits; bit-- > 0;) {
+    if (used >> bit & 1) continue;
+    const Index step = Index{1} << bit, size = Index{1} << bits;
+    Index to = 0;
+    for (Index block = 0; block < size; block += 2 * step) {
+      for (Index i = block; i < block + step; ++i) values[to++] = values[i] + values[i + step];
+    }
+    --bits;
+  }
+  for (Index step = 1; step < Index{1} << bits; step *= 2) {
+    for (Index block = 0; block < Index{1} << bits; block += 2 * step) {
+      for (Index i = block; i < block + step; ++i) {
+        const double zero = values[i], one = values[i + step];
+        values[i] = zero + one;
+        values[i + step] = zero - one;
+      }
+    }
+  }
+}
+
+}  // namespace qsim::cpu

@@ -1,0 +1,218 @@
+// The CPU backend: a shard in host memory, a team of threads, one sweep engine.
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "cpu/cpu_info.h"
+#include "cpu/readouts.h"
+#include "cpu/sweep_engine.h"
+#include "cpu/views.h"
+#include "device/compensated.h"
+#include "device/pool.h"
+#include "qsim/error.h"
+
+namespace qsim::cpu {
+namespace {
+
+template <typename T>
+class CpuBackend : public Backend {
+ public:
+  explicit CpuBackend(const BackendOptions& options)
+      : instruction_set_(choose_instruction_set(options.instruction_set)),
+        team_(options.threads > 0 ? options.threads : affinity_threads()),
+        pool_(memory_),
+        engine_(make_engine(instruction_set_)) {}
+
+  BackendInfo info() const override {
+    BackendInfo info;
+    info.name = "cpu";
+    info.device = processor_name() + ", " + std::to_string(team_.size()) +
+                  (team_.size() == 1 ? " thread, " : " threads, ") + instruction_set_;
+    const HostMemory memory = host_memory();
+    info.memory_bytes = memory.total_bytes;
+    info.free_bytes = memory.available_bytes;
+    info.threads = team_.size();
+    return info;
+  }
+
+  void reserve(const PoolLayout& layout, std::uint32_t local_bits) override {
+    if (local_bits > static_cast<std::uint32_t>(kMaxQubits)) {
+      throw UsageError("a shard of 2^" + std::to_string(local_bits) + " amplitudes is not addressable; at most 2^" +
+                       std::to_string(kMaxQubits));
+    }
+    const std::uint64_t state_bytes = sizeof(Amplitude) << local_bits;
+    if (layout.state_bytes < state_bytes) {
+      throw CapacityError("the pool's layout gives the state " + std::to_string(layout.state_bytes) + " bytes; 2^" +
+                              std::to_string(local_bits) + " amplitudes need " + std::to_string(state_bytes),
+                          state_bytes, layout.state_bytes);
+    }
+    clear_sweeps();
+    frames_.clear();
+    slots_.clear();
+    pool_.reserve(layout.total_bytes());
+    bits_ = local_bits;
+    auto push = [&](std::uint64_t bytes, const char* what) { return frames_.emplace_back(pool_, bytes, what).data(); };
+    state_ = reinterpret_cast<Amplitude*>(push(layout.state_bytes, "the state"));
+    snapshots_ = reinterpret_cast<Amplitude*>(push(layout.snapshot_bytes, "snapshots"));
+    snapshot_count_ = layout.snapshot_bytes / state_bytes;
+    slot_bytes_ = layout.chunk_bytes;
+    for (std::uint32_t slot = 0; slot < layout.chunk_slots; ++slot) slots_.push_back(push(slot_bytes_, "a chunk slot"));
+    push(layout.table_bytes, "sweep programs");
+    push(layout.scratch_bytes, "scratch");
+  }
+
+  std::uint64_t peak_bytes() const override { return pool_.peak(); }
+  MemoryRegion state() override { return {reinterpret_cast<std::byte*>(state_), sizeof(Amplitude) << bits_, false}; }
+  MemoryRegion slot(std::uint32_t slot) override { return {slots_.at(slot), slot_bytes_, false}; }
+
+  void save_state(std::uint32_t snapshot) override { copy(snapshot_data(snapshot), state_); }
+  void restore_state(std::uint32_t snapshot) override { copy(state_, snapshot_data(snapshot)); }
+
+  std::uint32_t prepare(std::span<const Sweep> sweeps) override {
+    return engine_->prepare(sweeps, bits_, team_.size());
+  }
+  void clear_sweeps() override { engine_->clear(); }
+  void sweep(std::uint32_t handle, ChunkView chunk, int, bool accumulate_norm) override {
+    const double sum = engine_->run(handle, state_, chunk, team_, accumulate_norm);
+    if (accumulate_norm) norm_.add(sum);
+  }
+  double take_norm() override { return std::exchange(norm_, CompensatedSum()).value(); }
+
+  int lanes() const override { return 1; }
+  void fork() override {}
+  void join() override {}
+  void synchronize() override {}
+
+  void pack(ChunkView view, std::uint32_t slot, int) override {
+    move_runs(view, slot, [](Amplitude* in_state, Amplitude* in_slot, std::size_t bytes) {
+      std::memcpy(in_slot, in_state, bytes);
+    });
+  }
+  void unpack(ChunkView view, std::uint32_t slot, int) override {
+    move_runs(view, slot, [](Amplitude* in_state, Amplitude* in_slot, std::size_t bytes) {
+      std::memcpy(in_state, in_slot, bytes);
+    });
+  }
+
+  void fill_random(const Layout& layout, std::uint32_t rank, std::uint64_t seed, double scale) override {
+    cpu::fill_random(shard(), team_, layout, rank, seed, scale);
+  }
+
+  double norm() override { return cpu::norm(shard(), team_); }
+  void bit_probabilities(std::span<double> out) override { cpu::bit_probabilities(shard(), team_, out); }
+  void histogram(std::span<const Bit> bits, std::span<double> out) override {
+    cpu::histogram(shard(), team_, bits, out);
+  }
+  void unit_histogram(ChunkView view, std::span<const Bit> bits, std::span<std::uint64_t> out) override {
+    cpu::unit_histogram(shard(), team_, view, bits, out);
+  }
+  void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
+              std::span<Index> out) override {
+    cpu::locate(shard(), team_, block_bits, order, draws, out);
+  }
+  std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank) override {
+    return cpu::top(shard(), team_, count, layout, rank);
+  }
+  void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) override {
+    cpu::pauli_sums<T>(shard(), team_, x_mask, z_masks, ChunkView{}, nullptr, out);
+  }
+  void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, std::uint32_t slot,
+                         std::span<Complex> out) override {
+    cpu::pauli_sums<T>(shard(), team_, x_mask, z_masks, view, slot_data(view, slot), out);
+  }
+  Complex inner_product(std::uint32_t snapshot) override {
+    return cpu::inner_product<T>(shard(), team_, snapshot_data(snapshot));
+  }
+  void read_amplitudes(std::span<const Index> indices, std::span<Complex> out) override {
+    std::transform(indices.begin(), indices.end(), out.begin(), [&](Index index) { return Complex(state_[index]); });
+  }
+  void copy_out(Index first, Index count, std::byte* host) override {
+    std::memcpy(host, state_ + first, count * sizeof(Amplitude));
+  }
+
+ private:
+  using Amplitude = std::complex<T>;
+
+  static std::unique_ptr<SweepEngine<T>> make_engine(const std::string&) { return make_plain_engine<T>(); }
+
+  Shard<T> shard() const { return {state_, bits_}; }
+
+  Amplitude* snapshot_data(std::uint32_t snapshot) const {
+    if (snapshot >= snapshot_count_) {
+      throw Error("snapshot " + std::to_string(snapshot) + " of " + std::to_string(snapshot_count_) +
+                  ": the pool's layout must reserve it");
+    }
+    return snapshots_ + (static_cast<Index>(snapshot) << bits_);
+  }
+
+  Amplitude* slot_data(ChunkView view, std::uint32_t slot) const {
+    const std::uint64_t bytes = sizeof(Amplitude) << count_bits(low_mask(bits_) & ~view.mask);
+    if (slot >= slots_.size() || bytes > slot_bytes_) {
+      throw Error("a chunk of " + std::to_string(bytes) + " bytes does not fit slot " + std::to_string(slot) + " of " +
+                  std::to_string(slots_.size()) + " with " + std::to_string(slot_bytes_) + " bytes each");
+    }
+    return reinterpret_cast<Amplitude*>(slots_[slot]);
+  }
+
+  void copy(Amplitude* to, const Amplitude* from) {
+    const int piece_bits = std::min(static_cast<int>(bits_), 16);
+    team_.run(Index{1} << (static_cast<int>(bits_) - piece_bits), [&](Index piece, int) {
+      std::memcpy(to + (piece << piece_bits), from + (piece << piece_bits), sizeof(Amplitude) << piece_bits);
+    });
+  }
+
+  template <typename Move>
+  void move_runs(ChunkView view, std::uint32_t slot, Move&& move) {
+    Amplitude* const packed = slot_data(view, slot);
+    const ViewRuns runs(view, bits_, 16);
+    const Index pieces = std::min<Index>(runs.runs, 256), each = runs.runs / pieces;
+    team_.run(pieces, [&](Index piece, int) {
+      for (Index run = piece * each; run < (piece + 1) * each; ++run) {
+        move(state_ + runs.base(run), packed + (run << runs.run_bits), sizeof(Amplitude) << runs.run_bits);
+      }
+    });
+  }
+
+  const std::string instruction_set_;
+  ThreadTeam team_;
+  HostPoolMemory memory_;
+  Pool pool_;
+  // Popped from the back, as the pool wants it.
+  struct Frames {
+    std::vector<PoolFrame> frames;
+    template <typename... Arguments>
+    PoolFrame& emplace_back(Arguments&&... arguments) {
+      return frames.emplace_back(std::forward<Arguments>(arguments)...);
+    }
+    void clear() {
+      while (!frames.empty()) frames.pop_back();
+    }
+    ~Frames() { clear(); }
+  } frames_;
+  std::uint32_t bits_ = 0;
+  Amplitude* state_ = nullptr;
+  Amplitude* snapshots_ = nullptr;
+  std::uint64_t snapshot_count_ = 0, slot_bytes_ = 0;
+  std::vector<std::byte*> slots_;
+  std::unique_ptr<SweepEngine<T>> engine_;
+  CompensatedSum norm_;
+};
+
+}  // namespace
+}  // namespace qsim::cpu
+
+namespace qsim {
+
+std::unique_ptr<Backend> make_cpu_backend(const BackendOptions& options) {
+  switch (options.precision) {
+    case Precision::kSingle:
+      return std::make_unique<cpu::CpuBackend<float>>(options);
+    case Precision::kDouble:
+      return std::make_unique<cpu::CpuBackend<double>>(options);
+  }
+  throw UsageError("unknown precision");
+}
+
+}  // namespace qsim

@@ -1,0 +1,78 @@
+// Host facts from /proc, the cgroup and CPUID.
+#include "cpu/cpu_info.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "qsim/error.h"
+
+namespace qsim::cpu {
+namespace {
+
+/// Value in bytes of a "Name:  123 kB" line of /proc/meminfo; 0 when there is none.
+std::uint64_t meminfo(const std::string& name) {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(name + ":", 0) != 0) continue;
+    std::uint64_t kibibytes = 0;
+    std::istringstream(line.substr(name.size() + 1)) >> kibibytes;
+    return kibibytes * 1024;
+  }
+  return 0;
+}
+
+/// A limit in a one-number file; no limit where the file is absent or says "max".
+std::uint64_t limit_in(const std::string& path) {
+  std::uint64_t value = 0;
+  std::ifstream file(path);
+  return file >> value ? value : std::numeric_limits<std::uint64_t>::max();
+}
+
+}  // namespace
+
+HostMemory host_memory() {
+  HostMemory memory;
+  memory.total_bytes = std::min({meminfo("MemTotal"), limit_in("/sys/fs/cgroup/memory.max"),
+                                 limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
+  rlimit address_space{};
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    memory.total_bytes = std::min<std::uint64_t>(memory.total_bytes, address_space.rlim_cur);
+  }
+  memory.available_bytes = std::min(memory.total_bytes, meminfo("MemAvailable"));
+  return memory;
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "CPU";
+}
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> sets = {"scalar"};
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+  if (avx2) sets.emplace_back("avx2");
+  if (avx512) sets.emplace_back("avx512");
+  return sets;
+}
+
+std::string choose_instruction_set(const std::string& wanted) {
+  const std::vector<std::string> known = instruction_sets();
+  if (wanted.empty()) return known.back();
+  if (std::find(known.begin(), known.end(), wanted) != known.end()) return wanted;
+  std::string list;
+  for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
+  throw UsageError("instruction set \"" + wanted + "\" is not one of this processor's: " + list);
+}
+
+}  // namespace qsim::cpu
