@@ -9,6 +9,7 @@
 
 #include "cli/io/report.h"
 #include "cli/io/values.h"
+#include "support/json_schema.h"
 
 namespace qsim::cli {
 namespace {
@@ -69,6 +70,27 @@ TEST(ResultDocument, KeepsEveryKeyOnFailure) {
   }
   EXPECT_TRUE(failed["run"]["seed"].is_null());
   EXPECT_TRUE(failed["work"]["sweeps"].is_null());
+}
+
+TEST(ResultDocument, ConformsToItsSchema) {
+  Result full = some_result();
+  full.circuit.xxh3 = "0123456789abcdef";
+  full.circuit.qregs = {{"q", 0, 3}};
+  full.results.counts = std::map<std::string, std::uint64_t>{{"000", 100}};
+  full.results.distribution = std::map<std::string, double>{{"000", 1.0}};
+  full.results.probabilities = std::vector<QubitProbabilities>{{{0}, {1, 0}}};
+  full.results.marginals = std::vector<double>{0, 0, 0};
+  full.results.amplitudes = std::vector<AmplitudeEntry>{{0, {1, 0}, 1}};
+  full.results.expectation = std::vector<ExpectationValue>{{"Z0", 1, {{"Z0", 1, 1}}}};
+  full.results.files = std::vector<OutputFile>{{"statevector", "x.npy", "<c16", {8}}};
+  full.verification.norm = 1;
+  Result failed;
+  failed.error = Failure{ExitCode::kCircuit, "m", "h", "f", 1, 2, 0};
+  for (const Result& result : {full, some_result(), failed}) {
+    for (const std::string& violation : test::schema_violations(result_document(result), "qsim.result.1.json")) {
+      ADD_FAILURE() << violation;
+    }
+  }
 }
 
 TEST(TextReport, NeverPassesTwentyFiveLines) {
