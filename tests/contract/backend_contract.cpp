@@ -1,0 +1,73 @@
+// The fixture of the backends' contract.
+#include "backend_contract.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/bits.h"
+#include "qsim/error.h"
+
+namespace qsim::test {
+
+void BackendContract::SetUp() {
+  try {
+    backend_ = GetParam().make(GetParam().options);
+  } catch (const DeviceError& error) {
+    GTEST_SKIP() << error.what();
+  } catch (const UsageError& error) {
+    GTEST_SKIP() << error.what();
+  }
+}
+
+void BackendContract::reserve(std::uint32_t bits) {
+  const std::uint64_t bytes = amplitude_bytes(GetParam().options.precision) << bits;
+  PoolLayout layout;
+  layout.state_bytes = bytes;
+  layout.snapshot_bytes = 2 * bytes;
+  layout.chunk_bytes = bytes;
+  layout.chunk_slots = 2;
+  layout.table_bytes = 1 << 20;
+  layout.scratch_bytes = 1 << 20;
+  bits_ = bits;
+  backend_->reserve(layout, bits);
+}
+
+std::vector<Complex> BackendContract::start(std::uint64_t seed) {
+  backend_->fill_random(Layout::identity(static_cast<int>(bits_)), 0, seed, std::pow(2.0, -0.5 * (bits_ + 1)));
+  return read();
+}
+
+std::vector<Complex> BackendContract::read() const {
+  const Index count = bit_mask(bits_);
+  std::vector<Complex> values(count);
+  std::vector<std::byte> raw(amplitude_bytes(GetParam().options.precision) * count);
+  backend_->copy_out(0, count, raw.data());
+  if (single()) {
+    std::vector<std::complex<float>> narrow(count);
+    std::memcpy(narrow.data(), raw.data(), raw.size());
+    std::copy(narrow.begin(), narrow.end(), values.begin());
+  } else {
+    std::memcpy(values.data(), raw.data(), raw.size());
+  }
+  return values;
+}
+
+std::vector<BackendCase> both_precisions(const std::string& name,
+                                         std::unique_ptr<Backend> (*make)(const BackendOptions&),
+                                         BackendOptions options) {
+  std::vector<BackendCase> cases;
+  for (const Precision precision : {Precision::kSingle, Precision::kDouble}) {
+    options.precision = precision;
+    cases.push_back({name + (precision == Precision::kSingle ? "Single" : "Double"), make, options});
+  }
+  return cases;
+}
+
+std::string case_name(const testing::TestParamInfo<BackendCase>& info) { return info.param.name; }
+
+double BackendContract::tolerance(double depth) const {
+  return single() ? 1e-5 * std::sqrt(depth + 1) : 1e-12 * (depth + 1);
+}
+
+}  // namespace qsim::test

@@ -1,0 +1,46 @@
+// What every backend must do, tested by one body. A backend joins with one INSTANTIATE_TEST_SUITE_P.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "qsim/backend.h"
+
+namespace qsim::test {
+
+struct BackendCase {
+  std::string name;
+  std::unique_ptr<Backend> (*make)(const BackendOptions& options);
+  BackendOptions options;
+  friend void PrintTo(const BackendCase& one, std::ostream* out) { *out << one.name; }
+};
+
+/// Skips where this machine lacks what the case needs (DeviceError, UsageError).
+class BackendContract : public testing::TestWithParam<BackendCase> {
+ protected:
+  void SetUp() override;
+
+  /// Reserves a pool for 2^bits amplitudes with two snapshots and two slots of a whole shard.
+  void reserve(std::uint32_t bits);
+  /// Fills the shard with random amplitudes of norm about 1; returns what it holds then.
+  std::vector<Complex> start(std::uint64_t seed);
+  std::vector<Complex> read() const;
+  bool single() const { return GetParam().options.precision == Precision::kSingle; }
+  /// Allowed difference of an amplitude after `depth` operations.
+  double tolerance(double depth) const;
+
+  std::unique_ptr<Backend> backend_;
+  std::uint32_t bits_ = 0;
+};
+
+/// Both precisions, all else from `options`.
+std::vector<BackendCase> both_precisions(const std::string& name,
+                                         std::unique_ptr<Backend> (*make)(const BackendOptions&),
+                                         BackendOptions options);
+std::string case_name(const testing::TestParamInfo<BackendCase>& info);
+
+}  // namespace qsim::test

@@ -1,0 +1,243 @@
+// Contract: read-outs, packing, snapshots and random filling.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "backend_contract.h"
+#include "base/bits.h"
+#include "qsim/error.h"
+#include "sweep_reference.h"
+
+namespace qsim::test {
+namespace {
+
+std::uint64_t units(const Complex& a) {
+  return static_cast<std::uint64_t>(std::llrint((a.real() * a.real() + a.imag() * a.imag()) * 0x1p62));
+}
+
+/// Bits of `index` at the places `bits`, packed.
+Index pick(Index index, const std::vector<Bit>& bits) {
+  Index value = 0;
+  for (std::size_t j = 0; j < bits.size(); ++j) value |= (index >> bits[j] & 1) << j;
+  return value;
+}
+
+}  // namespace
+
+TEST_P(BackendContract, RandomAmplitudesBelongToLogicalIndices) {
+  reserve(6);
+  Layout layout = Layout::identity(8);
+  std::swap(layout.bit_of[0], layout.bit_of[7]);
+  std::swap(layout.bit_of[3], layout.bit_of[5]);
+  const Philox philox(99, 0);
+  for (const std::uint32_t rank : {0u, 2u, 3u}) {
+    backend_->fill_random(layout, rank, 99, 0.5);
+    const std::vector<Complex> values = read();
+    for (Index i = 0; i < values.size(); ++i) {
+      const auto [re, im] = philox.gaussian_pair(layout.to_logical(i | Index{rank} << 6));
+      EXPECT_NEAR(std::abs(values[i] - 0.5 * Complex(re, im)), 0, single() ? 1e-6 : 1e-14);
+    }
+  }
+}
+
+TEST_P(BackendContract, NormAndProbabilitiesOfBitsAreSums) {
+  for (const std::uint32_t bits : {0u, 1u, 3u, 7u, 13u, 14u}) {
+    reserve(bits);
+    const std::vector<Complex> a = start(5 + bits);
+    std::vector<double> expected(bits + 1), out(bits + 1);
+    for (Index i = 0; i < a.size(); ++i) {
+      for_each_bit(i, [&](unsigned bit) { expected[bit] += std::norm(a[i]); });
+      expected[bits] += std::norm(a[i]);
+    }
+    EXPECT_NEAR(backend_->norm(), expected[bits], 1e-13);
+    backend_->bit_probabilities(out);
+    for (std::uint32_t bit = 0; bit <= bits; ++bit) EXPECT_NEAR(out[bit], expected[bit], 1e-13) << "bit " << bit;
+  }
+}
+
+TEST_P(BackendContract, HistogramsOrderTheirOutcomesByTheGivenBits) {
+  reserve(13);
+  const std::vector<Complex> a = start(71);
+  const std::vector<std::vector<Bit>> lists = {
+      {}, {4}, {12, 0, 5}, {1, 2, 3, 9, 10, 11, 12, 0, 8, 7, 6, 5}, {12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}};
+  for (const std::vector<Bit>& bits : lists) {
+    std::vector<double> expected(bit_mask(static_cast<unsigned>(bits.size()))), out(expected.size(), -1.0);
+    for (Index i = 0; i < a.size(); ++i) expected[pick(i, bits)] += std::norm(a[i]);
+    backend_->histogram(bits, out);
+    for (std::size_t v = 0; v < out.size(); ++v) ASSERT_NEAR(out[v], expected[v], 1e-13) << bits.size() << " bits";
+    for (const ChunkView view : {ChunkView{}, ChunkView{0b1000000010000, 0b10000}, ChunkView{0b111, 0b101}}) {
+      std::vector<std::uint64_t> exact(out.size()), found(out.size(), 1);
+      for (Index i = 0; i < a.size(); ++i) {
+        if ((i & view.mask) == view.value) exact[pick(i, bits)] += units(a[i]);
+      }
+      backend_->unit_histogram(view, bits, found);
+      ASSERT_EQ(found, exact) << "units are integers: no rounding, " << bits.size() << " bits";
+    }
+  }
+}
+
+TEST_P(BackendContract, DrawsFindTheFirstAmplitudeBeyondTheirOffset) {
+  reserve(10);
+  const std::vector<Complex> a = start(72);
+  const std::vector<Bit> block_bits = {9, 2, 5}, order = {3, 0, 8, 1, 7, 4, 6};
+  std::vector<UnitDraw> draws;
+  std::vector<Index> expected;
+  for (Index block = 0; block < 8; block += 2) {
+    std::uint64_t total = 0;
+    for (Index c = 0; c < 128; ++c) {
+      Index i = 0;
+      for (std::size_t j = 0; j < 3; ++j) i |= (block >> j & 1) << block_bits[j];
+      for (std::size_t j = 0; j < 7; ++j) i |= (c >> j & 1) << order[j];
+      const std::uint64_t here = units(a[i]);
+      if (here != 0 && c % 3 == 0) {  // the first and the last unit of an amplitude
+        draws.push_back({block, total});
+        draws.push_back({block, total + here - 1});
+        expected.insert(expected.end(), {i, i});
+      }
+      total += here;
+    }
+  }
+  std::vector<Index> found(draws.size());
+  backend_->locate(block_bits, order, draws, found);
+  EXPECT_EQ(found, expected);
+}
+
+TEST_P(BackendContract, TopAmplitudesFallAndTiesGoToTheLowestLogicalIndex) {
+  reserve(11);
+  const std::vector<Complex> a = start(73);
+  std::vector<Index> order(a.size());
+  for (Index i = 0; i < order.size(); ++i) order[i] = i;
+  Layout layout = Layout::identity(12);
+  std::reverse(layout.bit_of.begin(), layout.bit_of.end() - 1);
+  auto logical = [&](Index i) { return layout.to_logical(i | bit_mask(11)); };
+  std::sort(order.begin(), order.end(), [&](Index x, Index y) {
+    const std::uint64_t kx = probability_key(std::norm(a[x])), ky = probability_key(std::norm(a[y]));
+    return kx != ky ? kx > ky : logical(x) < logical(y);
+  });
+  const std::vector<IndexProbability> best = backend_->top(20, layout, 1);
+  ASSERT_EQ(best.size(), 20u);
+  for (std::size_t j = 0; j < best.size(); ++j) {
+    EXPECT_EQ(best[j].index, order[j]);
+    EXPECT_NEAR(best[j].probability, std::norm(a[order[j]]), 1e-15);
+  }
+  EXPECT_EQ(backend_->top(5000, layout, 1).size(), 2048u) << "no more than there are";
+  EXPECT_TRUE(backend_->top(0, layout, 1).empty());
+
+  Sweep uniform;
+  uniform.active = uniform.store = {0};
+  uniform.reads = false;
+  for (Bit bit = 0; bit < 11; ++bit) {
+    uniform.unborn |= bit_mask(bit);
+    uniform.births.push_back({bit, {Complex(std::sqrt(0.5)), Complex(0, std::sqrt(0.5))}});
+  }
+  backend_->clear_sweeps();
+  backend_->sweep(backend_->prepare(std::span(&uniform, 1)), ChunkView{}, 0, false);
+  const std::vector<IndexProbability> tied = backend_->top(9, layout, 1);
+  for (std::size_t j = 0; j < tied.size(); ++j) EXPECT_EQ(logical(tied[j].index), bit_mask(11) | j);
+}
+
+TEST_P(BackendContract, PauliSumsMatchTheirDefinition) {
+  PhiloxSequence random(41);
+  for (const std::uint32_t bits : {1u, 4u, 12u}) {
+    reserve(bits);
+    const std::vector<Complex> a = start(74);
+    for (int repeat = 0; repeat < 6; ++repeat) {
+      const Index x = repeat == 0 ? 0 : random.bits() & low_mask(bits);
+      std::vector<Index> z;
+      for (int j = 0; j < 1 + 5 * repeat; ++j) z.push_back(random.bits() & low_mask(bits));
+      if (repeat == 1) z[0] = 0;
+      std::vector<Complex> out(z.size());
+      backend_->pauli_sums(x, z, out);
+      for (std::size_t j = 0; j < z.size(); ++j) {
+        Complex sum = 0;
+        for (Index i = 0; i < a.size(); ++i) sum += std::conj(a[i ^ x]) * a[i] * (odd_parity(i & z[j]) ? -1.0 : 1.0);
+        EXPECT_NEAR(std::abs(out[j] - sum), 0, 1e-13) << "x " << x << " z " << z[j];
+      }
+    }
+  }
+}
+
+TEST_P(BackendContract, RemotePauliSumsReadThePartnersFromASlot) {
+  reserve(9);
+  const std::vector<Complex> a = start(75);
+  // The other rank's shard is played by this one's: packing the partner's view is what that rank would send.
+  const std::vector<Index> z = {0, 0b101, 0b111000111, 0b100000000};
+  for (const Index x : {Index{0}, Index{0b11}, Index{0b101010101}, Index{0b010000010}}) {
+    Complex total[4] = {};
+    const Index mask = 0b010000010;
+    for (const Index value : {Index{0}, Index{0b10}, Index{0b010000000}, mask}) {
+      std::vector<Complex> out(z.size());
+      backend_->pack({mask, value ^ (x & mask)}, 1, 0);
+      backend_->pauli_sums_remote(x, z, {mask, value}, 1, out);
+      for (std::size_t j = 0; j < z.size(); ++j) total[j] += out[j];
+    }
+    for (std::size_t j = 0; j < z.size(); ++j) {
+      Complex sum = 0;
+      for (Index i = 0; i < a.size(); ++i) sum += std::conj(a[i ^ x]) * a[i] * (odd_parity(i & z[j]) ? -1.0 : 1.0);
+      EXPECT_NEAR(std::abs(total[j] - sum), 0, 1e-13) << "x " << x << " z " << z[j];
+    }
+  }
+}
+
+TEST_P(BackendContract, SnapshotsKeepAState) {
+  reserve(12);
+  const std::vector<Complex> first = start(76);
+  backend_->save_state(0);
+  const std::vector<Complex> second = start(77);
+  backend_->save_state(1);
+  Complex overlap = 0;
+  for (Index i = 0; i < first.size(); ++i) overlap += std::conj(first[i]) * second[i];
+  EXPECT_NEAR(std::abs(backend_->inner_product(0) - overlap), 0, 1e-13);
+  backend_->restore_state(0);
+  EXPECT_EQ(read(), first);
+  backend_->restore_state(1);
+  EXPECT_EQ(read(), second);
+}
+
+TEST_P(BackendContract, PackedViewsComeBackWhereTheyBelong) {
+  reserve(10);
+  const std::vector<Complex> a = start(78);
+  for (const ChunkView view :
+       {ChunkView{}, ChunkView{1, 1}, ChunkView{0b1000000000, 0}, ChunkView{0b0110010010, 0b10010}}) {
+    backend_->pack(view, 0, 0);
+    const std::vector<Complex> other = start(79);
+    backend_->unpack(view, 0, 0);
+    const std::vector<Complex> after = read();
+    for (Index i = 0; i < a.size(); ++i) ASSERT_EQ(after[i], (i & view.mask) == view.value ? a[i] : other[i]);
+    start(78);
+  }
+  // Packed means ascending: moving one half onto the other shows the order.
+  backend_->pack({0b100, 0}, 0, 0);
+  backend_->unpack({0b100, 0b100}, 0, 0);
+  const std::vector<Complex> after = read();
+  for (Index i = 0; i < a.size(); ++i) ASSERT_EQ(after[i], a[i & ~Index{0b100}]);
+}
+
+TEST_P(BackendContract, SingleAmplitudesAndRangesAreRead) {
+  reserve(8);
+  const std::vector<Complex> a = start(80);
+  const std::vector<Index> wanted = {255, 0, 17, 17};
+  std::vector<Complex> out(wanted.size());
+  backend_->read_amplitudes(wanted, out);
+  for (std::size_t j = 0; j < wanted.size(); ++j) EXPECT_EQ(out[j], a[wanted[j]]);
+  const std::size_t each = amplitude_bytes(GetParam().options.precision);
+  std::vector<std::byte> all(256 * each), part(10 * each);
+  backend_->copy_out(0, 256, all.data());
+  backend_->copy_out(33, 10, part.data());
+  EXPECT_EQ(std::memcmp(part.data(), all.data() + 33 * each, part.size()), 0);
+}
+
+TEST_P(BackendContract, ThePoolIsWhatTheLayoutSays) {
+  PoolLayout layout;
+  layout.state_bytes = amplitude_bytes(GetParam().options.precision) << 10;
+  layout.chunk_bytes = 1000;
+  layout.chunk_slots = 3;
+  layout.scratch_bytes = 5000;
+  backend_->reserve(layout, 10);
+  EXPECT_EQ(backend_->peak_bytes(), layout.total_bytes());
+  EXPECT_EQ(backend_->state().bytes, layout.state_bytes);
+  EXPECT_EQ(backend_->slot(2).bytes, 1000u);
+  EXPECT_THROW(backend_->reserve(layout, 11), CapacityError) << "the layout's state is too small";
+}
+
+}  // namespace qsim::test

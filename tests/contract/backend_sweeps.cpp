@@ -1,0 +1,236 @@
+// Contract: sweeps do what plan.h says, whatever is active, moved, controlled, born or cut into chunks.
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "backend_contract.h"
+#include "base/bits.h"
+#include "qsim/error.h"
+#include "sweep_reference.h"
+
+namespace qsim::test {
+namespace {
+
+/// Largest difference among amplitudes that mean something.
+double difference(const std::vector<Complex>& a, const std::vector<Complex>& b, Index garbage) {
+  double worst = 0;
+  for (Index i = 0; i < a.size(); ++i) {
+    // NaN compares false: it must count as a difference.
+    if ((i & garbage) == 0 && !(std::abs(a[i] - b[i]) <= worst)) worst = std::abs(a[i] - b[i]);
+  }
+  return worst;
+}
+
+std::string describe(const Sweep& sweep) {
+  std::ostringstream text;
+  text << "active";
+  for (const Bit bit : sweep.active) text << ' ' << int{bit};
+  text << ", store";
+  for (const Bit bit : sweep.store) text << ' ' << int{bit};
+  text << ", unborn " << sweep.unborn << ", births " << sweep.births.size() << ", reads " << sweep.reads << '\n';
+  for (const PlanOp& op : sweep.ops) {
+    text << "  form " << static_cast<int>(op.form) << " targets";
+    for (int j = 0; j < op.target_count; ++j) text << ' ' << int{op.targets[static_cast<std::size_t>(j)]};
+    text << " controls " << op.control_mask << " = " << op.control_value << '\n';
+  }
+  return text.str();
+}
+
+}  // namespace
+
+TEST_P(BackendContract, SweepsMatchTheirDefinition) {
+  PhiloxSequence random(11);
+  for (std::uint32_t bits = 1; bits <= 10; ++bits) {
+    reserve(bits);
+    for (int repeat = 0; repeat < 24; ++repeat) {
+      SweepShape shape;
+      shape.bits = bits;
+      shape.active = static_cast<std::uint32_t>(random.below(std::min(bits, 8u) + 1));
+      shape.operations = static_cast<std::uint32_t>(random.below(14));
+      shape.births = repeat % 3 == 1;
+      shape.reads = repeat % 6 != 5;
+      shape.max_targets = repeat % 2 == 0 ? 2 : kMaxMatrixTargets;
+      const Sweep sweep = random_sweep(random, shape);
+      backend_->clear_sweeps();
+      const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1));
+      const std::vector<Complex> before = start(random.bits());
+      backend_->sweep(handle, ChunkView{}, 0, false);
+      const std::vector<Complex> expected = reference_sweep(sweep, ChunkView{}, bits, before);
+      // Amplitudes of norm 1 states shrink with their number, the tolerance does not: scale it.
+      ASSERT_LE(difference(read(), expected, unborn_after(sweep)), tolerance(shape.operations))
+          << "bits " << bits << ", repeat " << repeat << ": " << describe(sweep);
+    }
+  }
+}
+
+TEST_P(BackendContract, LargeTilesMatchTheirDefinition) {
+  PhiloxSequence random(13);
+  reserve(14);
+  for (std::uint32_t active = 9; active <= 14; ++active) {
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      SweepShape shape;
+      shape.bits = 14;
+      shape.active = active;
+      shape.operations = 30;
+      shape.births = repeat == 2;
+      const Sweep sweep = random_sweep(random, shape);
+      backend_->clear_sweeps();
+      const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1));
+      const std::vector<Complex> before = start(random.bits());
+      backend_->sweep(handle, ChunkView{}, 0, false);
+      ASSERT_LE(difference(read(), reference_sweep(sweep, ChunkView{}, 14, before), unborn_after(sweep)),
+                tolerance(shape.operations))
+          << describe(sweep);
+    }
+  }
+}
+
+TEST_P(BackendContract, LowActiveBitsMatchTheirDefinition) {
+  PhiloxSequence random(17);
+  reserve(12);
+  for (int repeat = 0; repeat < 30; ++repeat) {
+    SweepShape shape;
+    shape.bits = 12;
+    shape.active = 8;
+    shape.operations = 25;
+    shape.max_targets = 2;
+    Sweep sweep = random_sweep(random, shape);
+    // The usual shape of a plan: the lowest bits are active, the others anywhere; sometimes nothing moves.
+    std::vector<Bit> wanted = {0, 1, 2, 3};
+    for (const Bit bit : sweep.active) {
+      if (bit > 3 && wanted.size() < 8) wanted.push_back(bit);
+    }
+    if (wanted.size() < 8) continue;
+    std::vector<Bit> to(12, 255);
+    std::size_t next = 0;
+    for (const Bit bit : sweep.active) to[bit] = wanted[next++];
+    std::vector<Bit> rest;
+    for (Bit bit = 0; bit < 12; ++bit) {
+      if (std::find(wanted.begin(), wanted.end(), bit) == wanted.end()) rest.push_back(bit);
+    }
+    next = 0;
+    for (Bit& bit : to) {
+      if (bit == 255) bit = rest[next++];
+    }
+    auto map = [&](Index mask) {
+      Index mapped = 0;
+      for_each_bit(mask, [&](unsigned bit) { mapped |= bit_mask(to[bit]); });
+      return mapped;
+    };
+    for (PlanOp& op : sweep.ops) {
+      for (int j = 0; j < op.target_count; ++j)
+        op.targets[static_cast<std::size_t>(j)] = to[op.targets[static_cast<std::size_t>(j)]];
+      op.control_mask = map(op.control_mask);
+      op.control_value = map(op.control_value);
+    }
+    for (PhaseTerm& term : sweep.phases) term.mask = map(term.mask);
+    for (Bit& bit : sweep.store) bit = to[bit];
+    sweep.active = wanted;
+    if (repeat % 2 == 0) sweep.store = wanted;
+    backend_->clear_sweeps();
+    const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1));
+    const std::vector<Complex> before = start(random.bits());
+    backend_->sweep(handle, ChunkView{}, 0, false);
+    ASSERT_LE(difference(read(), reference_sweep(sweep, ChunkView{}, 12, before), 0), tolerance(shape.operations))
+        << describe(sweep);
+  }
+}
+
+TEST_P(BackendContract, AChunkIsAllThatASweepTouches) {
+  PhiloxSequence random(19);
+  reserve(9);
+  for (int repeat = 0; repeat < 30; ++repeat) {
+    SweepShape shape;
+    shape.bits = 9;
+    shape.active = 1 + static_cast<std::uint32_t>(random.below(7));
+    shape.operations = 6;
+    shape.births = repeat % 2 == 1;
+    const Sweep sweep = random_sweep(random, shape);
+    Index inactive = low_mask(9);
+    for (const Bit bit : sweep.active) inactive &= ~bit_mask(bit);
+    ChunkView chunk;
+    chunk.mask = inactive & random.bits();
+    chunk.value = chunk.mask & random.bits();
+    backend_->clear_sweeps();
+    const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1));
+    const std::vector<Complex> before = start(random.bits());
+    backend_->sweep(handle, chunk, 0, false);
+    const std::vector<Complex> after = read();
+    ASSERT_LE(difference(after, reference_sweep(sweep, chunk, 9, before), unborn_after(sweep)), tolerance(6))
+        << "chunk " << chunk.mask << " = " << chunk.value << ": " << describe(sweep);
+    for (Index i = 0; i < after.size(); ++i) {
+      if ((i & chunk.mask) == chunk.value) continue;
+      ASSERT_EQ(after[i], before[i]) << "touched outside the chunk";
+    }
+  }
+}
+
+TEST_P(BackendContract, MatricesOfEveryOrderMatchTheirDefinition) {
+  PhiloxSequence random(23);
+  reserve(10);
+  for (int targets = 1; targets <= kMaxMatrixTargets; ++targets) {
+    for (int repeat = 0; repeat < 6; ++repeat) {
+      Sweep sweep = random_sweep(random, {.bits = 10, .active = 8, .operations = 0});
+      PlanOp op;
+      op.target_count = static_cast<std::uint8_t>(targets);
+      std::vector<Bit> bits = sweep.active;
+      for (int j = 0; j < targets; ++j) {
+        const std::size_t place = static_cast<std::size_t>(j);
+        std::swap(bits[place], bits[place + random.below(bits.size() - place)]);
+        op.targets[place] = bits[place];
+      }
+      if (repeat > 2 && targets < kMaxMatrixTargets) {
+        op.control_mask = bit_mask(bits.back());
+        op.control_value = repeat % 2 == 0 ? op.control_mask : 0;
+      }
+      const std::size_t order = std::size_t{1} << targets;
+      sweep.matrices = random_unitary(random, order);
+      // Not every matrix is unitary: a backend must not lean on it.
+      if (repeat == 5) std::fill(sweep.matrices.begin(), sweep.matrices.begin() + 1, Complex(0.25, -0.5));
+      op.data_count = static_cast<std::uint32_t>(order * order);
+      sweep.ops = {op, op};
+      backend_->clear_sweeps();
+      const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1));
+      const std::vector<Complex> before = start(random.bits());
+      backend_->sweep(handle, ChunkView{}, 0, false);
+      ASSERT_LE(difference(read(), reference_sweep(sweep, ChunkView{}, 10, before), 0), tolerance(8))
+          << targets << " targets: " << describe(sweep);
+    }
+  }
+}
+
+TEST_P(BackendContract, ManySweepsInARowStayExact) {
+  PhiloxSequence random(29);
+  reserve(8);
+  std::vector<Sweep> sweeps;
+  for (int j = 0; j < 12; ++j) sweeps.push_back(random_sweep(random, {.bits = 8, .active = 6, .operations = 8}));
+  const std::uint32_t first = backend_->prepare(std::span(sweeps).first(5));
+  const std::uint32_t second = backend_->prepare(std::span(sweeps).subspan(5));
+  ASSERT_EQ(second, first + 5) << "handles follow each other";
+  std::vector<Complex> expected = start(31);
+  for (std::uint32_t j = 0; j < sweeps.size(); ++j) {
+    backend_->sweep(first + j, ChunkView{}, 0, false);
+    expected = reference_sweep(sweeps[j], ChunkView{}, 8, expected);
+  }
+  EXPECT_LE(difference(read(), expected, 0), tolerance(96));
+}
+
+TEST_P(BackendContract, TheNormOfWhatIsWrittenAddsUpOverChunks) {
+  PhiloxSequence random(37);
+  reserve(10);
+  Sweep sweep = random_sweep(random, {.bits = 10, .active = 6, .operations = 9});
+  const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1));
+  const std::vector<Complex> before = start(38);
+  double expected = 0;
+  for (const Complex& a : before) expected += std::norm(a);
+  Index chunk_bit = 1;
+  while (std::any_of(sweep.active.begin(), sweep.active.end(), [&](Bit bit) { return bit_mask(bit) == chunk_bit; })) {
+    chunk_bit <<= 1;
+  }
+  backend_->sweep(handle, ChunkView{chunk_bit, 0}, 0, true);
+  backend_->sweep(handle, ChunkView{chunk_bit, chunk_bit}, 0, true);
+  EXPECT_NEAR(backend_->take_norm(), expected, single() ? 1e-5 : 1e-13);
+  EXPECT_EQ(backend_->take_norm(), 0.0) << "taking the norm clears it";
+}
+
+}  // namespace qsim::test

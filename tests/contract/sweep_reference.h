@@ -1,0 +1,32 @@
+// A sweep's meaning on a whole shard, word for word, and random sweeps to try it on.
+#pragma once
+
+#include <vector>
+
+#include "base/philox.h"
+#include "qsim/backend.h"
+#include "qsim/plan.h"
+
+namespace qsim::test {
+
+/// Bits that are still unborn after `sweep`.
+Index unborn_after(const Sweep& sweep);
+
+/// What memory holds after `sweep` on the tiles inside `chunk`. Where a still unborn bit is 1 the value means nothing.
+std::vector<Complex> reference_sweep(const Sweep& sweep, ChunkView chunk, std::uint32_t bits,
+                                     const std::vector<Complex>& memory);
+
+struct SweepShape {
+  std::uint32_t bits = 0;  // of the shard
+  std::uint32_t active = 0;
+  std::uint32_t operations = 0;
+  int max_targets = kMaxMatrixTargets;
+  bool births = false;  // some bits are unborn before
+  bool reads = true;    // false: all are, and the sweep writes the first state
+};
+Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape);
+/// Normalised.
+std::vector<Complex> random_state(PhiloxSequence& random, std::uint32_t bits);
+std::vector<Complex> random_unitary(PhiloxSequence& random, std::size_t order);
+
+}  // namespace qsim::test
