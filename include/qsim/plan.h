@@ -82,7 +82,7 @@ struct Sweep {
 /// on the global bits and trades each other part with the rank that has that value. `chunk_mask`: local bits that cut
 /// each part into independent chunks. They are inactive (and not swapped) in the last sweep of the stage before when
 /// `overlap_before`, and in the first sweep of this stage when `overlap_after`, so those sweeps may run chunk by chunk
-/// while other chunks travel. All swapped local bits are born.
+/// while other chunks travel. All swapped local bits are born. The whole parts travel, whatever else is unborn.
 struct Exchange {
   std::vector<std::pair<Bit, Bit>> swaps;  // (local bit, global bit)
   Index chunk_mask = 0;
@@ -241,5 +241,13 @@ Program make_program(const Circuit& circuit, const Machine& machine, const PlanO
 
 /// `qsim plan`'s text: a timetable of stages, exchanges and sweeps.
 std::string plan_text(const Plan& plan, const Machine& machine);
+
+struct CircuitSummary;  // qsim/result.h
+struct Failure;
+/// The `qsim.plan/1` document of a plan, and of a failure to plan (every key null but circuit, exit_code, error).
+std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSummary& circuit,
+                      const std::vector<std::string>& warnings = {});
+std::string plan_error_json(const CircuitSummary& circuit, const Failure& failure,
+                            const std::vector<std::string>& warnings = {});
 
 }  // namespace qsim

@@ -100,18 +100,25 @@ void PlanBuilder::move_bits(Sweep& sweep, std::span<const Bit> destination) {
   for (Bit& bit : layout_.bit_of) bit = to[bit];
 }
 
-void PlanBuilder::store_low(std::span<const Qubit> order) {
+void PlanBuilder::store_low(std::span<const Qubit> order) { store_in_order(order, false); }
+
+void PlanBuilder::store_high(std::span<const Qubit> wires) {
+  if (!stage().sweeps.empty()) store_in_order(wires, true);
+}
+
+// Gives the wires of `order` the lowest (or, from the top, the highest) active bits of the last sweep.
+void PlanBuilder::store_in_order(std::span<const Qubit> order, bool from_top) {
   Sweep& sweep = stage().sweeps.back();
   std::vector<Bit> destination(sweep.active);
-  std::size_t next = 0;  // place for the next wire of `order`
+  std::size_t next = 0;
   for (const Qubit wire : order) {
-    const Bit bit = layout_.bit_of[wire];
-    const auto found = std::find(sweep.active.begin(), sweep.active.end(), bit);
-    if (found == sweep.active.end() || next >= sweep.active.size()) continue;
-    // Trade destinations with whatever was going to the next low place.
+    const auto found = std::find(sweep.active.begin(), sweep.active.end(), layout_.bit_of[wire]);
+    if (found == sweep.active.end()) continue;
+    const Bit place = sweep.active[from_top ? sweep.active.size() - 1 - next : next];
+    // Trade destinations with whatever was going there.
     const auto from = static_cast<std::size_t>(found - sweep.active.begin());
-    const auto holder = static_cast<std::size_t>(std::find(destination.begin(), destination.end(), sweep.active[next]) -
-                                                 destination.begin());
+    const auto holder =
+        static_cast<std::size_t>(std::find(destination.begin(), destination.end(), place) - destination.begin());
     std::swap(destination[from], destination[holder]);
     ++next;
   }

@@ -29,6 +29,8 @@ class PlanBuilder {
   void add_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops);
   /// Lets the last sweep store its active wires so that those in `order`, first to last, lie at its lowest bits.
   void store_low(std::span<const Qubit> order);
+  /// Lets the last sweep of the stage store those of `wires` that are active at its highest bits.
+  void store_high(std::span<const Qubit> wires);
   /// Swaps local with global bits; bears the local ones first.
   void add_exchange(std::vector<std::pair<Bit, Bit>> swaps);
   /// Moves every wire to its bit in `wanted`.
@@ -49,6 +51,7 @@ class PlanBuilder {
   Stage& stage();
   Index fill(Index active) const;
   void bear(Index bits);
+  void store_in_order(std::span<const Qubit> order, bool from_top);
   void restore_global(const Layout& wanted);
   void restore_local(const Layout& wanted);
   void move_bits(Sweep& sweep, std::span<const Bit> destination);

@@ -134,14 +134,16 @@ class Packer {
       if (use[a] != use[b]) return use[a] < use[b];
       return (local >> a & 1) > (local >> b & 1);
     });
-    std::vector<Bit> in, out;
+    std::vector<Qubit> in, out;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const bool wanted = i < builder_.local_bits(), here = (local >> order[i] & 1) != 0;
-      if (wanted && !here) in.push_back(builder_.layout().bit_of[order[i]]);
-      if (!wanted && here) out.push_back(builder_.layout().bit_of[order[i]]);
+      if (wanted && !here) in.push_back(order[i]);
+      if (!wanted && here) out.push_back(order[i]);
     }
+    builder_.store_high(out);  // so that what travels lies in long runs
+    const auto& bit_of = builder_.layout().bit_of;
     std::vector<std::pair<Bit, Bit>> swaps;
-    for (std::size_t i = 0; i < in.size(); ++i) swaps.emplace_back(out[i], in[i]);
+    for (std::size_t i = 0; i < in.size(); ++i) swaps.emplace_back(bit_of[out[i]], bit_of[in[i]]);
     builder_.add_exchange(std::move(swaps));
   }
 

@@ -1,0 +1,158 @@
+// The qsim.plan/1 document.
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include "qsim/plan.h"
+#include "qsim/result.h"
+
+namespace qsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Byte counts may pass 2^53, so they are text.
+Json decimal(std::uint64_t value) { return std::to_string(value); }
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json registers_json(const std::vector<Register>& registers) {
+  Json list = Json::array();
+  for (const Register& r : registers) list.push_back(Json::array({r.name, r.size}));
+  return list;
+}
+
+Json circuit_json(const CircuitSummary& circuit) {
+  Json json;
+  json["file"] = text_or_null(circuit.file);
+  json["xxh3"] = text_or_null(circuit.xxh3);
+  json["language"] = text_or_null(circuit.language);
+  const bool known = !circuit.language.empty();
+  json["qubits"] = known ? Json(circuit.qubits) : Json(nullptr);
+  json["clbits"] = known ? Json(circuit.clbits) : Json(nullptr);
+  json["operations"] = known ? Json(circuit.operations) : Json(nullptr);
+  json["depth"] = known ? Json(circuit.depth) : Json(nullptr);
+  json["qregs"] = known ? registers_json(circuit.qregs) : Json(nullptr);
+  json["cregs"] = known ? registers_json(circuit.cregs) : Json(nullptr);
+  return json;
+}
+
+Json bits_json(Index mask) {
+  Json list = Json::array();
+  for (; mask != 0; mask &= mask - 1) list.push_back(std::countr_zero(mask));
+  return list;
+}
+
+Json exchange_json(const Exchange& exchange) {
+  Json swaps = Json::array();
+  for (const auto& [local, global] : exchange.swaps) swaps.push_back(Json::array({local, global}));
+  return {{"swaps", std::move(swaps)},
+          {"chunk_bits", bits_json(exchange.chunk_mask)},
+          {"overlap_before", exchange.overlap_before},
+          {"overlap_after", exchange.overlap_after},
+          {"predicted_s", exchange.predicted_seconds}};
+}
+
+Json sweep_json(const Sweep& sweep) {
+  std::uint64_t gates = 0;
+  for (const PlanOp& op : sweep.ops) gates += op.gates;
+  Json births = Json::array();
+  for (const Birth& birth : sweep.births) births.push_back(birth.bit);
+  return {{"active_bits", sweep.active},
+          {"operations", sweep.ops.size()},
+          {"predicted_s", sweep.predicted_seconds},
+          {"gates", gates},
+          {"reads", sweep.reads},
+          {"births", std::move(births)},
+          {"store_bits", sweep.store}};
+}
+
+Json stages_json(const Plan& plan) {
+  Json stages = Json::array();
+  for (const Stage& stage : plan.stages) {
+    Json sweeps = Json::array();
+    for (const Sweep& sweep : stage.sweeps) sweeps.push_back(sweep_json(sweep));
+    stages.push_back({{"exchange", stage.exchange ? exchange_json(*stage.exchange) : Json(nullptr)},
+                      {"layout", stage.layout.bit_of},
+                      {"sweeps", std::move(sweeps)}});
+  }
+  return stages;
+}
+
+Json trace_json(const Plan& plan) {
+  if (plan.trace.empty()) return nullptr;
+  Json trace = Json::array();
+  for (const TraceEntry& entry : plan.trace) {
+    const bool placed = entry.stage >= 0;
+    trace.push_back({{"operation", entry.operation},
+                     {"stage", placed ? Json(entry.stage) : Json(nullptr)},
+                     {"sweep", placed ? Json(entry.sweep) : Json(nullptr)},
+                     {"op", placed ? Json(entry.op) : Json(nullptr)},
+                     {"note", text_or_null(entry.note)}});
+  }
+  return trace;
+}
+
+std::string dump(const Json& document) { return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json start_document(const CircuitSummary& circuit, bool ok) {
+  return {{"schema", "qsim.plan/1"}, {"ok", ok}, {"circuit", circuit_json(circuit)}};
+}
+
+}  // namespace
+
+std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSummary& circuit,
+                      const std::vector<std::string>& warnings) {
+  const PlanWork work = plan_work(plan);
+  const PoolLayout pool = pool_layout(plan, machine);
+  Json json = start_document(circuit, true);
+  json["device"] = machine.name;
+  json["ranks"] = std::uint64_t{1} << plan.rank_bits;
+  json["precision"] = plan.precision == Precision::kDouble ? "double" : "single";
+  json["tile_bits"] = plan.tile_bits;
+  json["sweeps"] = work.sweeps;
+  json["exchanges"] = work.exchanges;
+  json["bytes_swept_per_rank"] = decimal(work.bytes_swept_per_rank);
+  json["bytes_exchanged_per_rank"] = decimal(work.bytes_exchanged_per_rank);
+  json["memory_bytes_per_rank"] = {{"state", decimal(pool.state_bytes)},
+                                   {"chunks", decimal(pool.chunk_bytes * pool.chunk_slots)},
+                                   {"tables", decimal(pool.table_bytes)},
+                                   {"scratch", decimal(pool.scratch_bytes + pool.snapshot_bytes)},
+                                   {"total", decimal(pool.total_bytes())}};
+  json["predicted_time_s"] = {
+      {"sweeps", work.sweep_seconds}, {"exchange", work.exchange_seconds}, {"total", work.total_seconds}};
+  const bool memory_known = machine.memory_bytes_per_rank > 0;
+  json["fits"] = memory_known ? Json(pool.total_bytes() <= machine.memory_bytes_per_rank) : Json(nullptr);
+  json["largest_qubits"] = memory_known ? Json(largest_qubits(machine, plan.precision, plan.rank_bits)) : Json(nullptr);
+  json["gates"] = plan.gates;
+  json["gates_removed"] = plan.gates_removed;
+  json["merged"] = Json::object();
+  for (const auto& [kind, count] : plan.merged) json["merged"][kind] = count;
+  json["stages"] = stages_json(plan);
+  json["final_layout"] = plan.final_layout.bit_of;
+  json["trace"] = trace_json(plan);
+  json["exit_code"] = 0;
+  json["warnings"] = warnings;
+  json["error"] = nullptr;
+  return dump(json);
+}
+
+std::string plan_error_json(const CircuitSummary& circuit, const Failure& failure,
+                            const std::vector<std::string>& warnings) {
+  Json json = start_document(circuit, false);
+  for (const char* key : {"device", "ranks", "precision", "tile_bits", "sweeps", "exchanges", "bytes_swept_per_rank",
+                          "bytes_exchanged_per_rank", "memory_bytes_per_rank", "predicted_time_s", "fits",
+                          "largest_qubits", "gates", "gates_removed", "merged", "stages", "final_layout", "trace"}) {
+    json[key] = nullptr;
+  }
+  json["exit_code"] = static_cast<int>(failure.code);
+  json["warnings"] = warnings;
+  json["error"] = {{"code", static_cast<int>(failure.code)},
+                   {"message", failure.message},
+                   {"hint", text_or_null(failure.hint)},
+                   {"file", text_or_null(failure.file)},
+                   {"line", failure.line == 0 ? Json(nullptr) : Json(failure.line)},
+                   {"column", failure.column == 0 ? Json(nullptr) : Json(failure.column)},
+                   {"rank", failure.rank}};
+  return dump(json);
+}
+
+}  // namespace qsim

@@ -1,0 +1,153 @@
+// A plan as a timetable that fits one screen.
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <string>
+
+#include "base/bits.h"
+#include "base/text.h"
+#include "qsim/plan.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::size_t kMostLines = 28;  // of the timetable; the middle of a longer one is left out
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  if (seconds >= 1) {
+    std::snprintf(text, sizeof text, "%.2f s", seconds);
+  } else if (seconds >= 1e-3) {
+    std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
+  } else {
+    std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
+  }
+  return text;
+}
+
+// "0-2 5 7-9"
+std::string bits_text(Index mask) {
+  std::string text;
+  while (mask != 0) {
+    const int first = std::countr_zero(mask);
+    const int length = std::countr_one(mask >> first);
+    if (!text.empty()) text += ' ';
+    text += std::to_string(first);
+    if (length > 1) text += (length > 2 ? "-" : " ") + std::to_string(first + length - 1);
+    mask &= ~(low_mask(static_cast<unsigned>(length)) << first);
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string pad(std::string text, std::size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+std::string exchange_line(const Exchange& exchange) {
+  std::string line = "      exchange   local <-> global bits";
+  for (const auto& [local, global] : exchange.swaps) {
+    line += " " + std::to_string(local) + "<->" + std::to_string(global);
+  }
+  line += ", chunk bits " + bits_text(exchange.chunk_mask);
+  if (exchange.overlap_before || exchange.overlap_after) {
+    line += ", beside the sweep";
+    line += exchange.overlap_before && exchange.overlap_after ? "s before and after"
+            : exchange.overlap_before                         ? " before"
+                                                              : " after";
+  }
+  return line + ", " + seconds_text(exchange.predicted_seconds);
+}
+
+std::string sweep_line(const Sweep& sweep, std::size_t stage, std::size_t index) {
+  std::uint64_t gates = 0;
+  for (const PlanOp& op : sweep.ops) gates += op.gates;
+  Index active = 0;
+  for (const Bit bit : sweep.active) active |= bit_mask(bit);
+  std::string line = pad("  " + std::to_string(stage) + "." + std::to_string(index), 9);
+  line += pad(sweep.reads ? "sweep" : "write", 8) + pad(std::to_string(sweep.ops.size()), 7);
+  line += pad(std::to_string(gates), 8) + pad(seconds_text(sweep.predicted_seconds), 11) + bits_text(active);
+  if (sweep.store != sweep.active) line += ", moved at the store";
+  if (!sweep.births.empty()) line += ", " + std::to_string(sweep.births.size()) + " born";
+  return line;
+}
+
+std::string head(const Plan& plan, const Machine& machine) {
+  const PlanWork work = plan_work(plan);
+  const std::uint64_t ranks = std::uint64_t{1} << plan.rank_bits;
+  std::uint64_t operations = 0;
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps) operations += sweep.ops.size();
+  }
+  std::string text = "plan: " + std::to_string(plan.qubits) + " qubits, " +
+                     (plan.precision == Precision::kDouble ? "double" : "single") + ", " + std::to_string(ranks) +
+                     (ranks == 1 ? " rank" : " ranks") + " of " + escape_text(machine.name) + ", from " +
+                     (plan.start == Start::kZero     ? "|0...0>"
+                      : plan.start == Start::kRandom ? "a random state"
+                                                     : "the state at hand") +
+                     "\n";
+  text += "gates: " + std::to_string(plan.gates) + " in " + std::to_string(operations) + " operations, " +
+          std::to_string(plan.gates_removed) + " not needed";
+  for (std::size_t i = 0; i < plan.merged.size(); ++i) {
+    text += (i == 0 ? " (" : ", ") + plan.merged[i].first + " " + std::to_string(plan.merged[i].second);
+    if (i + 1 == plan.merged.size()) text += ")";
+  }
+  text += "\nwork:  " + std::to_string(work.sweeps) + (work.sweeps == 1 ? " sweep, " : " sweeps, ") +
+          std::to_string(work.exchanges) + (work.exchanges == 1 ? " exchange; " : " exchanges; ") +
+          format_bytes(work.bytes_swept_per_rank) + " swept and " + format_bytes(work.bytes_exchanged_per_rank) +
+          " sent by each rank\n";
+  text += "time:  " + seconds_text(work.total_seconds) + " predicted: sweeps " + seconds_text(work.sweep_seconds) +
+          ", exchanges " + seconds_text(work.exchange_seconds) + " (before overlap)\n";
+  return text;
+}
+
+std::string memory_lines(const Plan& plan, const Machine& machine) {
+  const PoolLayout pool = pool_layout(plan, machine);
+  std::string text = "memory of each rank: " + format_bytes(pool.total_bytes()) + " = state " +
+                     format_bytes(pool.state_bytes) + ", chunks " + format_bytes(pool.chunk_bytes * pool.chunk_slots) +
+                     ", tables " + format_bytes(pool.table_bytes) + ", scratch " + format_bytes(pool.scratch_bytes);
+  if (machine.memory_bytes_per_rank > 0) {
+    const bool fits = pool.total_bytes() <= machine.memory_bytes_per_rank;
+    text += fits ? "; fits in " : "; DOES NOT FIT in ";
+    text += format_bytes(machine.memory_bytes_per_rank) +
+            "; largest: " + std::to_string(largest_qubits(machine, plan.precision, plan.rank_bits)) + " qubits";
+  }
+  return text + "\n";
+}
+
+std::string trace_lines(const Plan& plan) {
+  std::string text;
+  for (const TraceEntry& entry : plan.trace) {
+    text += "  gate " + pad(std::to_string(entry.operation), 8);
+    if (entry.stage < 0) {
+      text += "removed";
+    } else {
+      text += "stage " + std::to_string(entry.stage) + ", sweep " + std::to_string(entry.sweep) + ", operation " +
+              std::to_string(entry.op);
+    }
+    text += entry.note.empty() ? "\n" : ": " + entry.note + "\n";
+  }
+  return text.empty() ? "" : "trace (gates count from 0 in the order of the circuit):\n" + text;
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan, const Machine& machine) {
+  std::string text = head(plan, machine) + memory_lines(plan, machine);
+  std::vector<std::string> lines;
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const Stage& stage = plan.stages[s];
+    if (stage.exchange) lines.push_back(exchange_line(*stage.exchange));
+    for (std::size_t i = 0; i < stage.sweeps.size(); ++i) lines.push_back(sweep_line(stage.sweeps[i], s, i));
+  }
+  text += "  stage  what    ops    gates   time       active bits\n";
+  const std::size_t shown = lines.size() > kMostLines ? kMostLines / 2 : lines.size();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool left_out = i >= shown && i + shown < lines.size();
+    if (!left_out) text += lines[i] + "\n";
+    if (left_out && i == shown) text += "  ... " + std::to_string(lines.size() - 2 * shown) + " more ...\n";
+  }
+  return text + trace_lines(plan);
+}
+
+}  // namespace qsim
