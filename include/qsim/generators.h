@@ -21,6 +21,7 @@ struct GeneratorInfo {
   std::uint32_t min_qubits;
   std::uint32_t default_depth;  // 0 = the family has no depth
   Circuit (*make)(const GeneratorOptions& options);
+  bool seeded = false;  // drawn at random: the seed matters
 };
 
 std::span<const GeneratorInfo> generators();

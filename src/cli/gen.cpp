@@ -17,13 +17,6 @@ std::string footer() {
   return text + "Examples:\n  qsim gen ghz -n 20 > ghz_20.qasm\n  qsim gen random -n 12 --depth 10 --seed 3 | qsim -\n";
 }
 
-const GeneratorInfo* find_generator(const std::string& name) {
-  for (const GeneratorInfo& info : generators()) {
-    if (info.name == name) return &info;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 Output command_gen(std::span<const std::string> arguments, Context& context) {
@@ -46,9 +39,10 @@ Output command_gen(std::span<const std::string> arguments, Context& context) {
       if (options.depth == 0) throw UsageError("--depth: at least 1 layer is needed");
     }
     if (!seed.empty()) options.seed = parse_unsigned("--seed", seed);
-    const GeneratorInfo* info = find_generator(name);
-    if (info != nullptr && !depth.empty() && info->default_depth == 0) {
-      throw UsageError("--depth would have no effect: " + name + " has no depth");
+    for (const GeneratorInfo& info : generators()) {
+      if (info.name == name && !info.seeded && !seed.empty()) {
+        throw UsageError("--seed would have no effect: " + name + " is not drawn at random");
+      }
     }
     const Circuit circuit = generate(name, options);
     if (context.root()) text = write_qasm(circuit);

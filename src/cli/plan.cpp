@@ -7,6 +7,7 @@
 #include "cli/circuit_input.h"
 #include "cli/io/flags.h"
 #include "cli/io/values.h"
+#include "qsim/result.h"
 #include "qsim/simulator.h"
 
 namespace qsim::cli {
@@ -66,9 +67,15 @@ Machine machine_of(const PlanFlags& typed) {
   return machine;
 }
 
+/// The document of a plan that could not be made.
+std::string failure_document(const Result& partial) {
+  return plan_error_json(partial.circuit, partial.error.value_or(Failure{}), partial.warnings);
+}
+
 }  // namespace
 
 Output command_plan(std::span<const std::string> arguments, Context& context) {
+  context.failure_document = failure_document;
   Flags flags("qsim plan", "Shows what a run would do: sweeps, exchanges, memory and time. Touches no device.",
               kExamples);
   PlanFlags typed;
@@ -87,7 +94,8 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
   std::string text;
   context.together([&] {
     check_size(input.circuit, options.precision, options.rank_bits, machine);
-    text = plan_text(make_plan(input.circuit, machine, options), machine);
+    const Plan plan = make_plan(input.circuit, machine, options);
+    text = typed.json ? plan_json(plan, machine, input.summary) : plan_text(plan, machine);
   });
   return {text, typed.output};
 }
