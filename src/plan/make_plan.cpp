@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "plan/planners.h"
+#include "plan/search.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
 
@@ -34,8 +35,9 @@ Plan dispatch(const Circuit& circuit, const Machine& machine, const PlanOptions&
     case Strategy::kNaive:
       return naive_plan(circuit, machine, options);
     case Strategy::kGreedy:
-    case Strategy::kSearch:
       return greedy_plan(circuit, machine, options);
+    case Strategy::kSearch:
+      return search_plan(circuit, machine, options);
   }
   throw Error("unknown planner strategy " + std::to_string(static_cast<int>(options.strategy)));
 }

@@ -1,0 +1,119 @@
+// 2x2 matrices and the basis changes that turn a gate into a diagonal.
+#include "plan/basis_change.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "plan/matrix_forms.h"
+
+namespace qsim {
+namespace {
+
+constexpr double kRoot = 0.5 * std::numbers::sqrt2;
+// A product of a few hundred rounded 2x2 matrices is this close to what it stands for.
+constexpr double kNoise = 1e-14;
+const Matrix2 kFromX{kRoot, kRoot, kRoot, -kRoot};
+const Matrix2 kToY{kRoot, kRoot, Complex(0, kRoot), Complex(0, -kRoot)};
+
+bool small(Complex value) { return std::abs(value) <= kNoise; }
+
+std::size_t order_of(const std::vector<Complex>& matrix) {
+  std::size_t order = 1;
+  while (order * order < matrix.size()) order *= 2;
+  return order;
+}
+
+}  // namespace
+
+const Matrix2 kIdentity2{1, 0, 0, 1};
+const Matrix2 kFlip2{0, 1, 1, 0};
+const Matrix2 kHadamard2{kRoot, kRoot, kRoot, -kRoot};
+
+Matrix2 product(const Matrix2& left, const Matrix2& right) {
+  return {left[0] * right[0] + left[1] * right[2], left[0] * right[1] + left[1] * right[3],
+          left[2] * right[0] + left[3] * right[2], left[2] * right[1] + left[3] * right[3]};
+}
+
+Matrix2 adjoint(const Matrix2& matrix) {
+  return {std::conj(matrix[0]), std::conj(matrix[2]), std::conj(matrix[1]), std::conj(matrix[3])};
+}
+
+bool is_diagonal(const Matrix2& matrix) { return small(matrix[1]) && small(matrix[2]); }
+bool is_flip(const Matrix2& matrix) { return small(matrix[0]) && small(matrix[3]); }
+bool is_identity(const Matrix2& matrix) {
+  return is_diagonal(matrix) && small(matrix[0] - 1.0) && small(matrix[3] - 1.0);
+}
+
+Eigenbasis eigenbasis(const Matrix2& unitary) {
+  // unitary = e^{i phase} (cos a - i sin a (nx X + ny Y + nz Z)).
+  const double phase = 0.5 * std::arg(unitary[0] * unitary[3] - unitary[1] * unitary[2]);
+  const Complex turn = std::polar(1.0, -phase);
+  const double cosine = 0.5 * ((unitary[0] + unitary[3]) * turn).real();
+  const Complex i(0, 1);
+  const double x = (0.5 * i * (unitary[1] + unitary[2]) * turn).real();
+  const double y = (0.5 * (unitary[2] - unitary[1]) * turn).real();
+  const double z = (0.5 * i * (unitary[0] - unitary[3]) * turn).real();
+  const double sine = std::sqrt(x * x + y * y + z * z);
+  const double angle = std::atan2(sine, cosine);
+  const double plane = std::hypot(x, y);
+  const double half = 0.5 * std::atan2(plane, z);
+  const Complex around = plane > 0 ? Complex(x / plane, y / plane) : Complex(1);
+  const double c = std::cos(half), s = std::sin(half);
+  return {{c, -std::conj(around) * s, around * s, c}, {phase - angle, phase + angle}};
+}
+
+std::optional<BasisChange> diagonalize(const LoweredOp& op, std::span<const Complex> matrix) {
+  BasisChange change;
+  std::vector<Complex> total(matrix.begin(), matrix.end());
+  for (std::size_t j = 0; j < op.target_count; ++j) {
+    const Index wire = Index{1} << op.targets[j];
+    if ((op.z_mask & wire) != 0) {
+      change.vectors.push_back(kIdentity2);
+    } else if ((op.x_mask & wire) != 0) {
+      change.vectors.push_back(kFromX);
+    } else if ((op.y_mask & wire) != 0) {
+      change.vectors.push_back(kToY);
+    } else {
+      return std::nullopt;
+    }
+    multiply_right(total, j, change.vectors[j]);
+    multiply_left(total, j, adjoint(change.vectors[j]));
+  }
+  const std::size_t order = std::size_t{1} << op.target_count;
+  std::vector<double> angles(order);
+  for (std::size_t row = 0; row < order; ++row) angles[row] = std::arg(total[row * order + row]);
+  change.terms = phase_terms(std::move(angles), std::span(op.targets.data(), op.target_count), 0);
+  return change;
+}
+
+void multiply_right(std::vector<Complex>& matrix, std::size_t j, const Matrix2& before) {
+  const std::size_t order = order_of(matrix), bit = std::size_t{1} << j;
+  for (std::size_t row = 0; row < order; ++row) {
+    for (std::size_t column = 0; column < order; ++column) {
+      if ((column & bit) != 0) continue;
+      Complex& zero = matrix[row * order + column];
+      Complex& one = matrix[row * order + column + bit];
+      const Complex first = zero * before[0] + one * before[2];
+      one = zero * before[1] + one * before[3];
+      zero = first;
+    }
+  }
+}
+
+void multiply_left(std::vector<Complex>& matrix, std::size_t j, const Matrix2& after) {
+  const std::size_t order = order_of(matrix), bit = std::size_t{1} << j;
+  for (std::size_t row = 0; row < order; ++row) {
+    if ((row & bit) != 0) continue;
+    for (std::size_t column = 0; column < order; ++column) {
+      Complex& zero = matrix[row * order + column];
+      Complex& one = matrix[(row + bit) * order + column];
+      const Complex first = after[0] * zero + after[1] * one;
+      one = after[2] * zero + after[3] * one;
+      zero = first;
+    }
+  }
+}
+
+}  // namespace qsim

@@ -1,0 +1,43 @@
+// 2x2 matrices and the basis changes that turn a gate into a diagonal.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plan/lower.h"
+
+namespace qsim {
+
+using Matrix2 = std::array<Complex, 4>;  // row-major
+
+extern const Matrix2 kIdentity2, kFlip2, kHadamard2;
+
+Matrix2 product(const Matrix2& left, const Matrix2& right);
+Matrix2 adjoint(const Matrix2& matrix);
+/// Up to rounding; a diagonal or flip keeps phases.
+bool is_identity(const Matrix2& matrix);
+bool is_diagonal(const Matrix2& matrix);
+bool is_flip(const Matrix2& matrix);
+
+/// matrix = vectors diag(e^{i angle}) vectors'.
+struct Eigenbasis {
+  Matrix2 vectors;
+  std::array<double, 2> angle;
+};
+Eigenbasis eigenbasis(const Matrix2& unitary);
+
+/// op = (product of vectors[j] on targets[j]) diagonal (its adjoint).
+struct BasisChange {
+  std::vector<Matrix2> vectors;
+  std::vector<PhaseTerm> terms;  // over wires, controls left out
+};
+/// For a matrix on 2 and more targets that is block-diagonal in the basis of X, Y or Z on every one of them.
+std::optional<BasisChange> diagonalize(const LoweredOp& op, std::span<const Complex> matrix);
+
+/// Multiplies a matrix over several targets by a 2x2 matrix on its target j, applied before (right) or after (left).
+void multiply_right(std::vector<Complex>& matrix, std::size_t j, const Matrix2& before);
+void multiply_left(std::vector<Complex>& matrix, std::size_t j, const Matrix2& after);
+
+}  // namespace qsim

@@ -1,0 +1,354 @@
+// The search planner: known start, stages, sets of sweeps, and the plan that follows from them.
+#include "plan/search.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "base/bits.h"
+#include "plan/builder.h"
+#include "plan/known.h"
+#include "plan/planners.h"
+#include "plan/search_stages.h"
+#include "plan/set_search.h"
+#include "plan/sweep_program.h"
+#include "plan/timeline.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::size_t kPartOperations = 8000;  // a longer circuit is planned in parts of this length
+constexpr std::uint64_t kBudget = 40000;       // moves of the set search for a circuit of one part
+constexpr std::uint64_t kPartBudget = 8000;    // and for each part of a longer one
+constexpr std::uint64_t kStageBudget = 4000;
+
+// When wires that start as a product state become dimensions of memory.
+enum class Births { kLate, kFirstWrite };
+
+class Planner {
+ public:
+  Planner(const Lowered& lowered, const Machine& machine, const PlanOptions& options, Births births)
+      : machine_(machine),
+        options_(options),
+        births_(births),
+        lowered_(lowered),
+        wires_(lowered.qubits),
+        local_(static_cast<int>(lowered.qubits - options.rank_bits)) {
+    known_ = options.start == Start::kZero && options.known_zeros;
+    fixed_ = options.initial_layout || options.start == Start::kState;
+  }
+
+  /// True when the plan would be the same with births at another time.
+  bool births_matter() const { return births_matter_; }
+
+  Plan run() {
+    choose_first_stage();
+    const std::vector<Qubit> global = wires_of(all_wires() & ~stages_.front());
+    start_ = known_ ? absorb_known_start(lowered_, global) : plain_start(lowered_, options_.rank_bits);
+    out_.qubits = lowered_.qubits;
+    out_.wire_of = lowered_.wire_of;
+    out_.gates = lowered_.gates;
+    out_.removed = lowered_.removed;
+    const std::size_t total = lowered_.ops.size();
+    const std::size_t parts = std::max<std::size_t>(1, (total + kPartOperations - 1) / kPartOperations);
+    for (std::size_t part = 0; part < parts; ++part) run_part(total * part / parts, total * (part + 1) / parts, parts);
+    if (options_.preserve_layout) builder_->restore_qubits(out_, initial_);
+    note_removed();
+    Plan plan = builder_->finish(out_);
+    describe(plan);
+    return plan;
+  }
+
+ private:
+  Index all_wires() const { return low_mask(wires_); }
+
+  std::vector<Qubit> wires_of(Index mask) const {
+    std::vector<Qubit> list;
+    for (; mask != 0; mask &= mask - 1) list.push_back(static_cast<Qubit>(std::countr_zero(mask)));
+    return list;
+  }
+
+  // stages_ = local wires of the first stage, and of the later ones where they are known already.
+  void choose_first_stage() {
+    if (fixed_) {
+      initial_ = options_.initial_layout.value_or(Layout::identity(static_cast<int>(wires_)));
+      Index local = 0;
+      for (Qubit w = 0; w < wires_; ++w) local |= Index{initial_.bit_of[w] < static_cast<Bit>(local_)} << w;
+      stages_ = {local};
+      return;
+    }
+    if (options_.rank_bits == 0) {
+      stages_ = {all_wires()};
+      return;
+    }
+    Lowered simplified = lowered_;
+    if (known_) absorb_known_start(simplified, {});
+    const std::size_t last = std::min(simplified.ops.size(), kPartOperations);
+    const Timeline timeline = build_timeline(simplified, {0, last, 0, {}, false});
+    const SetProblem problem = whole(timeline);
+    stages_ =
+        known_ ? choose_known_stages(problem, local_, kStageBudget) : choose_stages(problem, local_, 0, kStageBudget);
+  }
+
+  static SetProblem whole(const Timeline& timeline) {
+    std::vector<std::uint32_t> to;
+    for (const auto& line : timeline.line) to.push_back(static_cast<std::uint32_t>(line.size()));
+    return SetProblem(timeline, std::vector<std::uint32_t>(timeline.wires, 0), to);
+  }
+
+  // Local wires that must be born: all that have a state or an operation.
+  Index born_wires() const {
+    Index used = 0;
+    for (const LoweredOp& op : lowered_.ops) used |= op.support;
+    for (Qubit w = 0; w < wires_; ++w) {
+      const bool zero = start_.factor[w] == std::array<Complex, 2>{Complex(1), Complex(0)};
+      if (!zero) used |= bit_mask(w);
+    }
+    return used & stages_.front();
+  }
+
+  void run_part(std::size_t first, std::size_t last, std::size_t parts) {
+    const bool from_known = known_ && first == 0;
+    const Index unborn = from_known ? born_wires() : 0;
+    const Timeline timeline = build_timeline(lowered_, {first, last, unborn, start_.factor, options_.trace});
+    const SetProblem problem = whole(timeline);
+    if (first != 0) stages_ = {stages_.back()};
+    if (options_.rank_bits > 0 && !stages_suffice(problem, stages_))
+      stages_ = choose_stages(problem, local_, stages_.front(), kStageBudget);
+    SetRules rules;
+    rules.segments = stages_;
+    set_tile(timeline, rules);
+    rules.budget = parts == 1 ? search_budget(timeline) : kPartBudget;
+    if (from_known) {
+      births_matter_ = problem.turns() > 0 && std::popcount(problem.turning()) > rules.size;
+      if (stages_.size() > 1) rules.born_early = unborn;
+      if (births_ == Births::kFirstWrite) {
+        for (const Qubit w : wires_of(unborn)) rules.start[w] = 1;
+      }
+    }
+    rules.before = first == 0 ? low_wires() : last_set_;
+    SetSchedule schedule = find_sets(problem, rules);
+    const bool anything = !timeline.diagonals.empty() || timeline.global_phase != 0 || !lowered_.ops.empty();
+    if (schedule.sets.empty() && anything) {
+      schedule.sets.push_back(0);
+      schedule.segment.push_back(0);
+    }
+    if (!builder_) make_builder(schedule, timeline, unborn);
+    emit(timeline, problem, schedule, rules);
+  }
+
+  // The wires at the low bits of a fixed start layout: as if a sweep had had them active.
+  Index low_wires() const {
+    if (!fixed_) return 0;
+    Index wires = 0;
+    for (Qubit w = 0; w < wires_; ++w) wires |= Index{initial_.bit_of[w] < low_} << w;
+    return wires;
+  }
+
+  void set_tile(const Timeline& timeline, SetRules& rules) {
+    std::uint32_t widest = 1;
+    for (const Turn& turn : timeline.turns) widest = std::max<std::uint32_t>(widest, turn.target_count);
+    const std::uint32_t asked = options_.tile_bits.value_or(machine_.max_tile_bits);
+    const std::uint32_t size = std::min(std::max(asked, widest), static_cast<std::uint32_t>(local_));
+    low_ = std::min(machine_.low_bits, size - std::min(size, std::max(widest, std::min(size, 3u))));
+    rules.size = static_cast<int>(size);
+    rules.low = static_cast<int>(low_);
+  }
+
+  // Moves worth making: a fraction of the time that the sweeps will take.
+  std::uint64_t search_budget(const Timeline& timeline) const {
+    const std::uint64_t share = known_ ? kBudget / 2 : kBudget;
+    const std::uint64_t least = std::min<std::uint64_t>(3000, share);
+    if (options_.tile_bits) return share + 12 * timeline.turns.size();
+    const CostTable& cost = machine_.cost(options_.precision);
+    const double bytes = std::ldexp(static_cast<double>(amplitude_bytes(options_.precision)), local_);
+    const double sweep = bytes / cost.read_bytes_per_second + bytes / cost.write_bytes_per_second;
+    const double moves = 0.3 * sweep * (1 + static_cast<double>(timeline.turns.size()) / 25) / 0.5e-6;
+    return std::clamp(static_cast<std::uint64_t>(std::min(moves, 1e9)), least, share) + 12 * timeline.turns.size();
+  }
+
+  // Wires that are active early lie low, so that what is unborn lies high; global wires on top.
+  void make_builder(const SetSchedule& schedule, const Timeline& timeline, Index unborn) {
+    if (!fixed_) {
+      std::vector<std::size_t> use(wires_, schedule.sets.size());
+      for (std::size_t i = schedule.sets.size(); i-- > 0;)
+        for (const Qubit w : wires_of(schedule.sets[i])) use[w] = i;
+      std::vector<Qubit> order = wires_of(stages_.front());
+      std::stable_sort(order.begin(), order.end(), [&](Qubit a, Qubit b) { return use[a] < use[b]; });
+      for (const Qubit w : wires_of(all_wires() & ~stages_.front())) order.push_back(w);
+      initial_.bit_of.resize(wires_);
+      for (std::size_t bit = 0; bit < order.size(); ++bit) initial_.bit_of[order[bit]] = static_cast<Bit>(bit);
+      keep_low(schedule);
+    }
+    KnownStart start = start_;
+    if (known_) {
+      for (const Qubit w : wires_of(unborn)) {
+        const auto matrix = timeline.matrix(timeline.turns[timeline.line[w].front()]);
+        start.factor[w] = {matrix[0], matrix[2]};
+      }
+      // The builder bears what is not called zero in the first write, the rest when it becomes active.
+      start.zero_wires = births_ == Births::kLate ? all_wires() : all_wires() & ~unborn;
+    }
+    builder_.emplace(wires_, options_, machine_, initial_, start);
+  }
+
+  // The wires that stay active longest get the lowest bits of the first sweep.
+  void keep_low(const SetSchedule& schedule) {
+    if (schedule.sets.size() < 2) return;
+    const std::vector<Qubit> wanted = low_order(schedule, 0, schedule.sets[0]);
+    auto wire_at = initial_.qubit_at();
+    for (std::size_t bit = 0; bit < std::min<std::size_t>(wanted.size(), low_); ++bit) {
+      const Qubit here = wire_at[bit], wire = wanted[bit];
+      std::swap(wire_at[bit], wire_at[initial_.bit_of[wire]]);
+      std::swap(initial_.bit_of[here], initial_.bit_of[wire]);
+    }
+  }
+
+  // Wires of `set` that the sets after `i` use, those that stay longest first.
+  std::vector<Qubit> low_order(const SetSchedule& schedule, std::size_t i, Index set) const {
+    std::vector<Qubit> order;
+    Index rest = set;
+    std::vector<Qubit> late;
+    for (std::size_t j = i + 1; j < schedule.sets.size() && rest != 0; ++j) {
+      std::vector<Qubit> gone = wires_of(rest & ~schedule.sets[j]);
+      if (j > i + 1) late.insert(late.begin(), gone.begin(), gone.end());
+      rest &= schedule.sets[j];
+    }
+    order = wires_of(rest);
+    order.insert(order.end(), late.begin(), late.end());
+    return order;
+  }
+
+  void emit(const Timeline& timeline, const SetProblem& problem, const SetSchedule& schedule, const SetRules& rules) {
+    SweepProgrammer programmer(timeline, machine_.register_bits, out_);
+    Positions at = rules.start;
+    std::uint32_t stage = 0;
+    for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
+      if (schedule.segment[i] != stage) exchange(stages_[stage], stages_[schedule.segment[i]]);
+      stage = schedule.segment[i];
+      const std::vector<std::uint32_t> from(at.begin(), at.begin() + wires_);
+      problem.advance(at, schedule.sets[i]);
+      const std::vector<std::uint32_t> to(at.begin(), at.begin() + wires_);
+      const auto ops = programmer.write(from, to, i + 1 == schedule.sets.size());
+      builder_->add_sweep(schedule.sets[i], out_, ops);
+      last_set_ = schedule.sets[i];
+      if (i + 1 < schedule.sets.size()) store_low(schedule, i);
+    }
+    stages_ = {stages_[stage]};
+    if (options_.trace) trace_part(timeline, programmer);
+  }
+
+  // Keeps low bits that hold a wire of the next set; gives the others one.
+  void store_low(const SetSchedule& schedule, std::size_t i) {
+    const std::vector<Qubit> wire_at = builder_->layout().qubit_at();
+    std::vector<Qubit> wanted = low_order(schedule, i, schedule.sets[i]);
+    if (wanted.size() > low_) wanted.resize(low_);
+    std::vector<Qubit> order(low_, wires_);
+    for (std::size_t bit = 0; bit < low_; ++bit) {
+      const auto found = std::find(wanted.begin(), wanted.end(), wire_at[bit]);
+      if (found == wanted.end()) continue;
+      order[bit] = wire_at[bit];
+      wanted.erase(found);
+    }
+    for (std::size_t bit = 0; bit < low_ && !wanted.empty(); ++bit) {
+      if (order[bit] != wires_) continue;
+      order[bit] = wanted.front();
+      wanted.erase(wanted.begin());
+    }
+    while (!order.empty() && order.back() == wires_) order.pop_back();
+    for (std::size_t bit = 0; bit < order.size(); ++bit)
+      if (order[bit] == wires_) order[bit] = wire_at[bit];
+    builder_->store_low(order);
+  }
+
+  void exchange(Index before, Index after) {
+    const std::vector<Qubit> out = wires_of(before & ~after), in = wires_of(after & ~before);
+    std::vector<std::pair<Bit, Bit>> swaps;
+    for (std::size_t j = 0; j < out.size(); ++j)
+      swaps.emplace_back(builder_->layout().bit_of[out[j]], builder_->layout().bit_of[in[j]]);
+    if (!swaps.empty()) builder_->add_exchange(std::move(swaps));
+  }
+
+  void trace_part(const Timeline& timeline, const SweepProgrammer& programmer) {
+    for (const auto& [source, turn] : timeline.turn_sources) {
+      const std::uint32_t place = programmer.turn_places()[turn];
+      if (place == SweepProgrammer::kNoOperation) {
+        out_.removed.push_back({source, "first write"});
+      } else {
+        traced_.emplace_back(source, place);
+      }
+    }
+    for (const auto& [source, diagonal] : timeline.diagonal_sources)
+      traced_.emplace_back(source, programmer.diagonal_places()[diagonal]);
+    for (const std::uint32_t source : timeline.vanished_sources) out_.removed.push_back({source, "cancelled"});
+  }
+
+  // Every gate of the circuit is in an operation or among the removed ones.
+  void note_removed() {
+    std::uint64_t counted = out_.removed.size();
+    for (const LoweredOp& op : out_.ops) {
+      counted += op.gates;
+      const std::uint64_t merged = op.gates > 1 ? op.gates - 1 : 0;
+      (op.form == Form::kPhases ? diagonals_merged_ : runs_merged_) += merged;
+    }
+    const char* reason = known_ ? "first write or cancelled" : "cancelled";
+    while (counted++ < out_.gates) out_.removed.push_back({0, reason});
+  }
+
+  void describe(Plan& plan) const {
+    std::map<std::string, std::uint64_t> counts;
+    for (const RemovedGate& gate : out_.removed) ++counts[gate.reason];
+    if (runs_merged_ > 0) counts["single-qubit runs"] = runs_merged_;
+    if (diagonals_merged_ > 0) counts["diagonals"] = diagonals_merged_;
+    plan.merged.assign(counts.begin(), counts.end());
+    if (!options_.trace) return;
+    std::vector<PlanBuilder::Place> place(out_.ops.size());
+    for (const auto& p : builder_->places()) place[p.index] = p;
+    for (const auto& [source, op] : traced_)
+      plan.trace.push_back({source, place[op].stage, place[op].sweep, place[op].op, ""});
+    for (const RemovedGate& gate : out_.removed) plan.trace.push_back({gate.source, -1, -1, -1, gate.reason});
+    std::stable_sort(plan.trace.begin(), plan.trace.end(),
+                     [](const TraceEntry& a, const TraceEntry& b) { return a.operation < b.operation; });
+  }
+
+  const Machine& machine_;
+  const PlanOptions& options_;
+  const Births births_;
+  Lowered lowered_;
+  const std::uint32_t wires_;
+  const int local_;  // bits of a shard
+  bool known_ = false, fixed_ = false, births_matter_ = false;
+  std::uint32_t low_ = 0;
+  KnownStart start_;
+  Layout initial_;             // of the wires
+  std::vector<Index> stages_;  // local wires; the first is the current one
+  Index last_set_ = 0;
+  std::optional<PlanBuilder> builder_;
+  Lowered out_;                                                  // the operations of the plan, over wires
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> traced_;  // (operation of the circuit, of out_)
+  std::uint64_t runs_merged_ = 0, diagonals_merged_ = 0;
+};
+
+bool cheaper(const Plan& a, const Plan& b, bool sweeps_first) {
+  const PlanWork left = plan_work(a), right = plan_work(b);
+  if (sweeps_first && left.bytes_swept_per_rank != right.bytes_swept_per_rank)
+    return left.bytes_swept_per_rank < right.bytes_swept_per_rank;
+  return left.total_seconds < right.total_seconds;
+}
+
+}  // namespace
+
+Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  const Lowered lowered = lower(circuit);
+  check_targets_fit(lowered, lowered.qubits - options.rank_bits);
+  Planner late(lowered, machine, options, Births::kLate);
+  Plan plan = late.run();
+  if (!late.births_matter()) return plan;
+  Plan first = Planner(lowered, machine, options, Births::kFirstWrite).run();
+  return cheaper(first, plan, options.tile_bits.has_value()) ? first : plan;
+}
+
+}  // namespace qsim

@@ -1,0 +1,20 @@
+// Which wires are local when: the fewest exchanges.
+#pragma once
+
+#include <vector>
+
+#include "plan/set_search.h"
+
+namespace qsim {
+
+/// Local wires of the stages that play `problem` from `start`, the first of them `first` where it is not 0. Every mask
+/// has `local` wires. One mask when no exchange is needed.
+std::vector<Index> choose_stages(const SetProblem& problem, int local, Index first, std::uint64_t budget);
+
+/// As above from |0...0>, where gates among the wires that start global run before the first write.
+std::vector<Index> choose_known_stages(const SetProblem& problem, int local, std::uint64_t budget);
+
+/// True when stages with these local wires play `problem` to its end.
+bool stages_suffice(const SetProblem& problem, const std::vector<Index>& stages);
+
+}  // namespace qsim

@@ -1,0 +1,345 @@
+// Greedy schedules by local search over one set at a time, then annealing of whole schedules.
+//
+// Annealing looks at one set between the positions that the sets before reach (forwards) and those that the sets after
+// need (backwards): the number of turns that lie in neither is what must become 0. One move costs one advance().
+#include "plan/set_search.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace qsim {
+namespace {
+
+class Random {  // splitmix64
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+  }
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  /// One of the set bits of `mask`.
+  Index pick(Index mask) {
+    auto skip = static_cast<int>(((next() >> 32) * static_cast<std::uint64_t>(std::popcount(mask))) >> 32);
+    while (skip-- > 0) mask &= mask - 1;
+    return mask & (~mask + 1);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+class SetSearch {
+ public:
+  SetSearch(const SetProblem& problem, const SetRules& rules)
+      : forward_(problem), backward_(problem.reversed()), rules_(rules), random_(rules.seed) {
+    for (const Index allowed : rules.segments) allowed_.push_back(allowed & problem.turning());
+    measure_ends();
+  }
+
+  SetSchedule run() {
+    SetSchedule best;
+    const std::uint64_t tries = greedy_tries();
+    for (int round = 0; round < kGreedyRounds; ++round) {
+      if (round > 0 && (at_bound(best) || used_ > rules_.budget / 3)) break;
+      SetSchedule found = greedy(tries);
+      if (better(found, best)) best = std::move(found);
+    }
+    while (best.complete && !at_bound(best) && used_ < rules_.budget) {
+      std::optional<SetSchedule> fewer = anneal(best);
+      if (!fewer) break;
+      best = std::move(*fewer);
+    }
+    best.used = used_;
+    return best;
+  }
+
+ private:
+  static constexpr int kGreedyRounds = 5;
+  static constexpr double kHot = 1.0, kCold = 0.3;  // annealing temperatures, in turns
+  static constexpr double kWanted = 0.9;            // share of moves that add a wire which lacks turns
+  static constexpr int kMovesInPlace = 30;          // moves before looking at the next set
+
+  int room(std::size_t segment) const { return std::min(rules_.size, std::popcount(allowed_[segment])); }
+
+  bool better(const SetSchedule& a, const SetSchedule& b) const {
+    if (a.complete != b.complete) return a.complete;
+    return b.sets.empty() || a.sets.size() < b.sets.size();
+  }
+
+  bool at_bound(const SetSchedule& schedule) const {
+    return schedule.complete && schedule.sets.size() <= static_cast<std::size_t>(fewest_sets(forward_, rules_));
+  }
+
+  // What every wire must have reached when a segment ends, so that the segments after it can finish.
+  void measure_ends() {
+    Positions back{};
+    needed_.assign(allowed_.size(), Positions{});
+    for (std::size_t s = allowed_.size(); s-- > 0;) {
+      for (int w = 0; w < forward_.wires(); ++w) {
+        const auto i = static_cast<std::size_t>(w);
+        needed_[s][i] = static_cast<std::uint16_t>(forward_.length(w) - back[i]);
+      }
+      go_back(back, allowed_[s], s);
+    }
+  }
+
+  // Backwards through a set; turns that belong to the first segment stay out of later ones.
+  void go_back(Positions& back, Index set, std::size_t segment) {
+    backward_.advance(back, set);
+    ++used_;
+    if (segment == 0) return;
+    for (Index rest = rules_.born_early; rest != 0; rest &= rest - 1) {
+      const auto w = static_cast<std::size_t>(std::countr_zero(rest));
+      const auto length = static_cast<std::uint16_t>(forward_.length(static_cast<int>(w)));
+      if (back[w] == length) back[w] = static_cast<std::uint16_t>(length - 1);
+    }
+  }
+
+  std::uint64_t greedy_tries() const {
+    const std::uint64_t sets = 1 + forward_.turns() / 25;
+    return std::clamp<std::uint64_t>(rules_.budget / (8 * sets), 150, 400);
+  }
+
+  bool reached(const Positions& at, const Positions& goal) const {
+    for (std::size_t w = 0; w < static_cast<std::size_t>(forward_.wires()); ++w)
+      if (at[w] < goal[w]) return false;
+    return true;
+  }
+
+  // Turns done, those that the segment must do counting more.
+  std::int64_t value(const Positions& at, const Positions& goal) const {
+    std::int64_t total = 0;
+    for (std::size_t w = 0; w < static_cast<std::size_t>(forward_.wires()); ++w)
+      total += at[w] + 3 * std::min(at[w], goal[w]);
+    return total;
+  }
+
+  Positions advanced(const Positions& at, Index set, std::size_t segment) {
+    Positions result = at;
+    if (segment > 0) {  // too late for first turns that belong to the first segment
+      for (Index rest = rules_.born_early & set; rest != 0; rest &= rest - 1) {
+        if (at[static_cast<std::size_t>(std::countr_zero(rest))] == 0) set &= ~(rest & (~rest + 1));
+      }
+    }
+    forward_.advance(result, set);
+    ++used_;
+    return result;
+  }
+
+  // Wires that a set shares with the one before it.
+  int shared(Index previous, std::size_t segment) const {
+    return previous == 0 ? 0 : std::min({rules_.low, std::popcount(previous & allowed_[segment]), room(segment)});
+  }
+
+  Index random_set(Index previous, std::size_t segment) {
+    Index set = 0;
+    const int keep = shared(previous, segment);
+    while (std::popcount(set) < keep) set |= random_.pick(previous & allowed_[segment] & ~set);
+    while (std::popcount(set) < room(segment)) set |= random_.pick(allowed_[segment] & ~set);
+    return set;
+  }
+
+  // A start for the local search: what was active before, as far as it may be.
+  Index first_guess(Index previous, std::size_t segment) {
+    Index set = previous & allowed_[segment];
+    while (std::popcount(set) > room(segment)) set &= ~random_.pick(set);
+    while (std::popcount(set) < room(segment)) set |= random_.pick(allowed_[segment] & ~set);
+    return set;
+  }
+
+  Index climb(const Positions& at, Index previous, std::size_t segment, std::uint64_t tries) {
+    const Positions& goal = needed_[segment];
+    const int keep = shared(previous, segment);
+    Index set = first_guess(previous, segment);
+    std::int64_t best = value(advanced(at, set, segment), goal);
+    for (std::uint64_t t = 0; t < tries; ++t) {
+      Index outside = allowed_[segment] & ~set;
+      if (outside == 0) break;
+      Index other = (set & ~random_.pick(set)) | random_.pick(outside);
+      outside &= ~other;
+      if (random_.next() % 3 == 0 && outside != 0 && (other & set) != 0)
+        other = (other & ~random_.pick(other & set)) | random_.pick(outside);
+      if (std::popcount(other & previous) < keep) continue;
+      const std::int64_t reached = value(advanced(at, other, segment), goal);
+      if (reached < best) continue;
+      best = reached;
+      set = other;
+    }
+    return set;
+  }
+
+  SetSchedule greedy(std::uint64_t tries) {
+    SetSchedule schedule;
+    Positions at = rules_.start;
+    Index previous = rules_.before;
+    for (std::size_t segment = 0; segment < allowed_.size(); ++segment) {
+      int stuck = 0;
+      bool first = true;
+      while (first || !reached(at, needed_[segment])) {
+        if (allowed_[segment] == 0 || stuck > 50) break;
+        Index set = climb(at, previous, segment, tries);
+        Positions next = advanced(at, set, segment);
+        if (next == at) {  // leads nowhere from here: walk at random until something moves
+          ++stuck;
+          set = random_set(previous, segment);
+          next = advanced(at, set, segment);
+        } else {
+          stuck = 0;
+        }
+        schedule.sets.push_back(set);
+        schedule.segment.push_back(static_cast<std::uint32_t>(segment));
+        at = next;
+        previous = set;
+        first = false;
+      }
+    }
+    schedule.complete = forward_.finished(at);
+    return schedule;
+  }
+
+  // Turns between what is reached and what is needed; `lacking` = wires that have some.
+  int gap(const Positions& reached, const Positions& back, Index& lacking) const {
+    int total = 0;
+    lacking = 0;
+    for (int w = 0; w < forward_.wires(); ++w) {
+      const auto i = static_cast<std::size_t>(w);
+      const int missing = static_cast<int>(forward_.length(w)) - reached[i] - back[i];
+      if (missing <= 0) continue;
+      total += missing;
+      lacking |= Index{1} << w;
+    }
+    return total;
+  }
+
+  void replay(const SetSchedule& schedule) {
+    const std::size_t n = schedule.sets.size();
+    before_.assign(n + 1, rules_.start);
+    after_.assign(n + 1, Positions{});
+    for (std::size_t i = 0; i < n; ++i) before_[i + 1] = advanced(before_[i], schedule.sets[i], schedule.segment[i]);
+    for (std::size_t i = n; i-- > 0;) {
+      after_[i] = after_[i + 1];
+      go_back(after_[i], schedule.sets[i], schedule.segment[i]);
+    }
+  }
+
+  // Leaves out the set that is missed least, where its neighbours still share enough.
+  bool drop_one(SetSchedule& schedule) {
+    replay(schedule);
+    int least = std::numeric_limits<int>::max();
+    std::size_t victim = schedule.sets.size();
+    for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
+      const bool alone = (i == 0 || schedule.segment[i - 1] != schedule.segment[i]) &&
+                         (i + 1 == schedule.sets.size() || schedule.segment[i + 1] != schedule.segment[i]);
+      if (alone) continue;
+      Index lacking = 0;
+      int missed = 4 * gap(before_[i], after_[i + 1], lacking);
+      const Index previous = i == 0 ? rules_.before : schedule.sets[i - 1];
+      if (i + 1 < schedule.sets.size() && previous != 0) {
+        const int keep = shared(previous, schedule.segment[i + 1]);
+        if (std::popcount(previous & schedule.sets[i + 1]) < keep) continue;
+      }
+      if (missed >= least) continue;
+      least = missed;
+      victim = i;
+    }
+    if (victim == schedule.sets.size()) return false;
+    schedule.sets.erase(schedule.sets.begin() + static_cast<std::ptrdiff_t>(victim));
+    schedule.segment.erase(schedule.segment.begin() + static_cast<std::ptrdiff_t>(victim));
+    return true;
+  }
+
+  Index neighbour(Index set, std::size_t segment, Index lacking) {
+    Index other = set;
+    const int swaps = (random_.next() & 3) == 0 ? 2 : 1;
+    for (int i = 0; i < swaps; ++i) {
+      const Index outside = allowed_[segment] & ~other & ~set;
+      if (outside == 0 || (other & set) == 0) break;
+      const Index wanted = outside & lacking;
+      const bool helps = wanted != 0 && random_.uniform() < kWanted;
+      other = (other & ~random_.pick(other & set)) | random_.pick(helps ? wanted : outside);
+    }
+    return other;
+  }
+
+  std::optional<SetSchedule> anneal(SetSchedule schedule) {
+    if (!drop_one(schedule)) return std::nullopt;
+    replay(schedule);
+    const std::size_t n = schedule.sets.size();
+    const std::uint64_t begin = used_;
+    const double length = static_cast<double>(rules_.budget - std::min(rules_.budget, used_)) + 1;
+    std::size_t i = 0;
+    bool up = true;
+    while (used_ < rules_.budget) {
+      const double heat = kHot * std::pow(kCold / kHot, static_cast<double>(used_ - begin) / length);
+      if (improve(schedule, i, heat)) {
+        schedule.complete = true;
+        return schedule;
+      }
+      before_[i + 1] = advanced(before_[i], schedule.sets[i], schedule.segment[i]);
+      after_[i] = after_[i + 1];
+      go_back(after_[i], schedule.sets[i], schedule.segment[i]);
+      if (n == 1) continue;
+      if (up && i + 1 == n) up = false;
+      if (!up && i == 0) up = true;
+      i = up ? i + 1 : i - 1;
+    }
+    return std::nullopt;
+  }
+
+  // Moves of set i alone; true when nothing is missing any more.
+  bool improve(SetSchedule& schedule, std::size_t i, double heat) {
+    const std::size_t segment = schedule.segment[i];
+    const Index previous = i > 0 ? schedule.sets[i - 1] : rules_.before;
+    const Index next = i + 1 < schedule.sets.size() ? schedule.sets[i + 1] : 0;
+    const int keep_before = shared(previous, segment);
+    Index lacking = 0;
+    int missing = gap(advanced(before_[i], schedule.sets[i], schedule.segment[i]), after_[i + 1], lacking);
+    for (int move = 0; move < kMovesInPlace && missing > 0; ++move) {
+      const Index other = neighbour(schedule.sets[i], segment, lacking);
+      if (other == schedule.sets[i]) {
+        ++used_;
+        continue;
+      }
+      if (std::popcount(other & previous) < keep_before) continue;
+      if (next != 0 && std::popcount(other & next) < shared(other, schedule.segment[i + 1])) continue;
+      Index still_lacking = 0;
+      const int then = gap(advanced(before_[i], other, segment), after_[i + 1], still_lacking);
+      if (then > missing && random_.uniform() >= std::exp((missing - then) / heat)) continue;
+      schedule.sets[i] = other;
+      missing = then;
+      lacking = still_lacking;
+    }
+    return missing == 0;
+  }
+
+  const SetProblem& forward_;
+  const SetProblem backward_;
+  const SetRules& rules_;
+  Random random_;
+  std::vector<Index> allowed_;
+  std::vector<Positions> needed_;
+  std::vector<Positions> before_, after_;
+  std::uint64_t used_ = 0;
+};
+
+}  // namespace
+
+int fewest_sets(const SetProblem& problem, const SetRules& rules) {
+  int turning = 0;
+  for (int w = 0; w < problem.wires(); ++w) turning += rules.start[static_cast<std::size_t>(w)] < problem.length(w);
+  const int fresh = std::max(1, rules.size - rules.low);
+  const int first = rules.before == 0 ? rules.size : fresh;
+  const int segments = static_cast<int>(rules.segments.size());
+  if (turning == 0) return segments;
+  return std::max(segments, 1 + (std::max(0, turning - first) + fresh - 1) / fresh);
+}
+
+SetSchedule find_sets(const SetProblem& problem, const SetRules& rules) { return SetSearch(problem, rules).run(); }
+
+}  // namespace qsim

@@ -1,0 +1,36 @@
+// Finds the fewest sets of active wires that play a SetProblem to its end.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/set_problem.h"
+
+namespace qsim {
+
+/// What the sets must obey. Everything is deterministic: the budget counts moves of the game, not time.
+struct SetRules {
+  std::vector<Index> segments;   // wires that may be active, one mask a segment, in order; each gets one set or more
+  int size = 12;                 // wires in a set, where its segment has that many
+  int low = 3;                   // wires that a set shares with the one before, where it can
+  Index before = 0;              // the set before the first; 0 = free
+  Positions start{};             // where the wires stand
+  Index born_early = 0;          // wires whose first turn must run in the first segment
+  std::uint64_t budget = 40000;  // how often the search may advance a set
+  std::uint64_t seed = 1;
+};
+
+struct SetSchedule {
+  std::vector<Index> sets;
+  std::vector<std::uint32_t> segment;  // of each set, ascending
+  bool complete = false;               // plays the game to its end
+  std::uint64_t used = 0;              // of the budget
+};
+
+/// Greedy starts in both directions, then annealing with one set less for as long as that succeeds.
+SetSchedule find_sets(const SetProblem& problem, const SetRules& rules);
+
+/// Fewest sets that any schedule can have (of one segment): every turning wire must be in one.
+int fewest_sets(const SetProblem& problem, const SetRules& rules);
+
+}  // namespace qsim

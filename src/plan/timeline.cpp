@@ -1,0 +1,482 @@
+// Building a timeline: pending 1-qubit products, frames of bit flips, basis changes that make every control a diagonal.
+#include "plan/timeline.h"
+
+#include <bit>
+#include <cmath>
+#include <numbers>
+#include <tuple>
+#include <unordered_map>
+
+#include "plan/basis_change.h"
+
+namespace qsim {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+Index bit_mask(std::uint32_t bit) { return Index{1} << bit; }
+
+class Builder {
+ public:
+  Builder(const Lowered& lowered, const TimelineSource& part)
+      : lowered_(lowered), part_(part), keep_sources_(part.keep_sources) {
+    result_.wires = lowered.qubits;
+    result_.line.resize(lowered.qubits);
+    pending_.resize(lowered.qubits);
+    for (Index rest = part.unborn; rest != 0; rest &= rest - 1) {
+      const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
+      const auto& [zero, one] = part.factor[wire];
+      pending_[wire].matrix = {zero, -std::conj(one), one, std::conj(zero)};
+      pending_[wire].birth = true;
+    }
+  }
+
+  Timeline run() {
+    for (std::size_t i = part_.first; i < part_.last; ++i) {
+      const LoweredOp& op = lowered_.ops[i];
+      source_ = op.source;
+      switch (op.form) {
+        case Form::kPhases:
+          add_phases(op);
+          break;
+        case Form::kFlip:
+          add_flip(op);
+          break;
+        case Form::kMatrix:
+          add_matrix(op);
+          break;
+      }
+    }
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  // What has been collected on a wire since its last turn.
+  struct Pending {
+    Matrix2 matrix = kIdentity2;
+    bool birth = false;
+    std::uint32_t gates = 0;
+    std::vector<std::uint32_t> sources;
+  };
+
+  void add_phases(const LoweredOp& op) {
+    std::uint32_t gates = op.gates;
+    for (const PhaseTerm& term : lowered_.terms(op)) {
+      const Index mask = op.control_mask | (term.parity ? 0 : term.mask);
+      Index value = op.control_value;
+      if (!term.parity) {
+        if ((op.control_mask & term.mask & ~op.control_value) != 0) continue;  // asks a bit to be 0 and 1
+        value |= term.mask;
+      }
+      add_diagonal(mask, value, term.parity ? term.mask : 0, term.angle, gates);
+      gates = 0;
+    }
+    vanish(gates);
+  }
+
+  void add_flip(const LoweredOp& op) {
+    const std::uint32_t target = op.targets[0];
+    if (op.control_mask == 0) {
+      multiply(target, kFlip2, op.gates);
+      return;
+    }
+    multiply(target, kHadamard2, 0);
+    add_diagonal(op.control_mask | bit_mask(target), op.control_value | bit_mask(target), 0, kPi, op.gates);
+    multiply(target, kHadamard2, 0);
+  }
+
+  void add_matrix(const LoweredOp& op) {
+    const auto matrix = lowered_.matrix(op);
+    if (op.target_count == 1) {
+      const Matrix2 m{matrix[0], matrix[1], matrix[2], matrix[3]};
+      if (op.control_mask == 0) return multiply(op.targets[0], m, op.gates);
+      return add_controlled(op, eigenbasis(m), op.gates);
+    }
+    if (const auto change = diagonalize(op, matrix)) {
+      return add_changed(op, *change);
+    }
+    add_joint(op, matrix);
+  }
+
+  // V diag(e^{ia}, e^{ib}) V' on the target, under controls.
+  void add_controlled(const LoweredOp& op, const Eigenbasis& basis, std::uint32_t gates) {
+    const std::uint32_t target = op.targets[0];
+    multiply(target, adjoint(basis.vectors), 0);
+    add_diagonal(op.control_mask, op.control_value, 0, basis.angle[0], 0);
+    add_diagonal(op.control_mask | bit_mask(target), op.control_value | bit_mask(target), 0,
+                 basis.angle[1] - basis.angle[0], gates);
+    multiply(target, basis.vectors, 0);
+  }
+
+  void add_changed(const LoweredOp& op, const BasisChange& change) {
+    for (std::size_t j = 0; j < op.target_count; ++j) multiply(op.targets[j], adjoint(change.vectors[j]), 0);
+    std::uint32_t gates = op.gates;
+    for (const PhaseTerm& term : change.terms) {
+      const Index controls = term.parity ? 0 : term.mask;
+      add_diagonal(op.control_mask | controls, op.control_value | controls, term.parity ? term.mask : 0, term.angle,
+                   gates);
+      gates = 0;
+    }
+    vanish(gates);
+    for (std::size_t j = 0; j < op.target_count; ++j) multiply(op.targets[j], change.vectors[j], 0);
+  }
+
+  void multiply(std::uint32_t wire, const Matrix2& matrix, std::uint32_t gates) {
+    Pending& pending = pending_[wire];
+    pending.matrix = product(matrix, pending.matrix);
+    pending.gates += gates;
+    if (keep_sources_ && gates != 0) pending.sources.push_back(source_);
+  }
+
+  std::uint32_t position(std::uint32_t wire) const { return static_cast<std::uint32_t>(result_.line[wire].size()); }
+
+  // Makes a wire ready for a diagonal: what is pending becomes a turn unless it is a diagonal or a flip.
+  void settle(std::uint32_t wire) {
+    const Matrix2& m = pending_[wire].matrix;
+    if (!pending_[wire].birth && (is_diagonal(m) || is_flip(m))) return;
+    emit_turn(wire);
+  }
+
+  void emit_turn(std::uint32_t wire) {
+    Pending& pending = pending_[wire];
+    Turn turn;
+    turn.birth = pending.birth;
+    turn.targets[0] = static_cast<Bit>(wire);
+    turn.position[0] = position(wire);
+    turn.matrix_begin = result_.matrices.size();
+    turn.gates = pending.gates;
+    const auto id = static_cast<std::uint32_t>(result_.turns.size());
+    result_.matrices.insert(result_.matrices.end(), pending.matrix.begin(), pending.matrix.end());
+    result_.turns.push_back(turn);
+    result_.line[wire].push_back(id);
+    take_sources(wire, id);
+    pending = Pending{};
+  }
+
+  void take_sources(std::uint32_t wire, std::uint32_t turn) {
+    for (const std::uint32_t source : pending_[wire].sources) result_.turn_sources.emplace_back(source, turn);
+    pending_[wire].sources.clear();
+  }
+
+  void add_diagonal(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
+    if (std::has_single_bit(mask | parity)) {  // belongs to the wire's pending product
+      const Complex phase = std::polar(1.0, angle);
+      const bool on_one = parity != 0 || value != 0;
+      const bool contradiction = parity != 0 && mask != 0 && value == 0;
+      if (contradiction) return vanish(gates);
+      return multiply(static_cast<std::uint32_t>(std::countr_zero(mask | parity)),
+                      on_one ? Matrix2{1, 0, 0, phase} : Matrix2{phase, 0, 0, 1}, gates);
+    }
+    for (Index rest = mask | parity; rest != 0; rest &= rest - 1)
+      settle(static_cast<std::uint32_t>(std::countr_zero(rest)));
+    // Pending flips are moved behind the diagonal.
+    bool odd = false;
+    for (Index rest = mask | parity; rest != 0; rest &= rest - 1) {
+      const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
+      if (!is_flip(pending_[wire].matrix)) continue;
+      value ^= bit_mask(wire) & mask;
+      if (parity & bit_mask(wire)) odd = !odd;
+    }
+    if (odd) {
+      add_product(mask, value, 0, angle, 0);
+      angle = -angle;
+    }
+    add_product(mask, value, parity, angle, gates);
+  }
+
+  // Writes conditions "bit is 0" as differences of conditions "bit is 1", so that equal terms meet.
+  void add_product(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
+    const Index zeros = mask & ~value;
+    if (zeros == 0 || std::popcount(zeros) > 3) return add_term(mask, value, parity, angle, gates);
+    for (Index subset = zeros;; subset = (subset - 1) & zeros) {
+      const Index ones = value | subset;
+      add_term(ones, ones, parity, std::popcount(subset) % 2 == 0 ? angle : -angle, subset == zeros ? gates : 0);
+      if (subset == 0) break;
+    }
+  }
+
+  void add_term(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
+    const double wrapped = wrap_angle(angle);
+    if (mask == value && (mask & parity) != 0) return add_reduced(mask, parity, wrapped, gates);
+    if (wrapped == 0) return vanish(gates);
+    if (std::popcount(parity) == 1) {
+      mask |= parity;
+      value |= parity;
+      parity = 0;
+    }
+    const Index wires = mask | parity;
+    if (wires == 0) {
+      result_.global_phase = wrap_angle(result_.global_phase + wrapped);
+      return vanish(gates);
+    }
+    if (std::has_single_bit(wires)) return add_single(mask, value, wrapped, gates);
+    merge_or_append(mask, value, parity, wrapped, gates);
+  }
+
+  // Bits that must be 1 count in the parity as 1.
+  void add_reduced(Index mask, Index parity, double angle, std::uint32_t gates) {
+    const bool odd = std::popcount(mask & parity) % 2 == 1;
+    parity &= ~mask;
+    if (odd) {
+      add_term(mask, mask, 0, angle, 0);
+      angle = -angle;
+    }
+    if (parity == 0) return vanish(gates);
+    add_term(mask, mask, parity, angle, gates);
+  }
+
+  void add_single(Index mask, Index value, double angle, std::uint32_t gates) {
+    const auto wire = static_cast<std::uint32_t>(std::countr_zero(mask));
+    const Complex phase = std::polar(1.0, angle);
+    // The term was already moved in front of a pending flip, so it is multiplied in from the right.
+    const Matrix2 diagonal = value != 0 ? Matrix2{1, 0, 0, phase} : Matrix2{phase, 0, 0, 1};
+    Pending& pending = pending_[wire];
+    pending.matrix = product(pending.matrix, diagonal);
+    pending.gates += gates;
+    if (keep_sources_ && gates != 0) pending.sources.push_back(source_);
+  }
+
+  void merge_or_append(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
+    const auto key = std::tuple(mask, value, parity);
+    const auto found = latest_.find(key);
+    if (found != latest_.end() && stands_at_slots(result_.diagonals[found->second])) {
+      Diagonal& diagonal = result_.diagonals[found->second];
+      diagonal.angle = wrap_angle(diagonal.angle + angle);
+      diagonal.gates += gates;
+      note_diagonal(found->second, gates);
+      return;
+    }
+    Diagonal diagonal{mask, value, parity, angle, result_.slots.size(), gates};
+    for (Index rest = mask | parity; rest != 0; rest &= rest - 1)
+      result_.slots.push_back(position(static_cast<std::uint32_t>(std::countr_zero(rest))));
+    const auto id = static_cast<std::uint32_t>(result_.diagonals.size());
+    latest_[key] = id;
+    note_diagonal(id, gates);
+    result_.diagonals.push_back(diagonal);
+  }
+
+  bool stands_at_slots(const Diagonal& diagonal) const {
+    std::uint64_t at = diagonal.slots_begin;
+    for (Index rest = diagonal.wires(); rest != 0; rest &= rest - 1)
+      if (result_.slots[at++] != position(static_cast<std::uint32_t>(std::countr_zero(rest)))) return false;
+    return true;
+  }
+
+  void note_diagonal(std::uint32_t id, std::uint32_t gates) {
+    if (keep_sources_ && gates != 0) result_.diagonal_sources.emplace_back(source_, id);
+  }
+
+  void vanish(std::uint32_t gates) {
+    if (keep_sources_ && gates != 0) result_.vanished_sources.push_back(source_);
+  }
+
+  void add_joint(const LoweredOp& op, std::span<const Complex> matrix) {
+    Turn turn;
+    turn.target_count = op.target_count;
+    turn.control_mask = op.control_mask;
+    turn.control_value = op.control_value;
+    turn.gates = op.gates;
+    for (Index rest = op.control_mask; rest != 0; rest &= rest - 1) {
+      const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
+      settle(wire);
+      if (is_flip(pending_[wire].matrix)) turn.control_value ^= bit_mask(wire);
+      turn.control_slots.push_back(position(wire));
+    }
+    std::vector<Complex> total(matrix.begin(), matrix.end());
+    for (std::size_t j = 0; j < op.target_count; ++j) {
+      const std::uint32_t wire = op.targets[j];
+      if (pending_[wire].birth || (op.control_mask != 0 && !is_identity(pending_[wire].matrix))) emit_turn(wire);
+    }
+    const auto joint_id = static_cast<std::uint32_t>(result_.turns.size());
+    for (std::size_t j = 0; j < op.target_count; ++j) {
+      const std::uint32_t wire = op.targets[j];
+      multiply_right(total, j, pending_[wire].matrix);
+      turn.gates += pending_[wire].gates;
+      take_sources(wire, joint_id);
+      pending_[wire] = Pending{};
+      turn.targets[j] = op.targets[j];
+      turn.position[j] = position(wire);
+    }
+    for (std::size_t j = 0; j < op.target_count; ++j) result_.line[op.targets[j]].push_back(joint_id);
+    turn.matrix_begin = result_.matrices.size();
+    result_.matrices.insert(result_.matrices.end(), total.begin(), total.end());
+    if (keep_sources_ && op.gates != 0) result_.turn_sources.emplace_back(source_, joint_id);
+    result_.turns.push_back(turn);
+  }
+
+  // Turns, phases and flips that are still pending at the end.
+  void finish() {
+    Index flipped = 0;
+    for (std::uint32_t wire = 0; wire < result_.wires; ++wire) {
+      settle(wire);
+      const Pending& pending = pending_[wire];
+      if (is_flip(pending.matrix)) {
+        if (!absorbs(wire)) {
+          emit_turn(wire);
+        } else {
+          flipped |= bit_mask(wire);
+        }
+      }
+      if (is_diagonal(pending_[wire].matrix)) finish_diagonal(wire);
+    }
+    if (flipped != 0) flip_last_slots(flipped);
+    drop_zero_angles();
+    index_slots();
+  }
+
+  void finish_diagonal(std::uint32_t wire) {
+    Pending& pending = pending_[wire];
+    const double zero = std::arg(pending.matrix[0]), one = std::arg(pending.matrix[3]);
+    result_.global_phase = wrap_angle(result_.global_phase + zero);
+    if (const double angle = wrap_angle(one - zero); angle != 0) {
+      const std::uint32_t last = position(wire);
+      if (absorbs(wire)) {  // commutes with the diagonals of the last slot
+        return merge_into_last(wire, Matrix2{1, 0, 0, std::polar(1.0, angle)});
+      }
+      Diagonal diagonal{bit_mask(wire), bit_mask(wire), 0, angle, result_.slots.size(), pending.gates};
+      result_.slots.push_back(last);
+      for (const std::uint32_t source : pending.sources)
+        result_.diagonal_sources.emplace_back(source, static_cast<std::uint32_t>(result_.diagonals.size()));
+      result_.diagonals.push_back(diagonal);
+    } else {
+      for (const std::uint32_t source : pending.sources) result_.vanished_sources.push_back(source);
+    }
+  }
+
+  // The wire's last turn may take another factor.
+  bool absorbs(std::uint32_t wire) const {
+    const auto& line = result_.line[wire];
+    return !line.empty() && result_.turns[line.back()].control_mask == 0;
+  }
+
+  void merge_into_last(std::uint32_t wire, const Matrix2& left) {
+    const std::uint32_t id = result_.line[wire].back();
+    Turn& turn = result_.turns[id];
+    std::size_t j = 0;
+    while (turn.targets[j] != wire) ++j;
+    const std::size_t order = std::size_t{1} << turn.target_count;
+    std::vector<Complex> total(order * order);
+    const auto begin = result_.matrices.begin() + static_cast<std::ptrdiff_t>(turn.matrix_begin);
+    std::copy(begin, begin + static_cast<std::ptrdiff_t>(total.size()), total.begin());
+    multiply_left(total, j, left);
+    std::copy(total.begin(), total.end(), begin);
+    turn.gates += pending_[wire].gates;
+    take_sources(wire, id);
+    pending_[wire] = Pending{};
+  }
+
+  // A flip at the end moves in front of the diagonals and controls of the last slot, into the last turn.
+  void flip_last_slots(Index flipped) {
+    std::vector<Diagonal> extra;
+    for (std::size_t i = 0; i < result_.diagonals.size(); ++i) {
+      Diagonal& diagonal = result_.diagonals[i];
+      bool odd = false;
+      for (Index rest = diagonal.wires() & flipped; rest != 0; rest &= rest - 1) {
+        const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
+        if (result_.slot_of(diagonal, wire) != position(wire)) continue;
+        diagonal.value ^= bit_mask(wire) & diagonal.mask;
+        if (diagonal.parity & bit_mask(wire)) odd = !odd;
+      }
+      if (!odd) continue;
+      if (diagonal.mask == 0) {
+        result_.global_phase = wrap_angle(result_.global_phase + diagonal.angle);
+      } else {
+        Diagonal rest = diagonal;
+        rest.parity = 0;
+        rest.gates = 0;
+        rest.slots_begin = result_.slots.size();
+        for (Index bits = rest.mask; bits != 0; bits &= bits - 1)
+          result_.slots.push_back(result_.slot_of(diagonal, static_cast<std::uint32_t>(std::countr_zero(bits))));
+        extra.push_back(rest);
+      }
+      diagonal.angle = -diagonal.angle;
+    }
+    result_.diagonals.insert(result_.diagonals.end(), extra.begin(), extra.end());
+    for (Turn& turn : result_.turns) {
+      std::size_t slot = 0;
+      for (Index rest = turn.control_mask; rest != 0; rest &= rest - 1, ++slot) {
+        const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
+        if ((flipped >> wire & 1) != 0 && turn.control_slots[slot] == position(wire))
+          turn.control_value ^= bit_mask(wire);
+      }
+    }
+    for (Index rest = flipped; rest != 0; rest &= rest - 1) {
+      const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
+      merge_into_last(wire, pending_[wire].matrix);
+    }
+  }
+
+  void drop_zero_angles() {
+    std::vector<std::uint32_t> place(result_.diagonals.size());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < result_.diagonals.size(); ++i) {
+      place[i] = static_cast<std::uint32_t>(kept);
+      if (result_.diagonals[i].angle != 0) {
+        result_.diagonals[kept++] = result_.diagonals[i];
+      } else {
+        place[i] = ~std::uint32_t{0};
+      }
+    }
+    result_.diagonals.resize(kept);
+    std::size_t sources = 0;
+    for (const auto& [source, id] : result_.diagonal_sources) {
+      if (place[id] == ~std::uint32_t{0}) {
+        result_.vanished_sources.push_back(source);
+      } else {
+        result_.diagonal_sources[sources++] = {source, place[id]};
+      }
+    }
+    result_.diagonal_sources.resize(sources);
+  }
+
+  void index_slots() {
+    result_.slot_begin.resize(result_.wires);
+    for (std::uint32_t wire = 0; wire < result_.wires; ++wire) result_.slot_begin[wire].assign(position(wire) + 2, 0);
+    const auto for_each_slot = [&](const auto& visit) {
+      for (std::uint32_t i = 0; i < result_.diagonals.size(); ++i) {
+        std::uint64_t at = result_.diagonals[i].slots_begin;
+        for (Index rest = result_.diagonals[i].wires(); rest != 0; rest &= rest - 1)
+          visit(result_.slot_begin[static_cast<std::size_t>(std::countr_zero(rest))], result_.slots[at++], i);
+      }
+    };
+    for_each_slot([](auto& begin, std::uint32_t slot, std::uint32_t) { ++begin[slot + 1]; });
+    std::uint32_t total = 0;
+    for (auto& begin : result_.slot_begin) {
+      for (auto& entry : begin) entry = total += entry;
+    }
+    result_.slot_items.resize(total);
+    auto next = result_.slot_begin;
+    for_each_slot([&](auto& begin, std::uint32_t slot, std::uint32_t id) {
+      const auto wire = static_cast<std::size_t>(&begin - result_.slot_begin.data());
+      result_.slot_items[next[wire][slot]++] = id;
+    });
+  }
+
+  const Lowered& lowered_;
+  const TimelineSource& part_;
+  const bool keep_sources_;
+  Timeline result_;
+  std::vector<Pending> pending_;
+  struct KeyHash {
+    std::size_t operator()(const std::tuple<Index, Index, Index>& key) const {
+      Index h = std::get<0>(key) * 0x9E3779B97F4A7C15ull;
+      h = (h ^ (h >> 29)) + std::get<1>(key) * 0xBF58476D1CE4E5B9ull;
+      h = (h ^ (h >> 31)) + std::get<2>(key) * 0x94D049BB133111EBull;
+      return static_cast<std::size_t>(h ^ (h >> 30));
+    }
+  };
+  std::unordered_map<std::tuple<Index, Index, Index>, std::uint32_t, KeyHash> latest_;
+  std::uint32_t source_ = 0;
+};
+
+}  // namespace
+
+std::uint32_t Timeline::slot_of(const Diagonal& diagonal, std::uint32_t wire) const {
+  const auto below = std::popcount(diagonal.wires() & (bit_mask(wire) - 1));
+  return slots[diagonal.slots_begin + static_cast<std::uint64_t>(below)];
+}
+
+Timeline build_timeline(const Lowered& lowered, const TimelineSource& source) { return Builder(lowered, source).run(); }
+
+}  // namespace qsim

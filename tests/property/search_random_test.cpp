@@ -1,0 +1,114 @@
+// Random circuits through the search planner, in every setting, against the dense reference.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "qsim/error.h"
+#include "qsim/plan.h"
+#include "support/dense.h"
+#include "support/plan_interpreter.h"
+#include "support/random_circuit.h"
+#include "support/tolerance.h"
+
+namespace qsim {
+namespace {
+
+struct Setting {
+  std::uint32_t tile_bits = 4, rank_bits = 0;
+  Start start = Start::kZero;
+  bool known_zeros = true, preserve = false, trace = false;
+};
+
+Layout shuffled(std::uint32_t qubits, std::uint64_t seed) {
+  Layout layout = Layout::identity(static_cast<int>(qubits));
+  for (std::uint32_t q = qubits; q > 1; --q) {
+    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+    std::swap(layout.bit_of[q - 1], layout.bit_of[(seed >> 33) % q]);
+  }
+  return layout;
+}
+
+PlanOptions options_for(const Setting& setting, std::uint32_t qubits, std::uint64_t seed) {
+  PlanOptions options;
+  options.strategy = Strategy::kSearch;
+  options.tile_bits = setting.tile_bits;
+  options.rank_bits = setting.rank_bits;
+  options.start = setting.start;
+  options.known_zeros = setting.known_zeros;
+  options.preserve_layout = setting.preserve;
+  options.trace = setting.trace;
+  if (setting.start == Start::kState) options.initial_layout = shuffled(qubits, seed);
+  return options;
+}
+
+void expect_trace(const Plan& plan, const Circuit& circuit) {
+  std::vector<int> seen(circuit.operations().size(), 0);
+  for (const TraceEntry& entry : plan.trace) ++seen[entry.operation];
+  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_GE(seen[i], 1) << "operation " << i << " is in no trace entry";
+}
+
+// Plans, runs and compares; false when the circuit does not fit so many ranks.
+bool check(const Circuit& circuit, const Machine& machine, const Setting& setting, std::uint64_t seed) {
+  const PlanOptions options = options_for(setting, circuit.qubits(), seed);
+  Plan plan;
+  try {
+    plan = make_plan(circuit, machine, options);  // verifies it
+  } catch (const UsageError&) {
+    return false;
+  }
+  EXPECT_EQ(plan.gates, circuit.operation_count());
+  if (setting.preserve) {
+    EXPECT_EQ(plan.final_layout, plan.initial_layout);
+  }
+  if (setting.trace) expect_trace(plan, circuit);
+  const bool from_zero = setting.start == Start::kZero;
+  const dense::State start =
+      from_zero ? dense::zero_state(circuit.qubits()) : dense::random_state(circuit.qubits(), seed);
+  const dense::State expected = dense::run(circuit, start);
+  test::InterpreterOptions how;
+  how.specialize = seed % 2 == 0;
+  how.chunked = seed % 3 != 0;
+  how.scramble_seed = static_cast<unsigned>(seed);
+  const auto state = test::interpret(plan, from_zero ? dense::State{} : start, how);
+  const auto is_nan = [](const Complex& value) { return std::isnan(value.real()) || std::isnan(value.imag()); };
+  EXPECT_TRUE(std::none_of(state.begin(), state.end(), is_nan)) << "unborn memory was read";
+  EXPECT_LE(dense::max_difference(state, expected), test::tolerance(Precision::kDouble, circuit.depth()));
+  return true;
+}
+
+TEST(SearchRandom, EveryPlanGivesTheReferenceState) {
+  Machine machine = find_machine("cpu");
+  int planned = 0;
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    test::RandomCircuitOptions random;
+    random.qubits = 1 + static_cast<unsigned>(seed % 8);
+    random.operations = 5 + static_cast<unsigned>(seed * 7 % 60);
+    random.seed = seed;
+    random.max_controls = seed % 3 == 0 ? 0 : 3;
+    random.max_unitary_targets = static_cast<unsigned>(seed % 4);
+    const Circuit circuit = test::random_circuit(random);
+    machine.low_bits = seed / 2 % 4;
+    machine.register_bits = 1 + seed / 3 % 4;
+    machine.min_tile_bits = 2;
+    for (std::uint32_t rank_bits = 0; rank_bits <= 3 && rank_bits <= random.qubits; ++rank_bits) {
+      Setting setting;
+      setting.tile_bits = static_cast<std::uint32_t>(2 + (seed + rank_bits) % 5);
+      setting.rank_bits = rank_bits;
+      setting.start = std::array{Start::kZero, Start::kRandom, Start::kState}[(seed / 2 + rank_bits) % 3];
+      setting.known_zeros = seed % 5 != 0;
+      setting.preserve = setting.start == Start::kState && seed % 2 == 0;
+      setting.trace = seed % 4 == 0;
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", rank bits " + std::to_string(rank_bits) + ", k " +
+                   std::to_string(setting.tile_bits));
+      planned += check(circuit, machine, setting, seed);
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(planned, 4000);
+}
+
+}  // namespace
+}  // namespace qsim
