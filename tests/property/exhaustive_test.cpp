@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <complex>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <ostream>
 #include <span>
@@ -16,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "qsim/backend.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
 #include "support/dense.h"
 #include "support/tolerance.h"
+#include "support/virtual_ranks.h"
 
 namespace qsim {
 namespace {
@@ -64,94 +62,6 @@ void for_each_gate(unsigned qubits, const Visitor& visit) {
     }
   }
 }
-
-// All ranks of a plan in one thread.
-class VirtualRanks {
- public:
-  VirtualRanks(Precision precision, unsigned qubits, unsigned rank_bits)
-      : precision_(precision), local_bits_(qubits - rank_bits) {
-    PoolLayout pool;
-    pool.state_bytes = amplitude_bytes(precision) << local_bits_;
-    pool.table_bytes = 1 << 12;
-    pool.scratch_bytes = 1 << 12;
-    for (unsigned rank = 0; rank < 1u << rank_bits; ++rank) {
-      BackendOptions options;
-      options.precision = precision;
-      options.threads = 1;
-      backends_.push_back(make_cpu_backend(options));
-      backends_.back()->reserve(pool, local_bits_);
-    }
-  }
-
-  dense::State run(const Plan& plan, const dense::State& start) {
-    load(start, plan.initial_layout);
-    for (const Stage& stage : plan.stages) {
-      if (stage.exchange) exchange(*stage.exchange);
-      for (std::uint32_t rank = 0; rank < backends_.size(); ++rank) {
-        Backend& backend = *backends_[rank];
-        backend.clear_sweeps();
-        for (const Sweep& sweep : stage.sweeps) {
-          const Sweep special = specialize(sweep, plan, rank);
-          backend.sweep(backend.prepare({&special, 1}), {}, 0, false);
-        }
-      }
-    }
-    return read(plan.final_layout);
-  }
-
- private:
-  Complex get(Index physical) {
-    std::byte* const data = backends_[physical >> local_bits_]->state().data;
-    const Index local = physical & ((Index{1} << local_bits_) - 1);
-    if (precision_ == Precision::kDouble) return reinterpret_cast<std::complex<double>*>(data)[local];
-    return reinterpret_cast<std::complex<float>*>(data)[local];
-  }
-
-  void set(Index physical, Complex value) {
-    std::byte* const data = backends_[physical >> local_bits_]->state().data;
-    const Index local = physical & ((Index{1} << local_bits_) - 1);
-    if (precision_ == Precision::kDouble) {
-      reinterpret_cast<std::complex<double>*>(data)[local] = value;
-    } else {
-      reinterpret_cast<std::complex<float>*>(data)[local] = std::complex<float>(value);
-    }
-  }
-
-  // Physical index of a logical one, from the layout's definition.
-  static Index place(const Layout& layout, Index logical) {
-    Index physical = 0;
-    for (std::size_t q = 0; q < layout.bit_of.size(); ++q) physical |= (logical >> q & 1) << layout.bit_of[q];
-    return physical;
-  }
-
-  void load(const dense::State& state, const Layout& layout) {
-    for (Index i = 0; i < state.size(); ++i) set(place(layout, i), state[i]);
-  }
-
-  dense::State read(const Layout& layout) {
-    dense::State state(backends_.size() << local_bits_);
-    for (Index i = 0; i < state.size(); ++i) state[i] = get(place(layout, i));
-    return state;
-  }
-
-  void exchange(const Exchange& exchange) {
-    dense::State before(backends_.size() << local_bits_);
-    for (Index i = 0; i < before.size(); ++i) before[i] = get(i);
-    for (Index i = 0; i < before.size(); ++i) {
-      Index to = i;
-      for (const auto& [local, global] : exchange.swaps) {
-        const Index low = i >> local & 1, high = i >> global & 1;
-        to &= ~(Index{1} << local | Index{1} << global);
-        to |= high << local | low << global;
-      }
-      set(to, before[i]);
-    }
-  }
-
-  Precision precision_;
-  unsigned local_bits_;
-  std::vector<std::unique_ptr<Backend>> backends_;
-};
 
 std::string describe(const GateInfo& info, unsigned qubits, unsigned controls, const std::vector<Qubit>& operands) {
   std::ostringstream text;
@@ -227,7 +137,7 @@ class Checker {
   unsigned qubits_, local_bits_;
   double tolerance_;
   const Machine& machine_;
-  VirtualRanks ranks_;
+  test::VirtualRanks ranks_;
   PlanOptions options_;
   std::array<dense::State, 3> starts_;
   std::vector<std::vector<Complex>> matrices_;
