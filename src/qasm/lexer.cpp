@@ -72,7 +72,8 @@ TokenKind keyword_or_identifier(std::string_view word) {
 
 Lexer::Lexer(const Source& source) : text_(source.text) {}
 
-void Lexer::skip_blanks() {
+// False when a comment holds a NUL byte, and then stands at it.
+bool Lexer::skip_blanks() {
   const auto size = static_cast<std::uint32_t>(text_.size());
   while (at_ < size) {
     const char c = text_[at_];
@@ -80,33 +81,32 @@ void Lexer::skip_blanks() {
       ++line_;
     } else if (c == '/' && at_ + 1 < size && text_[at_ + 1] == '/') {
       while (at_ < size && text_[at_] != '\n') {
-        if (text_[at_] == '\0') bad_byte(at_);
+        if (text_[at_] == '\0') return false;
         ++at_;
       }
       continue;
     } else if (c != ' ' && c != '\t' && c != '\r' && c != '\f' && c != '\v') {
-      return;
+      return true;
     }
     ++at_;
   }
+  return true;
 }
 
 Token Lexer::next() {
-  skip_blanks();
+  const bool good = skip_blanks();
   const std::uint32_t begin = at_;
+  if (!good) {
+    ++at_;
+    return finish(TokenKind::kBad, begin);
+  }
   if (at_ >= text_.size()) return finish(TokenKind::kEnd, begin);
   const char c = text_[at_];
   if (has(c, kLetter)) {
     while (at_ < text_.size() && has(text_[at_], kWord)) ++at_;
     Token token = finish(TokenKind::kIdentifier, begin);
     token.kind = keyword_or_identifier(view(token));
-    if (token.kind == TokenKind::kIdentifier && c >= 'A' && c <= 'Z') {
-      Failure failure{begin, "names begin with a small letter; found " + quoted(view(token)), "", ExitCode::kCircuit};
-      NearestName nearest(view(token));
-      for (const std::string_view word : {"OPENQASM", "CX", "U"}) nearest.offer(word);
-      failure.hint = nearest.hint();
-      throw failure;
-    }
+    if (token.kind == TokenKind::kIdentifier && c >= 'A' && c <= 'Z') token.kind = TokenKind::kBad;
     return token;
   }
   if (has(c, kDigit) || (c == '.' && at_ + 1 < text_.size() && has(text_[at_ + 1], kDigit))) return number(begin);
@@ -140,19 +140,18 @@ Token Lexer::number(std::uint32_t begin) {
     ++at_;
     good = false;
   }
-  if (!good) throw Failure{begin, "malformed number " + quoted(text_.substr(begin, at_ - begin)), ""};
-  return finish(kind, begin);
+  return finish(good ? kind : TokenKind::kBad, begin);
 }
 
 Token Lexer::string(std::uint32_t begin) {
   const char quote = text_[at_++];
   while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n' && text_[at_] != '\0') ++at_;
-  if (at_ < text_.size() && text_[at_] == '\0') bad_byte(at_);
-  if (at_ >= text_.size() || text_[at_] == '\n') {
-    throw Failure{begin, "this string has no closing " + std::string(1, quote) + " on its line", ""};
+  if (at_ < text_.size() && text_[at_] == quote) {
+    ++at_;
+    return finish(TokenKind::kString, begin);
   }
-  ++at_;
-  return finish(TokenKind::kString, begin);
+  if (at_ < text_.size() && text_[at_] == '\0') begin = at_++;
+  return finish(TokenKind::kBad, begin);
 }
 
 Token Lexer::symbol(std::uint32_t begin) {
@@ -195,17 +194,29 @@ Token Lexer::symbol(std::uint32_t begin) {
       break;
   }
   ++at_;
-  bad_byte(begin);
+  return finish(TokenKind::kBad, begin);
 }
 
-void Lexer::bad_byte(std::uint32_t offset) const {
-  const char c = text_[offset];
+Failure Lexer::failure(const Token& bad) const {
+  const std::string_view text = view(bad);
+  const char c = text.front();
   if (c == '\0') {
-    throw Failure{offset, "NUL byte: this is not a text file", "OpenQASM is read as UTF-8 or ASCII text",
-                  ExitCode::kCircuit, true};
+    return {bad.offset, "NUL byte: this is not a text file", "OpenQASM is read as UTF-8 or ASCII text",
+            ExitCode::kCircuit, true};
   }
-  throw Failure{offset, "unexpected character " + quoted(std::string_view(&c, 1)),
-                c == '=' ? "did you mean '=='?" : ""};
+  if (has(c, kLetter)) {
+    NearestName nearest(text);
+    for (const std::string_view word : {"OPENQASM", "CX", "U"}) nearest.offer(word);
+    return {bad.offset, "names begin with a small letter; found " + quoted(text), nearest.hint()};
+  }
+  if (has(c, kDigit) || text.size() > 1) {
+    if (c == '"' || c == '\'') {
+      return {bad.offset, "this string has no closing " + std::string(1, c) + " on its line", ""};
+    }
+    return {bad.offset, "malformed number " + quoted(text), ""};
+  }
+  if (c == '"' || c == '\'') return {bad.offset, "a quote without its partner", ""};
+  return {bad.offset, "unexpected character " + quoted(text), c == '=' ? "did you mean '=='?" : ""};
 }
 
 void TokenStream::fail_expected(const std::string& what, std::string hint) const {

@@ -10,6 +10,7 @@ namespace qsim::qasm {
 
 enum class TokenKind : std::uint8_t {
   kEnd,
+  kBad,  // not a token of the language: Lexer::failure says why
   kIdentifier,
   kInteger,
   kReal,
@@ -58,21 +59,22 @@ struct Token {
   std::uint32_t line = 1;
 };
 
-/// Reads one source. A Failure leaves the lexer behind the bytes that it is about.
+/// Reads one source. Never throws: what is not a token comes as kBad, so that skipping over rubbish is fast.
 class Lexer {
  public:
   explicit Lexer(const Source& source);
 
   Token next();
   std::string_view view(const Token& token) const { return text_.substr(token.offset, token.length); }
+  /// What is wrong with a kBad token.
+  Failure failure(const Token& bad) const;
 
  private:
-  void skip_blanks();
+  bool skip_blanks();
   Token finish(TokenKind kind, std::uint32_t begin) const { return {kind, begin, at_ - begin, line_}; }
   Token number(std::uint32_t begin);
   Token string(std::uint32_t begin);
   Token symbol(std::uint32_t begin);
-  [[noreturn]] void bad_byte(std::uint32_t offset) const;
 
   std::string_view text_;
   std::uint32_t at_ = 0;
@@ -89,7 +91,15 @@ class TokenStream {
   TokenKind kind() const { return token_.kind; }
   std::string_view text() const { return lexer_.view(token_); }
   std::string_view text(const Token& token) const { return lexer_.view(token); }
-  void advance() { token_ = lexer_.next(); }
+  /// Steps to the next token; a Failure when it is not one, with the old token left in place.
+  void advance() {
+    const Token token = lexer_.next();
+    if (token.kind == TokenKind::kBad) throw lexer_.failure(token);
+    token_ = token;
+  }
+  /// Steps over anything, for recovery.
+  void skip() { token_ = lexer_.next(); }
+  [[noreturn]] void fail_bad() const { throw lexer_.failure(token_); }
   bool accept(TokenKind kind) {
     if (token_.kind != kind) return false;
     advance();

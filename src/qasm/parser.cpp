@@ -64,6 +64,11 @@ void Parser::run() {
     return;
   }
   bytes_read_ = source_->text.size();
+  if (const std::size_t nul = source_->text.find('\0'); nul != std::string_view::npos) {
+    report({static_cast<std::uint32_t>(nul), "NUL byte: this is not a text file",
+            "OpenQASM is read as UTF-8 or ASCII text", ExitCode::kCircuit, true});
+    return;
+  }
   TokenStream stream(*source_);
   stream_ = &stream;
   statements();
@@ -90,6 +95,7 @@ void Parser::statements() {
       }
       if (stream_->kind() == TokenKind::kEnd) return;
       anything_read_ = true;
+      if (stream_->kind() == TokenKind::kBad) stream_->fail_bad();
       statement();
     } catch (const Failure& failure) {
       if (!declaring_.empty()) poisoned_.insert(declaring_);
@@ -117,28 +123,13 @@ void Parser::report(const Failure& failure) {
 // Skips to where a statement may begin: behind ';' or a body's '}', or at a word that begins one.
 void Parser::recover(std::uint32_t start) {
   bool in_body = in_body_;
-  const auto step = [this] {
-    for (;;) {
-      try {
-        stream_->advance();
-        return;
-      } catch (const Failure& failure) {
-        if (failure.fatal) {
-          report(failure);
-          return;
-        }
-      }
-    }
-  };
   while (!stop_ && stream_->kind() != TokenKind::kEnd) {
     const TokenKind kind = stream_->kind();
-    if (kind == TokenKind::kRightBrace || (kind == TokenKind::kSemicolon && !in_body)) {
-      step();
-      return;
-    }
+    const bool ends = kind == TokenKind::kRightBrace || (kind == TokenKind::kSemicolon && !in_body);
     if (begins_statement(kind) && !in_body && stream_->token().offset >= start) return;
     if (kind == TokenKind::kLeftBrace) in_body = true;
-    step();
+    stream_->skip();
+    if (ends) return;
   }
 }
 

@@ -44,7 +44,7 @@ class NearestName {
 
  private:
   std::string_view name_, best_;
-  std::size_t best_distance_ = 3;
+  std::size_t best_distance_ = static_cast<std::size_t>(-1);
   int offered_ = 0;
 };
 
