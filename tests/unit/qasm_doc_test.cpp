@@ -1,0 +1,70 @@
+// docs/qasm.md lists the library's gates as the parser and the gate table have them.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "qsim/error.h"
+#include "qsim/gate.h"
+#include "qsim/qasm.h"
+
+namespace qsim {
+namespace {
+
+struct Row {
+  int angles = 0, qubits = 0;
+  std::string since;
+};
+
+std::map<std::string, Row> documented_gates() {
+  std::ifstream file(std::string(QSIM_SOURCE_DIR) + "/docs/qasm.md");
+  std::map<std::string, Row> rows;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("<!-- gates")) inside = true;
+    if (line.starts_with("<!-- end of gates")) inside = false;
+    std::istringstream cells(line);
+    std::string bar, name;
+    Row row;
+    if (inside && cells >> bar >> name >> bar >> row.angles >> bar >> row.qubits >> bar >> row.since) rows[name] = row;
+  }
+  return rows;
+}
+
+// A program that applies `name` as documented, after `before`.
+std::string program(const std::string& name, const Row& row, const std::string& before) {
+  std::string text = "OPENQASM 2.0; include \"qelib1.inc\"; " + before + " qreg q[5]; " + name;
+  for (int i = 0; i < row.angles; ++i) text += i == 0 ? "(0.1" : ",0.1";
+  if (row.angles > 0) text += ")";
+  for (int i = 0; i < row.qubits; ++i) text += (i == 0 ? " q[" : ",q[") + std::to_string(i) + "]";
+  return text + ";";
+}
+
+TEST(QasmDocs, EveryDocumentedGateIsAcceptedAsDocumented) {
+  const std::map<std::string, Row> rows = documented_gates();
+  EXPECT_EQ(42u, rows.size());
+  for (const auto& [name, row] : rows) {
+    const auto found = check_qasm(program(name, row, ""));
+    EXPECT_TRUE(found.empty()) << found.front().text;
+    const bool redefined = check_qasm("OPENQASM 2.0; include \"qelib1.inc\"; gate " + name + " a { }").empty();
+    EXPECT_EQ(row.since == "later", redefined) << name;
+  }
+}
+
+TEST(QasmDocs, EveryNameOfTheGateTableIsDocumented) {
+  std::map<std::string, Row> rows = documented_gates();
+  const auto expect = [&](std::string_view name) {
+    if (name.empty() || name == "U" || name == "CX") return;
+    EXPECT_TRUE(rows.contains(std::string(name))) << name;
+  };
+  for (const GateInfo& info : gate_table()) {
+    expect(info.name);
+    for (const std::string_view name : info.aliases) expect(name);
+    for (const std::string_view name : info.controlled_names) expect(name);
+    for (const std::string_view name : info.controlled_aliases) expect(name);
+  }
+}
+
+}  // namespace
+}  // namespace qsim
