@@ -1,0 +1,1 @@
+opaque m(a) q,r;qreg q[2];creg c[2];U(exp(1),ln(2),sqrt(tan(.1)+cos(1))) q[0];CX q[0],q[1];barrier;;

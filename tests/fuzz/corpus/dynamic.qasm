@@ -1,0 +1,1 @@
+OPENQASM 2.0;include "qelib1.inc";qreg a[2];qreg b[2];creg c[2];cx a,b;reset a;if(c==3)u3(1,2e-1,.5) b;measure a->c;

@@ -1,0 +1,69 @@
+// libFuzzer target of the OpenQASM parser: no input may crash it, hang it or give a circuit that breaks its own rules.
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "qsim/error.h"
+#include "qsim/qasm.h"
+
+namespace {
+
+constexpr std::uint64_t kMaxOperations = 500;  // keeps one execution short
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check_circuit(const qsim::Circuit& circuit) {
+  require(circuit.operations().size() <= kMaxOperations);
+  for (const qsim::Operation& op : circuit.operations()) {
+    for (const qsim::Qubit qubit : circuit.controls(op)) require(qubit < circuit.qubits());
+    for (const qsim::Qubit qubit : circuit.targets(op)) require(qubit < circuit.qubits());
+    for (const double value : circuit.params(op)) require(std::isfinite(value));
+    if (op.kind == qsim::OpKind::kMeasure) require(circuit.clbit(op) < circuit.clbits());
+    if (op.condition >= 0) {
+      require(static_cast<std::size_t>(op.condition) < circuit.conditions().size());
+      require(circuit.conditions()[static_cast<std::size_t>(op.condition)].creg < circuit.cregs().size());
+    }
+  }
+}
+
+// What was read is written and read again: the same operations, in the same order.
+void check_round_trip(const qsim::Circuit& circuit, const qsim::QasmOptions& options) {
+  std::string text;
+  try {
+    text = qsim::write_qasm(circuit);
+  } catch (const qsim::UnsupportedError&) {
+    return;
+  }
+  const qsim::Circuit again = qsim::parse_qasm(text, options).circuit;
+  require(again.qubits() == circuit.qubits() && again.clbits() == circuit.clbits());
+  require(again.operations().size() == circuit.operations().size());
+  for (std::size_t i = 0; i < again.operations().size(); ++i) {
+    const qsim::Operation &a = circuit.operations()[i], &b = again.operations()[i];
+    require(a.kind == b.kind && a.gate == b.gate && a.controls == b.controls && a.targets == b.targets);
+    require((a.condition >= 0) == (b.condition >= 0));
+    for (std::size_t p = 0; p < circuit.params(a).size(); ++p) require(circuit.params(a)[p] == again.params(b)[p]);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  qsim::QasmOptions options;
+  options.max_operations = kMaxOperations;
+  options.max_errors = 3;  // messages cost more than parsing
+  try {
+    const qsim::Circuit circuit = qsim::parse_qasm(text, options).circuit;
+    check_circuit(circuit);
+    options.max_operations = 1ull << 18;
+    check_round_trip(circuit, options);
+  } catch (const qsim::ParseError& error) {
+    require(error.where().line > 0 && error.what()[0] != '\0');
+  } catch (const qsim::UnsupportedError&) {
+  } catch (const qsim::CapacityError&) {
+  }
+  return 0;
+}
