@@ -1,0 +1,73 @@
+// How fast OpenQASM text becomes a circuit. Goal: 1,000,000 gates in under 1 s on one core, memory in proportion.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <string>
+
+#include "qsim/qasm.h"
+
+namespace {
+
+constexpr unsigned kQubits = 30;
+
+// One line a gate, as tools export them: u3 and cu1 with 15 digits, cx, rz of a fraction of pi. About 33 bytes a gate.
+std::string program(std::int64_t gates) {
+  std::uint64_t state = 1;
+  const auto below = [&state](std::uint64_t bound) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return (state >> 33) % bound;
+  };
+  const auto qubit = [&](unsigned offset) { return "q[" + std::to_string((below(kQubits / 2) + offset)) + "]"; };
+  const auto angle = [&] {
+    return std::to_string(below(6)) + "." + std::to_string(100000000000000 + below(1u << 31) * 97);
+  };
+  std::string text = "OPENQASM 2.0;\ninclude \"qelib1.inc\";\nqreg q[30];\ncreg c[30];\n";
+  text.reserve(static_cast<std::size_t>(gates) * 40);
+  for (std::int64_t i = 0; i < gates; ++i) {
+    switch (i % 4) {
+      case 0:
+        text += "u3(" + angle() + "," + angle() + ",-" + angle() + ") " + qubit(0) + ";\n";
+        break;
+      case 1:
+        text += "cx " + qubit(0) + "," + qubit(kQubits / 2) + ";\n";
+        break;
+      case 2:
+        text += "rz(3*pi/" + std::to_string(2 + below(63)) + ") " + qubit(0) + ";\n";
+        break;
+      default:
+        text += "cu1(" + angle() + ") " + qubit(kQubits / 2) + "," + qubit(0) + ";\n";
+        break;
+    }
+  }
+  return text;
+}
+
+void parse(benchmark::State& state) {
+  const std::string text = program(state.range(0));
+  for (auto _ : state) {
+    const qsim::QasmProgram parsed = qsim::parse_qasm(text);
+    if (parsed.circuit.operations().size() != static_cast<std::size_t>(state.range(0)))
+      state.SkipWithError("lost gates");
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
+}
+BENCHMARK(parse)->Arg(1000)->Arg(100000)->Arg(1000000)->Unit(benchmark::kMillisecond);
+
+// 2^20 operations out of a few lines: the cost of expanding, not of reading.
+void expand(benchmark::State& state) {
+  std::string text = "OPENQASM 2.0;\ninclude \"qelib1.inc\";\ngate g0(t) a,b { rz(t/2) a; cx a,b; }\n";
+  for (int i = 1; i < 20; ++i) {
+    const std::string callee = "g" + std::to_string(i - 1);
+    text += "gate g" + std::to_string(i) + "(t) a,b { " + callee + "(t/2) b,a; " + callee + "(-t) a,b; }\n";
+  }
+  text += "qreg q[2];\ng19(1) q[0],q[1];\n";
+  for (auto _ : state) {
+    const qsim::QasmProgram parsed = qsim::parse_qasm(text);
+    if (parsed.circuit.operations().size() != std::size_t{1} << 20) state.SkipWithError("lost gates");
+  }
+  state.SetItemsProcessed(state.iterations() << 20);
+}
+BENCHMARK(expand)->Unit(benchmark::kMillisecond);
+
+}  // namespace
