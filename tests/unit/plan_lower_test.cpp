@@ -1,0 +1,251 @@
+// Lowering: the form of each kind of gate, wires under SWAP, and that commute() never lies.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "base/bits.h"
+#include "plan/known.h"
+#include "plan/lower.h"
+#include "plan/merge.h"
+#include "qsim/error.h"
+#include "support/dense.h"
+#include "support/plan_interpreter.h"
+#include "support/random_circuit.h"
+
+namespace qsim {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+Lowered lower_gate(Gate gate, std::vector<Qubit> controls, std::vector<Qubit> targets, std::vector<double> params = {},
+                   std::uint32_t qubits = 6) {
+  Circuit circuit(qubits);
+  circuit.add_gate(gate, controls, targets, params);
+  return lower(circuit);
+}
+
+// The operations from `first` on as one sweep with every bit active, run from `start`.
+dense::State run_ops(const Lowered& lowered, const std::vector<LoweredOp>& ops, const dense::State& start) {
+  Plan plan;
+  plan.qubits = lowered.qubits;
+  plan.start = Start::kState;
+  plan.initial_layout = Layout::identity(static_cast<int>(lowered.qubits));
+  plan.final_layout = qubit_layout(lowered, plan.initial_layout);
+  Sweep sweep;
+  for (Bit bit = 0; bit < lowered.qubits; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  for (const LoweredOp& op : ops) append_to_sweep(sweep, lowered, op, plan.initial_layout);
+  plan.stages.push_back({std::nullopt, plan.initial_layout, {sweep}});
+  return test::interpret(plan, start);
+}
+
+TEST(Lower, SwapOnlyMovesQubitsToOtherWires) {
+  Circuit circuit(3);
+  circuit.swap(0, 2);
+  circuit.x(0);
+  const Lowered lowered = lower(circuit);
+  ASSERT_EQ(lowered.ops.size(), 1u);
+  EXPECT_EQ(lowered.ops[0].form, Form::kFlip);
+  EXPECT_EQ(lowered.ops[0].targets[0], 2);
+  EXPECT_EQ(lowered.wire_of, (std::vector<Qubit>{2, 1, 0}));
+  ASSERT_EQ(lowered.removed.size(), 1u);
+  EXPECT_STREQ(lowered.removed[0].reason, "relabelled");
+}
+
+TEST(Lower, AControlledSwapIsThreeFlipsAndCountsOnce) {
+  const Lowered lowered = lower_gate(Gate::kSwap, {3}, {0, 1});
+  ASSERT_EQ(lowered.ops.size(), 3u);
+  std::uint32_t gates = 0;
+  for (const LoweredOp& op : lowered.ops) {
+    EXPECT_EQ(op.form, Form::kFlip);
+    gates += op.gates;
+  }
+  EXPECT_EQ(gates, 1u);
+}
+
+TEST(Lower, RzKeepsItsGlobalPhaseAsATermWithoutBits) {
+  const Lowered lowered = lower_gate(Gate::kRz, {}, {4}, {0.7});
+  ASSERT_EQ(lowered.ops.size(), 1u);
+  ASSERT_EQ(lowered.phases.size(), 2u);
+  EXPECT_EQ(lowered.phases[0].mask, 0u);
+  EXPECT_NEAR(lowered.phases[0].angle, -0.35, 1e-15);
+  EXPECT_EQ(lowered.phases[1].mask, bit_mask(4));
+  EXPECT_NEAR(lowered.phases[1].angle, 0.7, 1e-15);
+}
+
+TEST(Lower, ControlsOfADiagonalJoinItsMasks) {
+  const Lowered lowered = lower_gate(Gate::kZ, {1, 2}, {5});
+  ASSERT_EQ(lowered.phases.size(), 1u);
+  EXPECT_EQ(lowered.phases[0].mask, bit_mask(1) | bit_mask(2) | bit_mask(5));
+  EXPECT_NEAR(std::abs(lowered.phases[0].angle), kPi, 1e-15);
+  EXPECT_EQ(lowered.ops[0].control_mask, 0u);
+}
+
+TEST(Lower, RzzAndZStringsAreOneParityTerm) {
+  const Lowered rzz = lower_gate(Gate::kRzz, {}, {1, 3}, {0.5});
+  ASSERT_EQ(rzz.phases.size(), 2u);
+  EXPECT_TRUE(rzz.phases[1].parity);
+  Circuit circuit(6);
+  circuit.add_pauli_rotation(0.5, "ZZZZZ", std::vector<Qubit>{0, 1, 2, 3, 5});
+  const Lowered string = lower(circuit);
+  ASSERT_EQ(string.phases.size(), 2u);
+  EXPECT_TRUE(string.phases[1].parity);
+  EXPECT_EQ(string.phases[1].mask, Index{0b101111});
+}
+
+TEST(Lower, PauliRotationsTurnOnlyTheirXAndYLetters) {
+  Circuit circuit(6);
+  circuit.add_pauli_rotation(0.5, "XZYZ", std::vector<Qubit>{0, 1, 2, 3});
+  const Lowered lowered = lower(circuit);
+  ASSERT_EQ(lowered.ops.size(), 5u);
+  std::uint32_t gates = 0;
+  for (const LoweredOp& op : lowered.ops) {
+    gates += op.gates;
+    EXPECT_EQ(op.target_mask() & ~Index{0b101}, 0u) << "a Z letter must not become a target";
+  }
+  EXPECT_EQ(gates, 1u);
+}
+
+TEST(Lower, PermutationsWithPhasesNeedNoMatrix) {
+  EXPECT_TRUE(lower_gate(Gate::kY, {0}, {1}).matrices.empty());
+  EXPECT_TRUE(lower_gate(Gate::kRccx, {}, {0, 1, 2}).matrices.empty());
+  EXPECT_TRUE(lower_gate(Gate::kRc3x, {}, {0, 1, 2, 3}).matrices.empty());
+  const Complex i(0, 1);
+  const Matrix iswap{1, 0, 0, 0, 0, 0, i, 0, 0, i, 0, 0, 0, 0, 0, 1};
+  Circuit circuit(2);
+  circuit.add_unitary(iswap, {}, std::vector<Qubit>{0, 1});
+  const Lowered lowered = lower(circuit);
+  EXPECT_EQ(lowered.wire_of, (std::vector<Qubit>{1, 0}));
+  EXPECT_TRUE(lowered.matrices.empty());
+  EXPECT_EQ(lowered.ops.size(), 1u);
+}
+
+TEST(Lower, IdentitiesVanish) {
+  Circuit circuit(2);
+  circuit.add_gate(Gate::kId, {}, std::vector<Qubit>{0});
+  circuit.add_gate(Gate::kPhase, {}, std::vector<Qubit>{0}, std::vector<double>{2 * kPi});
+  circuit.add_pauli_rotation(4 * kPi, "XX", std::vector<Qubit>{0, 1});
+  const Lowered lowered = lower(circuit);
+  EXPECT_TRUE(lowered.ops.empty());
+  EXPECT_EQ(lowered.removed.size(), 3u);
+  EXPECT_EQ(lowered.gates, 3u);
+}
+
+TEST(Lower, RefusesMatricesOnSevenQubitsAndDynamicCircuits) {
+  const Matrix big = test::random_unitary(7, 1);
+  Circuit wide(7);
+  wide.add_unitary(big, {}, std::vector<Qubit>{0, 1, 2, 3, 4, 5, 6});
+  EXPECT_THROW(lower(wide), UnsupportedError);
+  Circuit dynamic(2, 1);
+  dynamic.add_measure(0, 0);
+  dynamic.x(0);
+  EXPECT_THROW(lower(dynamic), UnsupportedError);
+}
+
+TEST(Lower, EveryGateOfTheTableGivesItsMatrix) {
+  for (const GateInfo& info : gate_table()) {
+    for (unsigned controls = 0; controls <= 2; ++controls) {
+      const std::vector<double> params(static_cast<std::size_t>(info.params), 0.3 + controls);
+      std::vector<Qubit> operands{3, 0, 5, 1, 4, 2};
+      const std::vector<Qubit> c(operands.begin(), operands.begin() + controls);
+      const std::vector<Qubit> t(operands.begin() + controls, operands.begin() + controls + info.targets);
+      Circuit circuit(6);
+      circuit.add_gate(info.gate, c, t, params);
+      const Lowered lowered = lower(circuit);
+      const dense::State start = dense::random_state(6, controls + 1);
+      EXPECT_LE(dense::max_difference(run_ops(lowered, lowered.ops, start), dense::run(circuit, start)), 1e-13)
+          << info.name << " with " << controls << " controls";
+      if (!info.diagonal) continue;
+      for (const LoweredOp& op : lowered.ops) EXPECT_EQ(op.form, Form::kPhases) << info.name;
+    }
+  }
+}
+
+TEST(Commute, IsTrueOnlyForOperationsThatCommute) {
+  int commuting = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    test::RandomCircuitOptions random;
+    random.qubits = 4;
+    random.operations = 12;
+    random.seed = seed;
+    const Lowered lowered = lower(test::random_circuit(random));
+    const dense::State start = dense::random_state(4, seed);
+    for (std::size_t i = 1; i < lowered.ops.size(); ++i) {
+      const LoweredOp &a = lowered.ops[i - 1], &b = lowered.ops[i];
+      if (!commute(a, b)) continue;
+      ++commuting;
+      EXPECT_LE(dense::max_difference(run_ops(lowered, {a, b}, start), run_ops(lowered, {b, a}, start)), 1e-13);
+      EXPECT_TRUE(commute(b, a));
+    }
+  }
+  EXPECT_GT(commuting, 100);
+}
+
+TEST(Commute, SeesSharedAxes) {
+  const LoweredOp cx = lower_gate(Gate::kX, {0}, {1}).ops[0];
+  const LoweredOp cx_same_target = lower_gate(Gate::kX, {2}, {1}).ops[0];
+  const LoweredOp cx_reversed = lower_gate(Gate::kX, {1}, {0}).ops[0];
+  const LoweredOp rx = lower_gate(Gate::kRx, {}, {1}, {0.4}).ops[0];
+  const LoweredOp rz = lower_gate(Gate::kRz, {}, {0}, {0.4}).ops[0];
+  const LoweredOp h = lower_gate(Gate::kH, {}, {0}).ops[0];
+  EXPECT_TRUE(commute(cx, cx_same_target));
+  EXPECT_TRUE(commute(cx, rx));
+  EXPECT_TRUE(commute(cx, rz));
+  EXPECT_FALSE(commute(cx, cx_reversed));
+  EXPECT_FALSE(commute(cx, h));
+}
+
+TEST(Merge, RunsOnOneWireBecomeOneMatrixAndDiagonalsOneOperation) {
+  Circuit circuit(3);
+  for (const Gate gate : {Gate::kH, Gate::kT, Gate::kH}) circuit.add_gate(gate, {}, std::vector<Qubit>{0});
+  circuit.cp(0.3, 1, 2);
+  circuit.add_gate(Gate::kT, {}, std::vector<Qubit>{1});
+  circuit.cp(0.4, 2, 1);
+  const Merged merged = merge_neighbours(lower(circuit));
+  ASSERT_EQ(merged.lowered.ops.size(), 2u);
+  EXPECT_EQ(merged.lowered.ops[0].gates + merged.lowered.ops[1].gates, 6u);
+  ASSERT_EQ(merged.lowered.phases.size(), 2u);
+}
+
+TEST(Merge, WhatCancelsIsRemovedAndCounted) {
+  Circuit circuit(3);
+  circuit.h(0);
+  circuit.h(0);
+  circuit.cp(0.3, 1, 2);
+  circuit.cp(-0.3, 2, 1);
+  const Merged merged = merge_neighbours(lower(circuit));
+  EXPECT_TRUE(merged.lowered.ops.empty());
+  EXPECT_EQ(merged.lowered.removed.size(), 4u);
+}
+
+TEST(KnownStart, TheQftOfZeroIsOnlyAFirstWrite) {
+  Circuit circuit(5);
+  for (Qubit q = 5; q-- > 0;) {
+    circuit.h(q);
+    for (Qubit p = 0; p < q; ++p) circuit.cp(kPi / static_cast<double>(1u << (q - p)), p, q);
+  }
+  Lowered lowered = lower(circuit);
+  const KnownStart start = absorb_known_start(lowered, {});
+  EXPECT_TRUE(lowered.ops.empty());
+  EXPECT_EQ(lowered.removed.size(), circuit.operations().size());
+  for (Qubit q = 0; q < 5; ++q) EXPECT_NEAR(start.factor[q][1].real(), std::sqrt(0.5), 1e-15);
+}
+
+TEST(KnownStart, GatesAmongGlobalWiresBecomeTheStartOfTheRanks) {
+  Circuit circuit(4);
+  circuit.h(2);
+  circuit.cx(2, 3);
+  circuit.cx(3, 0);
+  Lowered lowered = lower(circuit);
+  const std::vector<Qubit> global{2, 3};
+  const KnownStart start = absorb_known_start(lowered, global);
+  ASSERT_EQ(lowered.ops.size(), 1u);  // the last cx reaches a local wire
+  EXPECT_NEAR(start.global_start[0].real(), std::sqrt(0.5), 1e-15);
+  EXPECT_NEAR(start.global_start[3].real(), std::sqrt(0.5), 1e-15);
+  EXPECT_EQ(start.global_start[1], Complex(0));
+  EXPECT_EQ(start.zero_wires, Index{0b0011});
+}
+
+}  // namespace
+}  // namespace qsim

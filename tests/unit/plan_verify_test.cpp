@@ -1,0 +1,222 @@
+// verify_plan: each rule of the plan's words, broken once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "base/bits.h"
+#include "qsim/error.h"
+#include "qsim/generators.h"
+#include "qsim/plan.h"
+
+namespace qsim {
+namespace {
+
+// Two ranks, from zero, with an exchange, births after the first write and all three forms.
+Plan valid_plan(Start start = Start::kZero) {
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  machine.low_bits = 0;
+  Circuit circuit(7);
+  for (Qubit q = 0; q < 7; ++q) circuit.h(q);
+  for (const Qubit q : {0u, 3u, 5u, 6u, 1u, 2u, 4u}) {
+    circuit.add_gate(Gate::kRy, {}, std::vector<Qubit>{q}, std::vector<double>{0.3});
+    circuit.cx(q, (q + 1) % 7);
+    circuit.add_gate(Gate::kRy, {}, std::vector<Qubit>{q}, std::vector<double>{0.4});
+    circuit.cp(0.2, q, (q + 3) % 7);
+  }
+  PlanOptions options;
+  options.rank_bits = 1;
+  options.tile_bits = 3;
+  options.start = start;
+  options.strategy = Strategy::kGreedy;
+  options.trace = true;
+  return make_plan(circuit, machine, options);
+}
+
+// GHZ with small tiles: bits are born sweep by sweep.
+Plan late_birth_plan() {
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  PlanOptions options;
+  options.tile_bits = 3;
+  options.strategy = Strategy::kGreedy;
+  return make_plan(generate("ghz", {.qubits = 8}), machine, options);
+}
+
+Exchange& first_exchange(Plan& plan) {
+  for (Stage& stage : plan.stages) {
+    if (stage.exchange) return *stage.exchange;
+  }
+  throw Error("the plan has no exchange");
+}
+
+Sweep& sweep_with(Plan& plan, Form form) {
+  for (Stage& stage : plan.stages) {
+    for (Sweep& sweep : stage.sweeps) {
+      for (const PlanOp& op : sweep.ops) {
+        if (op.form == form) return sweep;
+      }
+    }
+  }
+  throw Error("the plan has no such operation");
+}
+
+PlanOp& op_with(Plan& plan, Form form) {
+  for (PlanOp& op : sweep_with(plan, form).ops) {
+    if (op.form == form) return op;
+  }
+  throw Error("the plan has no such operation");
+}
+
+void expect_refused(Plan plan, const std::string& words, const std::function<void(Plan&)>& change) {
+  ASSERT_NO_THROW(verify_plan(plan));
+  change(plan);
+  try {
+    verify_plan(plan);
+    ADD_FAILURE() << "accepted, though: " << words;
+  } catch (const VerificationError& error) {
+    EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+  }
+}
+
+TEST(VerifyPlan, ChecksTheHead) {
+  const Plan plan = valid_plan();
+  expect_refused(plan, "initial_layout", [](Plan& p) { p.initial_layout.bit_of[0] = p.initial_layout.bit_of[1]; });
+  expect_refused(plan, "final_layout", [](Plan& p) { p.final_layout.bit_of[0] = 7; });
+  expect_refused(plan, "global_start", [](Plan& p) { p.global_start.pop_back(); });
+  expect_refused(plan, "not normalised", [](Plan& p) { p.global_start[0] *= 2; });
+  expect_refused(plan, "rank bits", [](Plan& p) { p.rank_bits = 8; });
+  expect_refused(plan, "gates", [](Plan& p) { ++p.gates; });
+  expect_refused(plan, "trace", [](Plan& p) { p.trace.push_back({0, 0, 99, 0, ""}); });
+}
+
+TEST(VerifyPlan, ChecksThatLayoutsFollow) {
+  const Plan plan = valid_plan();
+  ASSERT_GT(plan.stages.size(), 1u);
+  expect_refused(plan, "layout",
+                 [](Plan& p) { std::swap(p.stages[1].layout.bit_of[0], p.stages[1].layout.bit_of[1]); });
+  expect_refused(plan, "layout", [](Plan& p) {
+    Sweep& sweep = p.stages[0].sweeps[0];
+    std::swap(sweep.store[0], sweep.store[1]);
+  });
+}
+
+TEST(VerifyPlan, ChecksActiveBits) {
+  const Plan plan = valid_plan();
+  expect_refused(plan, "ascending",
+                 [](Plan& p) { std::swap(p.stages[0].sweeps[0].active[0], p.stages[0].sweeps[0].active[1]); });
+  expect_refused(plan, "not local", [](Plan& p) { p.stages[0].sweeps[0].active.back() = 6; });
+  expect_refused(plan, "store", [](Plan& p) { p.stages[0].sweeps[0].store.pop_back(); });
+  expect_refused(plan, "permutation", [](Plan& p) { p.stages[0].sweeps[0].store[0] = p.stages[0].sweeps[0].store[1]; });
+}
+
+TEST(VerifyPlan, ChecksReadsAndBirths) {
+  const Plan plan = late_birth_plan();
+  ASSERT_GT(plan.stages[0].sweeps.size(), 1u);
+  ASSERT_FALSE(plan.stages[0].sweeps[1].births.empty());
+  expect_refused(plan, "must not read", [](Plan& p) { p.stages[0].sweeps[0].reads = true; });
+  expect_refused(plan, "first write", [](Plan& p) { p.stages[0].sweeps[1].reads = false; });
+  expect_refused(plan, "unborn bits", [](Plan& p) { p.stages[0].sweeps[1].unborn ^= bit_mask(0); });
+  expect_refused(plan, "still unborn", [](Plan& p) {
+    p.stages[0].sweeps.back().births.clear();
+    p.stages[0].sweeps.back().ops.clear();
+    p.gates_removed = p.gates;
+    for (Sweep& s : p.stages[0].sweeps) s.ops.clear();
+  });
+  expect_refused(plan, "cannot be born", [](Plan& p) { p.stages[0].sweeps[1].births.push_back({0, {}}); });
+  expect_refused(plan, "not normalised", [](Plan& p) { p.stages[0].sweeps[1].births[0].factor[1] = 1; });
+  expect_refused(plan, "start_scale", [](Plan& p) { p.stages[0].sweeps[0].start_scale = 2; });
+  expect_refused(plan, "target", [](Plan& p) { p.stages[0].sweeps[1].births.clear(); });
+  expect_refused(plan, "no sweep writes", [](Plan& p) { p.stages[0].sweeps.clear(); });
+}
+
+TEST(VerifyPlan, RefusesAnInactiveBirthWithAFactorAfterTheFirstWrite) {
+  const Plan plan = late_birth_plan();
+  expect_refused(plan, "born inactive", [](Plan& p) {
+    Sweep& sweep = p.stages[0].sweeps[1];
+    for (Bit bit = 0; bit < 8; ++bit) {
+      const bool active = std::find(sweep.active.begin(), sweep.active.end(), bit) != sweep.active.end();
+      if (active || !test_bit(sweep.unborn, bit)) continue;
+      sweep.births.push_back({bit, {Complex(0), Complex(1)}});
+      return;
+    }
+  });
+}
+
+TEST(VerifyPlan, ChecksExchanges) {
+  const Plan plan = valid_plan();
+  expect_refused(plan, "without swaps", [](Plan& p) { first_exchange(p).swaps.clear(); });
+  expect_refused(plan, "not local", [](Plan& p) { first_exchange(p).swaps[0].first = 6; });
+  expect_refused(plan, "not global", [](Plan& p) { first_exchange(p).swaps[0].second = 0; });
+  expect_refused(plan, "twice", [](Plan& p) { first_exchange(p).swaps.push_back(first_exchange(p).swaps[0]); });
+  expect_refused(plan, "not be swapped",
+                 [](Plan& p) { first_exchange(p).chunk_mask |= bit_mask(first_exchange(p).swaps[0].first); });
+  expect_refused(plan, "must be local", [](Plan& p) { first_exchange(p).chunk_mask |= bit_mask(6); });
+  expect_refused(plan, "active in the overlapped sweep before", [](Plan& p) {
+    Exchange& exchange = first_exchange(p);
+    exchange.overlap_before = true;
+    for (const Bit bit : p.stages[0].sweeps.back().active) {
+      if (bit != exchange.swaps[0].first) exchange.chunk_mask |= bit_mask(bit);
+    }
+  });
+  expect_refused(plan, "active in the overlapped sweep after", [](Plan& p) {
+    Exchange& exchange = first_exchange(p);
+    exchange.overlap_before = false;
+    exchange.overlap_after = true;
+    for (const Bit bit : p.stages[1].sweeps.front().active) {
+      if (bit != exchange.swaps[0].first) exchange.chunk_mask |= bit_mask(bit);
+    }
+  });
+}
+
+TEST(VerifyPlan, ChecksOperations) {
+  const Plan plan = valid_plan();
+  expect_refused(plan, "not active", [](Plan& p) { op_with(p, Form::kMatrix).targets[0] = 6; });
+  expect_refused(plan, "4^targets", [](Plan& p) { op_with(p, Form::kMatrix).data_count = 3; });
+  expect_refused(plan, "out of range", [](Plan& p) { op_with(p, Form::kMatrix).data_begin += 1000; });
+  expect_refused(plan, "column", [](Plan& p) { sweep_with(p, Form::kMatrix).matrices[0] *= 1.5; });
+  expect_refused(plan, "finite",
+                 [](Plan& p) { sweep_with(p, Form::kMatrix).matrices[0] = std::numeric_limits<double>::quiet_NaN(); });
+  expect_refused(plan, "also a control", [](Plan& p) {
+    PlanOp& op = op_with(p, Form::kFlip);
+    op.control_mask |= bit_mask(op.targets[0]);
+  });
+  expect_refused(plan, "outside the control mask", [](Plan& p) { op_with(p, Form::kFlip).control_value = ~Index{0}; });
+  expect_refused(plan, "not a bit of the state", [](Plan& p) { op_with(p, Form::kFlip).control_mask |= bit_mask(7); });
+  expect_refused(plan, "no data", [](Plan& p) { op_with(p, Form::kFlip).data_count = 1; });
+  expect_refused(plan, "no targets", [](Plan& p) {
+    PlanOp& op = op_with(p, Form::kPhases);
+    op.target_count = 1;
+    op.targets[0] = sweep_with(p, Form::kPhases).active[0];
+  });
+  expect_refused(plan, "out of range", [](Plan& p) { op_with(p, Form::kPhases).data_count += 1000; });
+  expect_refused(plan, "outside the state",
+                 [](Plan& p) { sweep_with(p, Form::kPhases).phases[0].mask |= bit_mask(9); });
+  expect_refused(plan, "without bits", [](Plan& p) { sweep_with(p, Form::kPhases).phases[0] = {0, true, 1.0}; });
+  expect_refused(plan, "angle", [](Plan& p) {
+    sweep_with(p, Form::kPhases).phases[0].angle = std::numeric_limits<double>::infinity();
+  });
+}
+
+TEST(VerifyPlan, NamesThePlace) {
+  Plan plan = valid_plan();
+  Sweep& sweep = plan.stages[0].sweeps.back();
+  ASSERT_FALSE(sweep.ops.empty());
+  sweep.ops.back().control_value = ~Index{0};
+  const std::string place = "stage 0, sweep " + std::to_string(plan.stages[0].sweeps.size() - 1) + ", operation " +
+                            std::to_string(sweep.ops.size() - 1);
+  try {
+    verify_plan(plan);
+    ADD_FAILURE();
+  } catch (const VerificationError& error) {
+    EXPECT_NE(std::string(error.what()).find(place), std::string::npos) << error.what();
+    EXPECT_EQ(error.code(), ExitCode::kVerification);
+  }
+}
+
+TEST(VerifyPlan, AcceptsPlansFromARandomState) { EXPECT_NO_THROW(verify_plan(valid_plan(Start::kRandom))); }
+
+}  // namespace
+}  // namespace qsim
