@@ -1,0 +1,170 @@
+// Programs of random dynamic circuits: every branch run through the interpreter gives the reference's distribution.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "qsim/plan.h"
+#include "support/dense.h"
+#include "support/plan_interpreter.h"
+#include "support/random_circuit.h"
+
+namespace qsim {
+namespace {
+
+struct Branch {
+  dense::State state;
+  std::uint64_t bits = 0;
+  double probability = 1;
+};
+
+class ProgramRunner {
+ public:
+  ProgramRunner(const Circuit& circuit, const Program& program) : circuit_(circuit), program_(program) {}
+
+  std::map<std::uint64_t, double> run() {
+    std::vector<Branch> branches{{{}, 0, 1}};
+    for (const Step& step : program_.steps) {
+      std::vector<Branch> next;
+      for (Branch& branch : branches) apply(step, std::move(branch), next);
+      branches = std::move(next);
+    }
+    for (const auto& [qubit, clbit] : program_.terminal_measures) {
+      Step step;
+      step.kind = Step::Kind::kMeasure;
+      step.qubit = qubit;
+      step.clbit = clbit;
+      std::vector<Branch> next;
+      for (Branch& branch : branches) apply(step, std::move(branch), next);
+      branches = std::move(next);
+    }
+    std::map<std::uint64_t, double> distribution;
+    for (const Branch& branch : branches) distribution[branch.bits] += branch.probability;
+    return distribution;
+  }
+
+ private:
+  bool holds(std::int32_t condition, std::uint64_t bits) const {
+    if (condition < 0) return true;
+    const Condition& c = program_.conditions[static_cast<std::size_t>(condition)];
+    const Register& r = circuit_.cregs()[c.creg];
+    const std::uint64_t value = (bits >> r.first) & ((std::uint64_t{1} << r.size) - 1);
+    return (value == c.value) != c.negated;
+  }
+
+  void apply(const Step& step, Branch branch, std::vector<Branch>& out) const {
+    if (!holds(step.condition, branch.bits)) return out.push_back(std::move(branch));
+    if (step.kind == Step::Kind::kPlan) {
+      branch.state = test::interpret(program_.plans[step.plan], branch.state);
+      return out.push_back(std::move(branch));
+    }
+    for (const std::uint64_t value : {0u, 1u}) {
+      Branch part = branch;
+      double probability = 0;
+      for (std::size_t i = 0; i < part.state.size(); ++i) {
+        if ((i >> step.qubit & 1) != value) part.state[i] = 0;
+        probability += std::norm(part.state[i]);
+      }
+      if (probability < 1e-12) continue;
+      part.probability *= probability;
+      for (auto& amplitude : part.state) amplitude /= std::sqrt(probability);
+      if (step.kind == Step::Kind::kMeasure) {
+        part.bits = (part.bits & ~(std::uint64_t{1} << step.clbit)) | value << step.clbit;
+      } else if (value == 1) {
+        for (std::size_t i = 0; i < part.state.size(); ++i) {
+          if ((i >> step.qubit & 1) == 0) std::swap(part.state[i], part.state[i | std::size_t{1} << step.qubit]);
+        }
+      }
+      out.push_back(std::move(part));
+    }
+  }
+
+  const Circuit& circuit_;
+  const Program& program_;
+};
+
+TEST(MakeProgram, DynamicCircuitsGiveTheReferenceDistribution) {
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  int dynamic = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    test::RandomCircuitOptions random;
+    random.qubits = 4;
+    random.operations = 24;
+    random.seed = seed;
+    random.dynamic = true;
+    random.terminal_measurements = seed % 2 == 0;
+    const Circuit circuit = test::random_circuit(random);
+    PlanOptions options;
+    options.tile_bits = 3;
+    options.rank_bits = static_cast<std::uint32_t>(seed % 2);
+    options.strategy = seed % 3 == 0 ? Strategy::kNaive : Strategy::kSearch;
+    const Program program = make_program(circuit, machine, options);
+    dynamic += program.dynamic;
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+      const Step& step = program.steps[i];
+      if (step.kind != Step::Kind::kPlan || step.plan == 0) continue;
+      const Plan& plan = program.plans[step.plan];
+      EXPECT_EQ(plan.initial_layout, program.plans[step.plan - 1].final_layout);
+      EXPECT_EQ(plan.start, Start::kState);
+      if (step.condition >= 0) {
+        EXPECT_EQ(plan.final_layout, plan.initial_layout);
+      }
+    }
+    const auto expected = dense::distribution(circuit);
+    const auto got = ProgramRunner(circuit, program).run();
+    for (const auto& [bits, probability] : expected) {
+      const auto found = got.find(bits);
+      EXPECT_NEAR(found == got.end() ? 0 : found->second, probability, 1e-10) << "seed " << seed;
+    }
+    double total = 0;
+    for (const auto& [bits, probability] : got) total += probability;
+    EXPECT_NEAR(total, 1, 1e-9);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(dynamic, 100);
+}
+
+TEST(MakeProgram, TerminalMeasurementsLeaveOnePlan) {
+  Circuit circuit(3, 3);
+  circuit.h(0);
+  circuit.add_measure(0, 0);
+  circuit.cx(1, 2);  // does not touch what was measured
+  circuit.add_measure(2, 1);
+  const Program program = make_program(circuit, find_machine("cpu"), {});
+  EXPECT_FALSE(program.dynamic);
+  EXPECT_EQ(program.plans.size(), 1u);
+  ASSERT_EQ(program.terminal_measures.size(), 2u);
+  EXPECT_EQ(program.terminal_measures[0], (std::pair<Qubit, Clbit>{0, 0}));
+  EXPECT_EQ(program.terminal_measures[1], (std::pair<Qubit, Clbit>{2, 1}));
+}
+
+TEST(MakeProgram, AMeasurementThatAConditionReadsIsAStep) {
+  Circuit circuit(2, 1);
+  circuit.h(0);
+  circuit.add_measure(0, 0);
+  circuit.set_condition({0, 1, false});
+  circuit.x(1);
+  circuit.h(1);
+  circuit.clear_condition();
+  const Program program = make_program(circuit, find_machine("cpu"), {});
+  EXPECT_TRUE(program.dynamic);
+  ASSERT_EQ(program.steps.size(), 3u);
+  EXPECT_EQ(program.steps[1].kind, Step::Kind::kMeasure);
+  EXPECT_EQ(program.steps[2].condition, 0);
+  EXPECT_EQ(program.plans[1].gates, 2u) << "operations under one condition are one plan";
+}
+
+TEST(MakeProgram, SomethingWritesTheStartBeforeALeadingMeasurement) {
+  Circuit circuit(1, 1);
+  circuit.add_measure(0, 0);
+  circuit.x(0);
+  const Program program = make_program(circuit, find_machine("cpu"), {});
+  ASSERT_EQ(program.steps.size(), 3u);
+  EXPECT_EQ(program.steps[0].kind, Step::Kind::kPlan);
+  EXPECT_EQ(program.plans[0].start, Start::kZero);
+  EXPECT_EQ(program.plans[0].gates, 0u);
+}
+
+}  // namespace
+}  // namespace qsim

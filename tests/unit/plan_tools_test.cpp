@@ -1,0 +1,310 @@
+// specialize, plan_work, pool_layout, machines, text and JSON, and how planning scales.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/bits.h"
+#include "plan/machine.h"
+#include "qsim/error.h"
+#include "qsim/generators.h"
+#include "qsim/plan.h"
+#include "qsim/result.h"
+#include "support/dense.h"
+#include "support/plan_interpreter.h"
+
+namespace qsim {
+namespace {
+
+Plan plan_of(const char* name, std::uint32_t qubits, std::uint32_t rank_bits, Start start = Start::kZero,
+             const char* machine = "h200", bool trace = false) {
+  PlanOptions options;
+  options.rank_bits = rank_bits;
+  options.start = start;
+  options.strategy = Strategy::kGreedy;
+  options.trace = trace;
+  return make_plan(generate(name, {.qubits = qubits}), find_machine(machine), options);
+}
+
+// Four local bits, two global ones, one sweep with `op`.
+Plan plan_with(const PlanOp& op, std::vector<PhaseTerm> phases = {}) {
+  Plan plan;
+  plan.qubits = 6;
+  plan.rank_bits = 2;
+  plan.start = Start::kState;
+  plan.initial_layout = plan.final_layout = Layout::identity(6);
+  Sweep sweep;
+  sweep.active = sweep.store = {0, 1};
+  sweep.ops = {op};
+  sweep.phases = std::move(phases);
+  plan.stages.push_back({std::nullopt, plan.initial_layout, {sweep}});
+  return plan;
+}
+
+TEST(Specialize, DecidesGlobalControls) {
+  PlanOp flip;
+  flip.form = Form::kFlip;
+  flip.target_count = 1;
+  flip.control_mask = bit_mask(2) | bit_mask(4) | bit_mask(5);
+  flip.control_value = bit_mask(2) | bit_mask(5);  // needs rank 0b10
+  const Plan plan = plan_with(flip);
+  for (const std::uint32_t rank : {0u, 1u, 3u}) {
+    EXPECT_TRUE(specialize(plan.stages[0].sweeps[0], plan, rank).ops.empty()) << rank;
+  }
+  const Sweep here = specialize(plan.stages[0].sweeps[0], plan, 2);
+  ASSERT_EQ(here.ops.size(), 1u);
+  EXPECT_EQ(here.ops[0].control_mask, bit_mask(2));
+  EXPECT_EQ(here.ops[0].control_value, bit_mask(2));
+}
+
+TEST(Specialize, FoldsGlobalPhaseBits) {
+  PlanOp op;
+  op.form = Form::kPhases;
+  op.data_count = 3;
+  const std::vector<PhaseTerm> terms{
+      {bit_mask(1) | bit_mask(4), false, 0.25}, {bit_mask(5), false, 0.5}, {bit_mask(0) | bit_mask(4), true, 0.125}};
+  const Plan plan = plan_with(op, terms);
+  const Sweep& sweep = plan.stages[0].sweeps[0];
+  const Sweep rank0 = specialize(sweep, plan, 0);
+  ASSERT_EQ(rank0.phases.size(), 1u);
+  EXPECT_EQ(rank0.phases[0], (PhaseTerm{bit_mask(0), true, 0.125}));
+  const Sweep rank3 = specialize(sweep, plan, 3);
+  ASSERT_EQ(rank3.phases.size(), 3u);
+  EXPECT_EQ(rank3.phases[0], (PhaseTerm{bit_mask(1), false, 0.25}));
+  EXPECT_EQ(rank3.phases[1], (PhaseTerm{bit_mask(0), true, -0.125}));
+  EXPECT_EQ(rank3.phases[2].mask, 0u);
+  EXPECT_NEAR(rank3.phases[2].angle, 0.625, 1e-15);
+}
+
+TEST(Specialize, DropsPhasesThatDoNothingHere) {
+  PlanOp op;
+  op.form = Form::kPhases;
+  op.data_count = 1;
+  const Plan plan = plan_with(op, {{bit_mask(0) | bit_mask(4), false, 0.25}});
+  EXPECT_TRUE(specialize(plan.stages[0].sweeps[0], plan, 2).ops.empty());
+  EXPECT_EQ(specialize(plan.stages[0].sweeps[0], plan, 1).ops.size(), 1u);
+}
+
+TEST(Specialize, PutsTheRanksStartIntoTheFirstWrite) {
+  const Plan plan = plan_of("ghz", 12, 2);
+  const Sweep& first = plan.stages[0].sweeps[0];
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(specialize(first, plan, rank).start_scale, plan.global_start[rank]);
+  }
+}
+
+TEST(PlanWork, CountsWhatIsTouched) {
+  Plan plan = plan_with({});
+  plan.stages[0].sweeps[0].ops.clear();
+  Sweep& sweep = plan.stages[0].sweeps[0];
+  EXPECT_EQ(plan_work(plan).bytes_swept_per_rank, 16u * (16 + 16));
+  sweep.unborn = bit_mask(3) | bit_mask(2);
+  sweep.births.push_back({3, {}});
+  EXPECT_EQ(plan_work(plan).bytes_swept_per_rank, 16u * (4 + 8));
+  sweep.reads = false;
+  EXPECT_EQ(plan_work(plan).bytes_swept_per_rank, 16u * 8);
+  Exchange exchange;
+  exchange.swaps = {{0, 4}, {1, 5}};
+  plan.stages.push_back({exchange, plan.initial_layout, {}});
+  EXPECT_EQ(plan_work(plan).bytes_exchanged_per_rank, 16u * 12);
+  EXPECT_EQ(plan_work(plan).exchanges, 1u);
+}
+
+TEST(PlanWork, HidesAnExchangeBehindItsSweepsButNotTwice) {
+  Plan plan = plan_with({});
+  plan.stages[0].sweeps[0].predicted_seconds = 1;
+  Exchange exchange;
+  exchange.swaps = {{0, 4}};
+  exchange.chunk_mask = bit_mask(2) | bit_mask(3);
+  exchange.predicted_seconds = 2;
+  plan.stages.push_back({exchange, plan.initial_layout, plan.stages[0].sweeps});
+  EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 4);
+  plan.stages[1].exchange->overlap_before = true;
+  EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 3);
+  plan.stages[1].exchange->overlap_after = true;
+  EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 2.5);  // the first chunk cannot be hidden
+  plan.stages.push_back(plan.stages[1]);
+  plan.stages[2].exchange->overlap_after = false;
+  EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 5.5);  // the sweep between hides the first exchange only
+}
+
+TEST(PoolLayout, NeedsAtMostFivePercentOverTheStateFrom26Qubits) {
+  for (const char* name : {"cpu", "h200"}) {
+    for (const std::uint32_t qubits : {26u, 30u, 33u}) {
+      for (const std::uint32_t rank_bits : {0u, 1u, 3u}) {
+        const Plan plan = plan_of("random", qubits, rank_bits, Start::kRandom, name);
+        const PoolLayout pool = pool_layout(plan, find_machine(name));
+        EXPECT_EQ(pool.state_bytes, std::uint64_t{16} << (qubits - rank_bits));
+        if (qubits - rank_bits < 26) continue;
+        const double share = static_cast<double>(pool.total_bytes()) / static_cast<double>(pool.state_bytes);
+        EXPECT_LE(share, name == std::string("cpu") && rank_bits == 0 ? 1.05 : 1.07) << name << " " << qubits;
+      }
+    }
+  }
+}
+
+TEST(PoolLayout, GivesARingOnlyToSeveralRanks) {
+  EXPECT_EQ(pool_layout(plan_of("qft", 20, 0), find_machine("h200")).chunk_slots, 0u);
+  const PoolLayout pool = pool_layout(plan_of("qft", 36, 3), find_machine("h200"));
+  EXPECT_EQ(pool.chunk_slots, 16u);
+  EXPECT_EQ(pool.chunk_bytes, 32ull << 20);
+}
+
+TEST(LargestQubits, IsWhatTheCardsHold) {
+  const Machine h200 = find_machine("h200");
+  EXPECT_EQ(largest_qubits(h200, Precision::kDouble, 0), 33u);
+  EXPECT_EQ(largest_qubits(h200, Precision::kDouble, 1), 34u);
+  EXPECT_EQ(largest_qubits(h200, Precision::kDouble, 3), 36u);
+  EXPECT_EQ(largest_qubits(h200, Precision::kSingle, 0), 34u);
+}
+
+TEST(FindMachine, NamesWhatIsKnown) {
+  try {
+    find_machine("h20");
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("h200"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("cpu"), std::string::npos);
+  }
+}
+
+TEST(FindMachine, ReadsAFileAndNamesWhatIsWrongInIt) {
+  std::string text;
+  for (const auto& machine : detail::built_in_machines()) {
+    if (machine.name == "h200") text = machine.json;
+  }
+  const auto path = std::filesystem::temp_directory_path() / "qsim_machine_test.json";
+  std::ofstream(path) << text;
+  EXPECT_EQ(find_machine(path.string()).max_tile_bits, find_machine("h200").max_tile_bits);
+  std::filesystem::remove(path);
+  const auto refused = [&](const char* from, const char* to, const char* words) {
+    std::string changed = text;
+    changed.replace(changed.find(from), std::string(from).size(), to);
+    try {
+      detail::parse_machine(changed, "test");
+      ADD_FAILURE() << words;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  };
+  refused("{", "", "JSON");
+  refused("qsim.machine/1", "qsim.machine/9", "schema");
+  refused("\"flip\"", "\"flop\"", "flip");
+  refused("\"threads\": 1", "\"threads\": -1", "threads");
+  refused("\"threads\": 1", "\"threads\": 1, \"colour\": 3", "colour");
+  refused("\"kind\": \"cuda\"", "\"kind\": \"abacus\"", "abacus");
+}
+
+TEST(MakePlan, RefusesTooManyQubitsAndRanks) {
+  const Machine machine = find_machine("h200");
+  EXPECT_THROW(make_plan(Circuit(63), machine, {}), CapacityError);
+  PlanOptions options;
+  options.rank_bits = 4;
+  EXPECT_THROW(make_plan(Circuit(3), machine, options), UsageError);
+  options.rank_bits = 3;
+  Circuit circuit(3);
+  circuit.h(0);
+  options.known_zeros = false;
+  EXPECT_THROW(make_plan(circuit, machine, options), UsageError);
+}
+
+TEST(MakePlan, PlansNoQubits) {
+  for (const Strategy strategy : {Strategy::kNaive, Strategy::kGreedy, Strategy::kSearch}) {
+    PlanOptions options;
+    options.strategy = strategy;
+    const Plan plan = make_plan(Circuit(0), find_machine("cpu"), options);
+    const auto state = test::interpret(plan);
+    ASSERT_EQ(state.size(), 1u);
+    EXPECT_EQ(state[0], Complex(1));
+  }
+}
+
+TEST(MakePlan, GhzOnEightRanksNeedsNoExchange) { EXPECT_EQ(plan_work(plan_of("ghz", 30, 3)).exchanges, 0u); }
+
+TEST(MakePlan, TheQftOfZeroIsOneWrite) {
+  const Plan plan = plan_of("qft", 30, 2);
+  const PlanWork work = plan_work(plan);
+  EXPECT_EQ(work.sweeps, 1u);
+  EXPECT_EQ(work.exchanges, 0u);
+  EXPECT_EQ(work.bytes_swept_per_rank, std::uint64_t{16} << 28);
+}
+
+TEST(MakePlan, TracesEveryGate) {
+  const Circuit circuit = generate("random", {.qubits = 16});
+  const Plan plan = plan_of("random", 16, 1, Start::kRandom, "h200", true);
+  std::vector<bool> seen(circuit.operations().size(), false);
+  for (const TraceEntry& entry : plan.trace) {
+    EXPECT_FALSE(seen[entry.operation]) << entry.operation;
+    seen[entry.operation] = true;
+    EXPECT_TRUE(entry.stage >= 0 || !entry.note.empty());
+  }
+  EXPECT_EQ(plan.trace.size(), plan.gates);
+}
+
+TEST(MakePlan, AMillionGatesTakeSecondsAndMemoryInProportion) {
+  const Circuit circuit = generate("random", {.qubits = 24, .depth = 27800});
+  ASSERT_GT(circuit.operations().size(), 1'000'000u);
+  PlanOptions options;
+  options.strategy = Strategy::kGreedy;
+  options.start = Start::kRandom;
+  const auto start = std::chrono::steady_clock::now();
+  const Plan plan = make_plan(circuit, find_machine("h200"), options);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(seconds.count(), 10);
+  EXPECT_LT(pool_layout(plan, find_machine("h200")).table_bytes, 400ull << 20);
+}
+
+TEST(PlanText, IsAScreenfulAndNamesTheWork) {
+  const Plan plan = plan_of("random", 30, 2, Start::kRandom);
+  const std::string text = plan_text(plan, find_machine("h200"));
+  EXPECT_NE(text.find("30 qubits, double, 4 ranks of h200, from a random state"), std::string::npos);
+  EXPECT_NE(text.find("exchange"), std::string::npos);
+  EXPECT_NE(text.find("fits in"), std::string::npos);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 40);
+}
+
+TEST(PlanJson, HasEveryKeyOfTheSchema) {
+  CircuitSummary circuit;
+  circuit.file = "a.qasm";
+  circuit.language = "OPENQASM 2.0";
+  const Plan plan = plan_of("random", 30, 2, Start::kRandom);
+  const auto json = nlohmann::json::parse(plan_json(plan, find_machine("h200"), circuit, {"careful"}));
+  const char* keys[] = {"schema",
+                        "ok",
+                        "circuit",
+                        "ranks",
+                        "precision",
+                        "tile_bits",
+                        "sweeps",
+                        "exchanges",
+                        "bytes_swept_per_rank",
+                        "bytes_exchanged_per_rank",
+                        "memory_bytes_per_rank",
+                        "predicted_time_s",
+                        "fits",
+                        "largest_qubits",
+                        "stages",
+                        "exit_code",
+                        "warnings",
+                        "error"};
+  for (const char* key : keys) EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_EQ(json["schema"], "qsim.plan/1");
+  EXPECT_EQ(json["ranks"], 4);
+  EXPECT_EQ(json["fits"], true);
+  EXPECT_EQ(json["bytes_swept_per_rank"], std::to_string(plan_work(plan).bytes_swept_per_rank));
+  EXPECT_EQ(json["stages"].size(), plan.stages.size());
+  EXPECT_EQ(json["stages"][0]["sweeps"].size(), plan.stages[0].sweeps.size());
+  EXPECT_TRUE(json["stages"][0]["exchange"].is_null());
+  EXPECT_EQ(json["warnings"][0], "careful");
+  const Failure failure{ExitCode::kCapacity, "too big", "", "", 3, 0, 0};
+  const auto error = nlohmann::json::parse(plan_error_json(circuit, failure));
+  for (const char* key : keys) EXPECT_TRUE(error.contains(key)) << key;
+  EXPECT_EQ(error["ok"], false);
+  EXPECT_EQ(error["exit_code"], 5);
+  EXPECT_EQ(error["error"]["line"], 3);
+}
+
+}  // namespace
+}  // namespace qsim
