@@ -55,7 +55,6 @@ class ThreadGroup {
       arrived_ = 0;
       ++generation_;
       changed_.notify_all();
-      throw_if_failed();
       return;
     }
     wait(lock, 0, size_, [&] { return generation_ != generation; });
@@ -68,31 +67,37 @@ class ThreadGroup {
   void exchange(int rank, int peer, std::span<const std::byte> send, std::span<std::byte> receive) {
     Mail& out = mail(rank, peer);
     Mail& in = mail(peer, rank);
-    std::span<const std::byte> data;
-    {
-      std::unique_lock lock(mutex_);
-      out = {send, true};
-      changed_.notify_all();
-      wait(lock, peer, peer + 1, [&] { return in.posted; });
-      data = in.data;
-    }
-    const bool fits = data.size() == receive.size();
-    if (fits && !data.empty()) std::memcpy(receive.data(), data.data(), data.size());
     std::unique_lock lock(mutex_);
-    in.posted = false;
+    out = {send, true, false};
     changed_.notify_all();
-    wait(lock, peer, peer + 1, [&] { return !out.posted; });
-    if (!fits) {
-      throw CommunicatorError("rank " + std::to_string(peer) + " sent " + std::to_string(data.size()) +
-                                  " bytes where " + std::to_string(receive.size()) + " were expected",
-                              rank);
+    bool fits = false;
+    try {
+      wait(lock, peer, peer + 1, [&] { return in.posted; });
+      in.taken = true;
+      const std::span<const std::byte> data = in.data;
+      fits = data.size() == receive.size();
+      lock.unlock();
+      if (fits && !data.empty()) std::memcpy(receive.data(), data.data(), data.size());
+      lock.lock();
+      in = {};
+      changed_.notify_all();
+      wait(lock, peer, peer + 1, [&] { return !out.posted; });
+    } catch (const CommunicatorError&) {
+      // The caller's buffer may go now, but not while the peer copies from it.
+      changed_.wait(lock, [&] { return !out.taken; });
+      out = {};
+      throw;
     }
+    if (!fits)
+      throw CommunicatorError(
+          "ranks " + std::to_string(rank) + " and " + std::to_string(peer) + " exchange messages of different sizes",
+          rank);
   }
 
  private:
   struct Mail {
     std::span<const std::byte> data;
-    bool posted = false;
+    bool posted = false, taken = false;
   };
 
   Mail& mail(int from, int to) { return mail_[static_cast<std::size_t>(from * size_ + to)]; }
@@ -107,8 +112,8 @@ class ThreadGroup {
   void wait(std::unique_lock<std::mutex>& lock, int first, int last, Condition&& condition) {
     const auto gone = [&] { return std::find(ended_.begin() + first, ended_.begin() + last, true); };
     changed_.wait(lock, [&] { return condition() || failed_rank_ >= 0 || gone() != ended_.begin() + last; });
-    throw_if_failed();
     if (condition()) return;
+    throw_if_failed();
     const int rank = static_cast<int>(gone() - ended_.begin());
     throw ReleasedError("rank " + std::to_string(rank) + " ended while other ranks wait for it", rank);
   }
