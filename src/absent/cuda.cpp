@@ -1,4 +1,5 @@
 // Stands in for src/cuda in a build without CUDA.
+#include "device/gpu_parts.h"
 #include "qsim/backend.h"
 #include "qsim/error.h"
 
@@ -7,5 +8,11 @@ namespace qsim {
 std::unique_ptr<Backend> make_cuda_backend(const BackendOptions&) {
   throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use --backend cpu");
 }
+
+std::vector<TransportFactory> gpu_transports() { return {}; }
+
+GpuSurvey survey_gpus() { return {{}, "this qsim was built without CUDA"}; }
+
+std::string cuda_build_version() { return {}; }
 
 }  // namespace qsim

@@ -1,0 +1,43 @@
+// What a build with CUDA adds to the registry; src/absent stands in for it where there is none.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "qsim/backend.h"
+#include "qsim/communicator.h"
+#include "qsim/simulator.h"
+
+namespace qsim {
+
+/// A way for the state to travel between ranks. `open` is collective and throws CommunicatorError on every rank alike
+/// where this way is not there.
+struct TransportFactory {
+  std::string name;  // "host", "p2p", "nccl", "mpi", "staged"
+  ExchangeKind kind = ExchangeKind::kAuto;
+  std::unique_ptr<Transport> (*open)(Backend& backend, Communicator& communicator, std::uint32_t local_bits,
+                                     Precision precision) = nullptr;
+};
+
+/// Transports between GPUs, best first.
+std::vector<TransportFactory> gpu_transports();
+
+struct GpuInfo {
+  int id = 0;
+  std::string name;
+  std::uint64_t memory_bytes = 0, free_bytes = 0;
+};
+/// GPUs that can be used; starts the driver. `reason` says why there are none.
+struct GpuSurvey {
+  std::vector<GpuInfo> devices;
+  std::string reason;
+};
+GpuSurvey survey_gpus();
+
+/// Versions that this build was made with, without starting the driver; empty without CUDA.
+std::string cuda_build_version();
+
+}  // namespace qsim
