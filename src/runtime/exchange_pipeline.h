@@ -1,0 +1,56 @@
+// Runs exchanges: cuts the shard into chunks, trades them with every partner, and lets neighbouring sweeps run chunk by
+// chunk while other chunks travel.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "qsim/backend.h"
+#include "qsim/plan.h"
+#include "runtime/distributed_state.h"
+
+namespace qsim {
+
+/// A prepared sweep that runs chunk by chunk beside an exchange.
+struct ChunkedSweep {
+  std::uint32_t handle = 0;
+  bool accumulate_norm = false;
+};
+
+class ExchangePipeline {
+ public:
+  /// `transport` is null where there is one rank. The slots are those of the backend's reserved pool.
+  ExchangePipeline(const DistributedState& state, Transport* transport, const PoolLayout& pool);
+
+  /// Swaps the bits of `exchange`; `before` and `after` are run on every chunk just before and after it travels.
+  void run(const Exchange& exchange, std::optional<ChunkedSweep> before, std::optional<ChunkedSweep> after);
+  /// Trades the amplitudes of a view with `peer`'s amplitudes of another view of the same mask; completes before it
+  /// returns. Views larger than a slot are cut.
+  void trade_view(ChunkView mine, ChunkView theirs, int peer);
+  /// Further bits, outside `mask`, that cut views of `mask` until they fit a slot.
+  Index extra_cut(Index mask) const;
+
+  /// A slot for data that is to stay while views are traded on lane 0 (which uses the others): needs two slots.
+  std::uint32_t spare_slot() const;
+
+  std::uint64_t bytes_sent() const { return bytes_sent_; }
+  /// Wall time with a transfer in flight.
+  double seconds() const { return seconds_; }
+
+ private:
+  void trade(ChunkView mine, ChunkView theirs, int peer, int lane);
+  void require_transport() const;
+
+  Backend& backend_;
+  Transport* transport_;
+  const std::uint32_t local_bits_;
+  const Index rank_;
+  const std::uint64_t amplitude_bytes_;
+  const std::uint64_t slot_bytes_;
+  const std::uint32_t slots_;
+  std::uint32_t turn_ = 0;
+  std::uint64_t bytes_sent_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace qsim

@@ -1,0 +1,79 @@
+// Runs plans: a short loop over stages. Everything is prepared before the first sweep; nothing allocates in the loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "qsim/plan.h"
+#include "runtime/distributed_state.h"
+#include "runtime/exchange_pipeline.h"
+
+namespace qsim {
+
+/// What a run has done so far.
+struct ExecutionCounts {
+  std::uint64_t gates_planned = 0, gates_applied = 0;
+  std::uint64_t sweeps = 0, exchanges = 0, bytes_swept = 0;
+  double norm = 1;  // after the last plan that was checked, relative to what was expected
+  bool norm_checked = false;
+};
+
+class Executor {
+ public:
+  /// `check_norm`: the sum of probabilities is taken in every stage's last sweep and compared with what is expected.
+  Executor(DistributedState& state, ExchangePipeline& exchanges, bool check_norm);
+
+  /// Uploads the plan's sweeps, specialised to this rank; returns the number to run it by. The plan must outlive the
+  /// executor.
+  std::size_t prepare(const Plan& plan);
+  /// Uploads one sweep that is already specialised; returns its handle.
+  std::uint32_t prepare_sweep(const Sweep& sweep);
+
+  /// Runs plan number `number`. Unless the plan starts afresh, the state must lie in its initial layout. Throws
+  /// VerificationError, the same on every rank, when the norm differs from `expected_norm` by more than the precision
+  /// allows (relative to it).
+  void run(std::size_t number, double expected_norm, std::uint64_t start_seed);
+  /// Makes the start state of `plan`, whatever the state was; the start |0...0> is made by the plan's first sweep.
+  void make_start(const Plan& plan, std::uint64_t start_seed);
+  /// Runs one prepared sweep over the whole shard; `bytes` are counted.
+  void run_sweep(std::uint32_t handle, std::uint64_t bytes);
+
+  /// Called with the share of a plan's predicted time that is done.
+  std::function<void(double)> on_progress;
+
+  const ExecutionCounts& counts() const { return counts_; }
+
+ private:
+  struct PreparedStage {
+    std::uint32_t first_handle = 0;
+    std::vector<std::uint64_t> sweep_bytes;  // read plus written
+  };
+  struct PreparedPlan {
+    const Plan* plan = nullptr;
+    std::vector<PreparedStage> stages;
+    double predicted_seconds = 0;
+    std::size_t steps = 0;
+  };
+
+  void run_stage(const PreparedPlan& prepared, std::size_t number);
+  std::size_t run_exchange(const PreparedPlan& prepared, std::size_t number);
+  void count_sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t sweep);
+  void step_done(const PreparedPlan& prepared, double predicted_seconds);
+  void check_norms(const Plan& plan, double expected_norm);
+
+  DistributedState& state_;
+  ExchangePipeline& exchanges_;
+  const bool check_norm_;
+  std::vector<PreparedPlan> plans_;
+  std::vector<double> norms_;  // of each stage of the running plan; negative: not taken
+  bool held_back_ = false;     // the stage before left its last sweep to this stage's exchange
+  double seconds_done_ = 0;
+  std::size_t steps_done_ = 0;
+  ExecutionCounts counts_;
+};
+
+/// Bytes that a sweep reads and writes in a shard of 2^local_bits amplitudes.
+std::uint64_t sweep_bytes(const Sweep& sweep, std::uint32_t local_bits, Precision precision);
+
+}  // namespace qsim

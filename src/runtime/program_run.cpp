@@ -1,0 +1,247 @@
+// The walk over branches. A waiting branch's state is saved before its measurement where a snapshot is free; otherwise
+// it is simulated again from the nearest saved ancestor.
+#include "runtime/program_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "qsim/error.h"
+#include "runtime/observables.h"
+#include "runtime/sampling.h"
+
+namespace qsim {
+namespace {
+
+/// Outcomes below this share of their branch are rounding noise where every branch is wanted.
+double noise_share(Precision precision) { return precision == Precision::kDouble ? 1e-14 : 1e-9; }
+
+std::uint32_t first_tile_bits(const Program& program) {
+  return program.plans.empty() ? 1 : std::max(1u, program.plans.front().tile_bits);
+}
+
+void add_scaled(std::vector<double>& sum, const std::vector<double>& values, double factor) {
+  sum.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) sum[i] += factor * values[i];
+}
+
+}  // namespace
+
+ProgramRun::ProgramRun(const Program& program, const Circuit& circuit, DistributedState& state,
+                       ExchangePipeline& exchanges, Executor& executor, std::uint32_t snapshots)
+    : program_(program),
+      circuit_(circuit),
+      state_(state),
+      exchanges_(exchanges),
+      executor_(executor),
+      collapse_(state, exchanges, executor, first_tile_bits(program)),
+      terminal_(program.terminal_measures, circuit.clbits()) {
+  for (std::uint32_t snapshot = snapshots; snapshot-- > 0;) free_snapshots_.push_back(snapshot);
+}
+
+void ProgramRun::prepare() {
+  if (program_.steps.empty() || program_.steps.front().kind != Step::Kind::kPlan ||
+      program_.steps.front().condition >= 0 || program_.plans.at(program_.steps.front().plan).start == Start::kState) {
+    throw Error("a program must begin with a plan that makes the start state");
+  }
+  for (const Plan& plan : program_.plans) plan_numbers_.push_back(executor_.prepare(plan));
+  Layout layout = program_.plans.front().initial_layout;
+  for (const Step& step : program_.steps) {
+    if (step.kind == Step::Kind::kPlan) {
+      const Plan& plan = program_.plans.at(step.plan);
+      if (step.condition >= 0 && plan.final_layout != plan.initial_layout) {
+        throw Error("a conditional plan moves qubits");
+      }
+      layout = plan.final_layout;
+    } else {
+      collapse_.prepare(layout.bit_of.at(step.qubit), step.kind == Step::Kind::kReset);
+    }
+  }
+}
+
+bool ProgramRun::applies(const Step& step, const ClassicalBits& bits) const {
+  return step.condition < 0 ||
+         condition_holds(program_.conditions[static_cast<std::size_t>(step.condition)], bits, circuit_.cregs());
+}
+
+Answers ProgramRun::run(const ReadOuts& read_outs) {
+  read_outs_ = read_outs;
+  answers_ = {};
+  answers_.probabilities.resize(read_outs.probabilities.size());
+  done_ = 0;
+  waiting_.clear();
+  if (!program_.dynamic) executor_.on_progress = on_progress;
+  Branch root;
+  root.bits.assign(circuit_.clbits(), false);
+  root.shots.resize(read_outs.shots);
+  std::iota(root.shots.begin(), root.shots.end(), std::uint64_t{0});
+  follow(std::move(root));
+  while (!waiting_.empty()) {
+    Branch branch = std::move(waiting_.back());
+    waiting_.pop_back();
+    recover(branch);
+    const Step& step = program_.steps[branch.step];
+    take(branch, step, branch.next);
+    ++branch.step;
+    follow(std::move(branch));
+  }
+  answers_.exchange_seconds = exchanges_.seconds() - read_exchange_seconds_;
+  answers_.exchange_bytes = exchanges_.bytes_sent() - read_exchange_bytes_;
+  return std::move(answers_);
+}
+
+void ProgramRun::follow(Branch branch) {
+  for (; branch.step < program_.steps.size(); ++branch.step) {
+    const Step& step = program_.steps[branch.step];
+    if (!applies(step, branch.bits)) continue;
+    if (step.kind == Step::Kind::kPlan) {
+      executor_.run(plan_numbers_[step.plan], branch.norm, read_outs_.start_seed);
+    } else {
+      split(branch, step);
+    }
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const double exchange_seconds = exchanges_.seconds();
+  const std::uint64_t exchange_bytes = exchanges_.bytes_sent();
+  read(branch);
+  read_exchange_seconds_ += exchanges_.seconds() - exchange_seconds;
+  read_exchange_bytes_ += exchanges_.bytes_sent() - exchange_bytes;
+  answers_.read_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  done_ += branch.weight;
+  if (program_.dynamic && on_progress) on_progress(std::min(1.0, done_));
+}
+
+/// Takes the outcomes that are wanted: those that shots fall on and, for exact answers, all that are possible.
+void ProgramRun::split(Branch& branch, const Step& step) {
+  const auto [zero, one] = collapse_.weigh(step.qubit);
+  const std::uint64_t total = zero + one;
+  const double share_one = static_cast<double>(one) / static_cast<double>(total);
+  std::vector<std::uint64_t> ones;
+  std::vector<std::uint64_t> zeros;
+  for (const std::uint64_t shot : branch.shots) {
+    const bool is_one = scale_word(shot_word(read_outs_.seed, shot, branch.step), total) >= zero;
+    (is_one ? ones : zeros).push_back(shot);
+  }
+  const double noise = read_outs_.exact() ? noise_share(state_.precision) : 2.0;
+  bool wants_one = !ones.empty() || share_one > noise;
+  const bool wants_zero = !zeros.empty() || 1 - share_one > noise;
+  if (!wants_one && !wants_zero) wants_one = share_one > 0.5;  // nothing is asked for: follow the likelier one
+  if (wants_one && wants_zero) {
+    Branch other = branch;
+    other.shots = std::move(ones);
+    other.next = {true, share_one};
+    wait(std::move(other));
+  }
+  const bool first = wants_one && !wants_zero;
+  branch.shots = first ? std::move(ones) : std::move(zeros);
+  take(branch, step, {first, first ? share_one : 1 - share_one});
+}
+
+void ProgramRun::take(Branch& branch, const Step& step, const Choice& choice) {
+  collapse_.keep(step.qubit, choice.one, step.kind == Step::Kind::kReset, choice.share, branch.norm);
+  branch.path.push_back(choice);
+  branch.weight *= choice.share;
+  if (step.kind == Step::Kind::kMeasure) branch.bits[step.clbit] = choice.one;
+}
+
+void ProgramRun::wait(Branch branch) {
+  if (read_outs_.exact() && answers_.branches + waiting_.size() + 2 > kMaxBranches) throw_too_many_branches();
+  if (!free_snapshots_.empty()) {
+    branch.snapshot = free_snapshots_.back();
+    free_snapshots_.pop_back();
+    state_.backend.save_state(static_cast<std::uint32_t>(branch.snapshot));
+  }
+  branch.layout = state_.layout;
+  waiting_.push_back(std::move(branch));
+}
+
+/// Makes the state that `branch` waited with.
+void ProgramRun::recover(Branch& branch) {
+  state_.moves.clear();
+  if (branch.snapshot >= 0) {
+    state_.backend.restore_state(static_cast<std::uint32_t>(branch.snapshot));
+    state_.layout = branch.layout;
+    free_snapshots_.push_back(static_cast<std::uint32_t>(branch.snapshot));
+    branch.snapshot = -1;
+    return;
+  }
+  // All waiting branches are siblings of this one's ancestors: their saved states lie on its path.
+  const auto saved =
+      std::find_if(waiting_.rbegin(), waiting_.rend(), [](const Branch& other) { return other.snapshot >= 0; });
+  Branch from;
+  from.bits.assign(circuit_.clbits(), false);
+  if (saved != waiting_.rend()) {
+    from.step = saved->step;
+    from.path = saved->path;
+    from.bits = saved->bits;
+    from.weight = saved->weight;
+    from.norm = saved->norm;
+    state_.backend.restore_state(static_cast<std::uint32_t>(saved->snapshot));
+    state_.layout = saved->layout;
+  }
+  replay(from, branch);
+}
+
+void ProgramRun::replay(Branch& from, const Branch& target) {
+  for (; from.step < target.step; ++from.step) {
+    const Step& step = program_.steps[from.step];
+    if (!applies(step, from.bits)) continue;
+    if (step.kind == Step::Kind::kPlan) {
+      executor_.run(plan_numbers_[step.plan], from.norm, read_outs_.start_seed);
+    } else {
+      take(from, step, target.path.at(from.path.size()));
+    }
+  }
+}
+
+void ProgramRun::read(const Branch& branch) {
+  ++answers_.branches;
+  if (read_outs_.exact()) read_exact(branch);
+  if (!branch.shots.empty()) draw(branch);
+}
+
+void ProgramRun::read_exact(const Branch& branch) {
+  const double factor = branch.weight / branch.norm;
+  if (read_outs_.marginals) add_scaled(answers_.marginals, marginals(state_), factor);
+  for (std::size_t i = 0; i < read_outs_.probabilities.size(); ++i) {
+    add_scaled(answers_.probabilities[i], qubit_probabilities(state_, read_outs_.probabilities[i]), factor);
+  }
+  if (!read_outs_.paulis.empty()) {
+    add_scaled(answers_.paulis, pauli_expectations(state_, exchanges_, read_outs_.paulis), factor);
+  }
+  if (!read_outs_.distribution) return;
+  ClassicalBits bits = branch.bits;
+  for (const auto& [value, probability] : outcome_distribution(state_, terminal_.mask(), kMaxOutcomes)) {
+    terminal_.write(value, bits);
+    answers_.distribution[bit_string(bits, circuit_.cregs())] += factor * probability;
+  }
+  if (answers_.distribution.size() > kMaxOutcomes) {
+    throw UnsupportedError("the exact distribution has more than " + std::to_string(kMaxOutcomes) +
+                           " outcomes: draw --shots instead");
+  }
+}
+
+void ProgramRun::draw(const Branch& branch) {
+  ClassicalBits bits = branch.bits;
+  if (terminal_.mask() == 0) {
+    answers_.counts[bit_string(bits, circuit_.cregs())] += branch.shots.size();
+    return;
+  }
+  Sampler sampler(state_, exchanges_);
+  const OutcomeCounts outcomes = sampler.sample(branch.shots, read_outs_.seed, program_.steps.size(), terminal_.mask());
+  for (const auto& [value, times] : outcomes) {
+    terminal_.write(value, bits);
+    answers_.counts[bit_string(bits, circuit_.cregs())] += times;
+  }
+}
+
+void ProgramRun::throw_too_many_branches() const {
+  const auto splits = std::count_if(program_.steps.begin(), program_.steps.end(),
+                                    [](const Step& step) { return step.kind != Step::Kind::kPlan; });
+  throw UnsupportedError("an exact answer would need more than " + std::to_string(kMaxBranches) +
+                         " branches (at least " + std::to_string(answers_.branches + waiting_.size() + 2) +
+                         ", at most 2^" + std::to_string(splits) + " for " + std::to_string(splits) +
+                         " mid-circuit measurements and resets): draw --shots instead");
+}
+
+}  // namespace qsim

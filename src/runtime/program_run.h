@@ -1,0 +1,106 @@
+// Runs a program: one plan, or a tree of branches where measurements and resets split the state. Branches are walked
+// depth first; the shots are split by draws keyed by (seed, shot, step), so the order of the walk does not show.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "qsim/plan.h"
+#include "qsim/simulator.h"
+#include "runtime/classical_bits.h"
+#include "runtime/collapse.h"
+#include "runtime/executor.h"
+
+namespace qsim {
+
+constexpr std::size_t kMaxBranches = 4096;
+constexpr std::size_t kMaxOutcomes = std::size_t{1} << 20;
+
+/// What is to be read at the end of every branch.
+struct ReadOuts {
+  std::uint64_t shots = 0, seed = 0, start_seed = 1;
+  bool distribution = false, marginals = false;
+  std::span<const std::vector<Qubit>> probabilities;
+  std::span<const PauliString> paulis;
+  /// Needs every branch, however unlikely.
+  bool exact() const { return distribution || marginals || !probabilities.empty() || !paulis.empty(); }
+};
+
+/// The answers; averages over the branches where there are several.
+struct Answers {
+  std::map<std::string, std::uint64_t> counts;
+  std::map<std::string, double> distribution;
+  std::vector<double> marginals;
+  std::vector<std::vector<double>> probabilities;
+  std::vector<double> paulis;
+  std::size_t branches = 0;
+  double read_seconds = 0;
+  double exchange_seconds = 0;  // of the branches, without what read-outs exchange
+  std::uint64_t exchange_bytes = 0;
+};
+
+class ProgramRun {
+ public:
+  /// `snapshots`: how many states the pool can save. Everything given must outlive the run.
+  ProgramRun(const Program& program, const Circuit& circuit, DistributedState& state, ExchangePipeline& exchanges,
+             Executor& executor, std::uint32_t snapshots);
+
+  /// Uploads everything that any branch needs.
+  void prepare();
+  /// Runs all branches; afterwards the state is that of the last one. UnsupportedError where an exact answer needs more
+  /// than kMaxBranches branches.
+  Answers run(const ReadOuts& read_outs);
+
+  /// Called with the share of the work that is done.
+  std::function<void(double)> on_progress;
+
+ private:
+  struct Choice {
+    bool one = false;
+    double share = 1;
+  };
+  struct Branch {
+    std::size_t step = 0;
+    std::vector<Choice> path;  // at the measurements and resets so far
+    ClassicalBits bits;
+    double weight = 1, norm = 1;  // probability of the branch; total probability of its scaled state
+    std::vector<std::uint64_t> shots;
+    Choice next;  // of a waiting branch: what it takes at `step`
+    std::int64_t snapshot = -1;
+    Layout layout;
+  };
+
+  bool applies(const Step& step, const ClassicalBits& bits) const;
+  void follow(Branch branch);
+  void split(Branch& branch, const Step& step);
+  void take(Branch& branch, const Step& step, const Choice& choice);
+  void wait(Branch branch);
+  void recover(Branch& branch);
+  void replay(Branch& from, const Branch& target);
+  void read(const Branch& branch);
+  void read_exact(const Branch& branch);
+  void draw(const Branch& branch);
+  [[noreturn]] void throw_too_many_branches() const;
+
+  const Program& program_;
+  const Circuit& circuit_;
+  DistributedState& state_;
+  ExchangePipeline& exchanges_;
+  Executor& executor_;
+  Collapse collapse_;
+  TerminalMeasurements terminal_;
+  std::vector<std::size_t> plan_numbers_;
+  std::vector<std::uint32_t> free_snapshots_;
+  std::vector<Branch> waiting_;
+  ReadOuts read_outs_;
+  Answers answers_;
+  double done_ = 0;
+  double read_exchange_seconds_ = 0;
+  std::uint64_t read_exchange_bytes_ = 0;
+};
+
+}  // namespace qsim

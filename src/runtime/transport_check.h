@@ -1,0 +1,35 @@
+// Trust in a transport: a bit-exact test before it is used, and checksums of every trade with --verify full.
+#pragma once
+
+#include <memory>
+
+#include "runtime/distributed_state.h"
+
+namespace qsim {
+
+/// Trades a known tile with every other rank and compares what arrives bit by bit; overwrites part of the state and
+/// forgets prepared sweeps. Throws CommunicatorError, the same on every rank, naming what differed.
+void self_test(DistributedState& state, Transport& transport, const PoolLayout& pool);
+
+/// Compares a checksum of every trade's data before and after it travelled.
+class CheckedTransport final : public Transport {
+ public:
+  CheckedTransport(Transport& inner, Backend& backend, Communicator& communicator);
+  std::string_view name() const override { return inner_.name(); }
+  std::uint64_t max_trade_bytes(std::uint64_t slot_bytes) const override { return inner_.max_trade_bytes(slot_bytes); }
+  void trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) override;
+  void finish() override { inner_.finish(); }
+  /// Throws VerificationError, the same on every rank, if any trade so far arrived changed.
+  void require_intact();
+
+ private:
+  std::uint64_t checksum(ChunkView view, std::uint32_t slot, int lane);
+
+  Transport& inner_;
+  Backend& backend_;
+  Communicator& communicator_;
+  std::uint64_t trades_ = 0, changed_ = 0;
+  int changed_peer_ = -1;
+};
+
+}  // namespace qsim

@@ -1,0 +1,62 @@
+// Versions and devices for the record; nothing here starts a driver.
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/build_info.h"
+#include "comm/launcher.h"
+#include "device/gpu_parts.h"
+#include "qsim/simulator.h"
+
+namespace qsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What follows `key` on its line of a /proc file, without blanks around it.
+std::string line_value(const fs::path& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t at = line.find(key);
+    if (at == std::string::npos) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", at + key.size());
+    return begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(" \t") + 1 - begin);
+  }
+  return {};
+}
+
+std::vector<std::string> nvidia_devices() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/driver/nvidia/gpus", error)) {
+    names.push_back(line_value(entry.path() / "information", "Model:"));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string nvidia_driver() {
+  const std::string text = line_value("/proc/driver/nvidia/version", "Module");
+  return text.substr(0, text.find(' '));
+}
+
+}  // namespace
+
+EnvironmentSummary environment() {
+  const BuildInfo build = build_info();
+  EnvironmentSummary summary;
+  summary.version = build.version;
+  summary.commit = build.commit;
+  summary.compiler = build.compiler;
+  summary.cuda = cuda_build_version();
+  summary.driver = nvidia_driver();
+  summary.mpi = mpi_library_version();
+  utsname system{};
+  if (::uname(&system) == 0) summary.host = system.nodename;
+  summary.devices = nvidia_devices();
+  return summary;
+}
+
+}  // namespace qsim

@@ -1,0 +1,109 @@
+// Backends by name; transports in order of preference, each tested bit by bit before it is used.
+#include "simulator/registry.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "comm/launcher.h"
+#include "cpu/cpu_info.h"
+#include "qsim/error.h"
+#include "runtime/agreement.h"
+#include "runtime/transport_check.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::uint32_t kOneThreadBits = 12;  // a shard that one core sweeps faster than threads meet
+
+std::unique_ptr<Transport> open_host(Backend& backend, Communicator& communicator, std::uint32_t, Precision) {
+  return make_host_transport(backend, communicator);
+}
+
+std::string kind_name(ExchangeKind kind) {
+  switch (kind) {
+    case ExchangeKind::kAuto:
+      return "auto";
+    case ExchangeKind::kP2p:
+      return "p2p";
+    case ExchangeKind::kNccl:
+      return "nccl";
+    case ExchangeKind::kMpi:
+      return "mpi";
+    case ExchangeKind::kStaged:
+      return "staged";
+  }
+  throw Error("unknown exchange kind " + std::to_string(static_cast<int>(kind)));
+}
+
+/// What may carry the state of `backend_name`'s ranks.
+std::vector<TransportFactory> candidates(const std::string& backend_name, const Communicator& communicator) {
+  if (backend_name == "cuda") return gpu_transports();
+  const bool by_mpi = communicator.name() == "mpi";
+  return {{by_mpi ? "mpi" : "host", by_mpi ? ExchangeKind::kMpi : ExchangeKind::kAuto, open_host}};
+}
+
+int affinity_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return std::max(1u, std::thread::hardware_concurrency());
+  return std::max(1, CPU_COUNT(&set));
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options) {
+  if (name == "cpu") return make_cpu_backend(options);
+  if (name == "cuda") return make_cuda_backend(options);
+  if (name == "null") return make_null_backend(options);
+  throw UsageError("unknown backend \"" + name + "\": auto, cpu, cuda or null");
+}
+
+OpenedTransport open_transport(const std::string& backend_name, ExchangeKind wanted, DistributedState& state,
+                               const PoolLayout& pool) {
+  OpenedTransport opened;
+  Communicator& communicator = state.communicator;
+  if (communicator.size() == 1) return opened;
+  std::string refusals;
+  for (const TransportFactory& factory : candidates(backend_name, communicator)) {
+    if (wanted != ExchangeKind::kAuto && factory.kind != wanted) continue;
+    try {
+      std::unique_ptr<Transport> transport =
+          factory.open(state.backend, communicator, state.local_bits(), state.precision);
+      self_test(state, *transport, pool);
+      opened.name = factory.name;
+      opened.reason = wanted != ExchangeKind::kAuto ? "as asked for" : refusals.empty() ? "first choice" : refusals;
+      opened.transport = std::move(transport);
+      return opened;
+    } catch (const CommunicatorError& error) {
+      refusals += (refusals.empty() ? "" : "; ") + factory.name + ": " + error.what();
+    }
+  }
+  if (wanted != ExchangeKind::kAuto) {
+    throw CommunicatorError("--exchange " + kind_name(wanted) + " is not there for backend " + backend_name + " over " +
+                            std::string(communicator.name()) + (refusals.empty() ? "" : " (" + refusals + ")"));
+  }
+  throw CommunicatorError("no way to move the state between ranks was left (" + refusals + ")");
+}
+
+int rank_threads(int wanted, std::uint32_t local_bits, int ranks_in_process) {
+  if (wanted > 0) return wanted;
+  if (local_bits <= kOneThreadBits) return 1;
+  const int cores = affinity_cores();
+  int sharing = ranks_in_process;
+  const LaunchEnvironment launch = launch_environment();
+  // Ranks that the launcher has bound each see cores of their own.
+  if (launch.local_size > 1 && cores >= static_cast<int>(std::thread::hardware_concurrency())) {
+    sharing = std::max(sharing, launch.local_size);
+  }
+  return std::max(1, cores / sharing);
+}
+
+HostLimits host_limits() {
+  const cpu::HostMemory memory = cpu::host_memory();
+  return {memory.total_bytes, memory.available_bytes};
+}
+
+}  // namespace qsim

@@ -1,0 +1,34 @@
+// Names -> backends and transports.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "device/gpu_parts.h"
+#include "qsim/backend.h"
+#include "qsim/simulator.h"
+#include "runtime/distributed_state.h"
+
+namespace qsim {
+
+/// Makes the backend called `name`; UsageError with what is known otherwise.
+std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOptions& options);
+
+struct OpenedTransport {
+  std::unique_ptr<Transport> transport;  // null on one rank
+  std::string name, reason;
+};
+/// Opens the first transport that is there and passes its self-test on every rank; `wanted` forces one. Collective;
+/// CommunicatorError, the same on every rank, where none is left. The state is overwritten.
+OpenedTransport open_transport(const std::string& backend_name, ExchangeKind wanted, DistributedState& state,
+                               const PoolLayout& pool);
+
+/// Threads of a rank: `wanted`, or this process's share of the cores that it may run on; 1 for small circuits.
+int rank_threads(int wanted, std::uint32_t local_bits, int ranks_in_process);
+/// Bytes that the ranks of this host may use together, and what is free of them now.
+struct HostLimits {
+  std::uint64_t usable_bytes = 0, available_bytes = 0;
+};
+HostLimits host_limits();
+
+}  // namespace qsim

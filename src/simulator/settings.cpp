@@ -1,0 +1,116 @@
+// A flag without effect is an error, and so is a request that this kind of circuit cannot answer.
+#include "simulator/settings.h"
+
+#include <algorithm>
+#include <bit>
+#include <random>
+#include <string>
+
+#include "base/bits.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+void check_ranks(const Circuit& circuit, int ranks) {
+  if (ranks < 1) throw UsageError("the number of ranks must be at least 1, not " + std::to_string(ranks));
+  const auto count = static_cast<std::uint64_t>(ranks);
+  if (!std::has_single_bit(count)) {
+    throw UsageError(std::to_string(ranks) + " ranks: the number of ranks must be a power of two",
+                     "use " + std::to_string(std::bit_floor(count)) + " or " + std::to_string(std::bit_ceil(count)));
+  }
+  if (circuit.qubits() < 64 && count > (std::uint64_t{1} << circuit.qubits())) {
+    throw UsageError(std::to_string(ranks) + " ranks for " + std::to_string(std::uint64_t{1} << circuit.qubits()) +
+                         " amplitudes: a rank needs at least one",
+                     "use at most " + std::to_string(std::uint64_t{1} << circuit.qubits()) + " ranks");
+  }
+}
+
+void check_read_outs(const Circuit& circuit, const RunOptions& options, bool dynamic) {
+  const std::uint32_t qubits = circuit.qubits();
+  if (options.distribution && circuit.clbits() == 0) {
+    throw UsageError("--distribution has no effect: the circuit has no classical bits");
+  }
+  for (const std::vector<Qubit>& list : options.probabilities) {
+    Index seen = 0;
+    for (const Qubit qubit : list) {
+      if (qubit >= qubits) {
+        throw UsageError("--probabilities: there is no qubit " + std::to_string(qubit) + " in a circuit of " +
+                         std::to_string(qubits));
+      }
+      if (test_bit(seen, qubit)) throw UsageError("--probabilities names qubit " + std::to_string(qubit) + " twice");
+      seen |= bit_mask(qubit);
+    }
+    if (list.empty()) throw UsageError("--probabilities without a qubit");
+  }
+  for (const Index index : options.amplitude_indices) {
+    if (index >> qubits != 0) {
+      throw UsageError("--amplitudes: index " + std::to_string(index) + " is outside 0 .. 2^" + std::to_string(qubits) +
+                       "-1");
+    }
+  }
+  for (const PauliSum& sum : options.expectation) {
+    for (const PauliTerm& term : sum.terms) {
+      if ((term.pauli.x | term.pauli.z) >> qubits != 0) {
+        throw UsageError("--expectation: " + pauli_text(term.pauli) + " names a qubit that the circuit lacks");
+      }
+    }
+  }
+  if (!dynamic) return;
+  if (options.amplitudes_requested || options.top > 0 || !options.amplitude_indices.empty()) {
+    throw UnsupportedError(
+        "the circuit measures, resets or branches before its end, so it has no single final state: --amplitudes is not "
+        "defined");
+  }
+  if (!options.statevector_path.empty()) {
+    throw UnsupportedError(
+        "the circuit measures, resets or branches before its end, so it has no single final state: --statevector is "
+        "not "
+        "defined");
+  }
+}
+
+}  // namespace
+
+Settings check_settings(const Circuit& circuit, const RunOptions& options, int ranks) {
+  if (circuit.qubits() > static_cast<std::uint32_t>(kMaxQubits)) {
+    throw CapacityError(std::to_string(circuit.qubits()) + " qubits do not fit any machine: at most " +
+                            std::to_string(kMaxQubits) + " can be addressed",
+                        0, 0);
+  }
+  check_ranks(circuit, ranks);
+  Settings settings;
+  const auto& operations = circuit.operations();
+  settings.measures = std::any_of(operations.begin(), operations.end(),
+                                  [](const Operation& op) { return op.kind == OpKind::kMeasure; });
+  settings.dynamic = !circuit.measurements_are_terminal();
+  if (!settings.measures && options.shots.value_or(0) > 0) {
+    throw UsageError("--shots " + std::to_string(*options.shots) + " has no effect: the circuit measures nothing");
+  }
+  settings.shots = options.shots.value_or(settings.measures ? 1024 : 0);
+  check_read_outs(circuit, options, settings.dynamic);
+  if (ranks == 1 && options.exchange != ExchangeKind::kAuto) {
+    throw UsageError("--exchange has no effect: there is one rank, so nothing is exchanged");
+  }
+  if (!options.profile_path.empty()) throw UnsupportedError("--profile is not supported by this version");
+  settings.seed_given = options.seed.has_value();
+  if (options.seed) {
+    settings.seed = *options.seed;
+  } else {
+    std::random_device device;
+    settings.seed = static_cast<std::uint64_t>(device()) << 32 | device();
+  }
+  return settings;
+}
+
+std::uint32_t needed_local_bits(const Circuit& circuit) {
+  std::uint32_t needed = 1;
+  for (const Operation& op : circuit.operations()) {
+    if (op.kind == OpKind::kUnitary || op.kind == OpKind::kGate) {
+      needed = std::max(needed, static_cast<std::uint32_t>(op.targets));
+    }
+  }
+  return needed;
+}
+
+}  // namespace qsim

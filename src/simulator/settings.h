@@ -1,0 +1,23 @@
+// Options checked against the circuit and the ranks, with every default decided.
+#pragma once
+
+#include <cstdint>
+
+#include "qsim/simulator.h"
+
+namespace qsim {
+
+struct Settings {
+  std::uint64_t shots = 0, seed = 0;
+  bool seed_given = false;
+  bool measures = false;  // the circuit has a measurement
+  bool dynamic = false;   // measurement in mid-circuit, reset or condition
+};
+
+/// Throws UsageError or UnsupportedError. Draws a seed from the system where none is given (ranks differ: agree).
+Settings check_settings(const Circuit& circuit, const RunOptions& options, int ranks);
+
+/// How many local qubits the circuit's operations need at once; with fewer, it cannot be split.
+std::uint32_t needed_local_bits(const Circuit& circuit);
+
+}  // namespace qsim

@@ -1,0 +1,429 @@
+// A run from circuit to result: check, plan, fit, allocate, execute, read, verify. Ranks agree on every error before
+// the state is touched; afterwards a rank that fails alone ends the job.
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "base/bits.h"
+#include "base/text.h"
+#include "comm/launcher.h"
+#include "qsim/error.h"
+#include "qsim/simulator.h"
+#include "runtime/agreement.h"
+#include "runtime/observables.h"
+#include "runtime/program_run.h"
+#include "runtime/state_file.h"
+#include "runtime/transport_check.h"
+#include "simulator/capacity.h"
+#include "simulator/inverse_check.h"
+#include "simulator/registry.h"
+#include "simulator/settings.h"
+
+namespace qsim {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Rounds up like the pool does with its items.
+constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// What a pool needs to hold any one of the program's plans and the tables of all of them.
+PoolLayout program_layout(const Program& program, const Machine& machine) {
+  PoolLayout all;
+  for (const Plan& plan : program.plans) {
+    const PoolLayout one = pool_layout(plan, machine);
+    all.state_bytes = std::max(all.state_bytes, one.state_bytes);
+    all.chunk_bytes = std::max(all.chunk_bytes, one.chunk_bytes);
+    all.chunk_slots = std::max(all.chunk_slots, one.chunk_slots);
+    all.table_bytes += rounded(one.table_bytes);
+    all.scratch_bytes = std::max(all.scratch_bytes, one.scratch_bytes);
+  }
+  return all;
+}
+
+class Simulation {
+ public:
+  Simulation(const Circuit& circuit, const RunOptions& options, const Settings& settings, Communicator& communicator)
+      : circuit_(circuit), options_(options), settings_(settings), communicator_(communicator) {}
+
+  Result run() {
+    const Clock::time_point begin = Clock::now();
+    together(communicator_, [&] {
+      choose();
+      make_programs();
+      allocate();
+    });
+    open_exchange();
+    compute([&] { execute(); });
+    if (checked_transport_) checked_transport_->require_intact();
+    compute([&] { read_out(); });
+    write_files();
+    if (inverse_) compute([&] { inverse_->run(*run_state_, *exchanges_, *executor_, options_.start_seed); });
+    if (checked_transport_) checked_transport_->require_intact();
+    finish();
+    result_.time.total = seconds_since(begin);
+    return std::move(result_);
+  }
+
+ private:
+  /// Runs what is past agreement: an error that only this rank has ends the job of MPI ranks (threads are released by
+  /// their group).
+  template <typename Step>
+  void compute(Step&& step) {
+    try {
+      step();
+    } catch (const VerificationError&) {
+      throw;  // every rank has compared the same sums
+    } catch (const UnsupportedError&) {
+      throw;  // decided from what all ranks share
+    } catch (const Error& error) {
+      abort_if_alone(error.code(), error.what());
+      throw;
+    } catch (const std::exception& error) {
+      abort_if_alone(ExitCode::kInternal, error.what());
+      throw;
+    }
+  }
+  void abort_if_alone(ExitCode code, const std::string& message) {
+    if (communicator_.name() == "mpi" && communicator_.size() > 1) {
+      communicator_.abort(static_cast<int>(code), message);
+    }
+  }
+
+  void choose() {
+    const BackendChoice choice = choose_backend(circuit_, options_);
+    result_.run.backend = choice.backend;
+    result_.run.reason = choice.reason;
+    const bool cuda = choice.backend == "cuda";
+    const auto no_effect = [&](const std::string& flag) {
+      throw UsageError(flag + " has no effect: the circuit runs on the CPU (" + choice.reason + ")");
+    };
+    if (!cuda && options_.jit != "auto") no_effect("--jit");
+    if (!cuda && options_.pool_share > 0) no_effect("--pool");
+    if (!cuda && !options_.gpu_ids.empty()) no_effect("--gpu-ids");
+    if (cuda && options_.threads > 0) throw UsageError("--threads has no effect: the circuit runs on a GPU");
+    rank_bits_ = log2_exact(static_cast<Index>(communicator_.size()));
+    local_bits_ = circuit_.qubits() - rank_bits_;
+  }
+
+  void make_programs() {
+    const Clock::time_point start = Clock::now();
+    RunOptions machine_options = options_;
+    machine_options.backend = result_.run.backend;
+    machine_ = this_machine(machine_options);
+    PlanOptions plan;
+    plan.rank_bits = rank_bits_;
+    plan.precision = options_.precision;
+    plan.start = options_.start;
+    plan.known_zeros = options_.known_zeros;
+    plan.tile_bits = options_.tile_bits;
+    plan.strategy = options_.strategy;
+    // A state beyond any memory is refused before a plan is made for it.
+    require_fit(amplitude_bytes(options_.precision) << local_bits_);
+    program_ = make_program(circuit_, machine_, plan);
+    if (options_.verify == Verify::kFull && !settings_.dynamic) {
+      inverse_ = std::make_unique<InverseCheck>(circuit_, program_, machine_, plan);
+    }
+    result_.time.plan = seconds_since(start);
+  }
+
+  std::uint64_t usable_bytes() const {
+    if (options_.max_memory > 0) return options_.max_memory;
+    if (machine_.kind == BackendKind::kNull) return ~std::uint64_t{0};
+    return machine_.memory_bytes_per_rank / (machine_.kind == BackendKind::kCpu ? ranks_of_host() : 1);
+  }
+  std::uint64_t ranks_of_host() const {
+    if (communicator_.name() == "mpi") return static_cast<std::uint64_t>(launch_environment().local_size);
+    return static_cast<std::uint64_t>(communicator_.size());
+  }
+  int gpu_id() const {
+    const int place = communicator_.name() == "mpi" ? launch_environment().local_rank : communicator_.rank();
+    if (options_.gpu_ids.empty()) return place;
+    const auto count = options_.gpu_ids.size();
+    if (static_cast<std::size_t>(place) >= count && !options_.oversubscribe_gpus) {
+      throw UsageError("rank " + std::to_string(communicator_.rank()) + " has no GPU: " + std::to_string(count) +
+                       " were named");
+    }
+    return options_.gpu_ids[static_cast<std::size_t>(place) % count];
+  }
+
+  void require_fit(std::uint64_t needed) const {
+    CapacityQuestion question;
+    question.qubits = circuit_.qubits();
+    question.precision = options_.precision;
+    question.rank = communicator_.rank();
+    question.ranks = communicator_.size();
+    question.rank_bits = rank_bits_;
+    if (machine_.kind == BackendKind::kCuda) question.device = "GPU " + std::to_string(gpu_id());
+    question.needed_bytes = needed;
+    question.usable_bytes = usable_bytes();
+    require_capacity(question, machine_);
+  }
+
+  void add_snapshots() {
+    const auto splits = static_cast<std::uint64_t>(std::count_if(
+        program_.steps.begin(), program_.steps.end(), [](const Step& step) { return step.kind != Step::Kind::kPlan; }));
+    const std::uint64_t used = pool_.total_bytes();
+    const std::uint64_t spare = usable_bytes() > used ? (usable_bytes() - used) / 2 : 0;
+    snapshots_ = static_cast<std::uint32_t>(std::min<std::uint64_t>({splits, 64, spare / pool_.state_bytes}));
+    pool_.snapshot_bytes = snapshots_ * pool_.state_bytes;
+    pool_.table_bytes += splits * 64 * 1024;  // projections
+  }
+
+  void allocate() {
+    const Clock::time_point start = Clock::now();
+    pool_ = program_layout(program_, machine_);
+    if (inverse_) pool_.table_bytes += rounded(pool_layout(inverse_->plan(), machine_).table_bytes);
+    if (program_.dynamic) add_snapshots();
+    require_fit(pool_.total_bytes());
+    if (machine_.kind == BackendKind::kCpu && options_.max_memory == 0 &&
+        pool_.total_bytes() * ranks_of_host() > host_limits().available_bytes) {
+      result_.warnings.push_back("the run needs " + format_bytes(pool_.total_bytes() * ranks_of_host()) +
+                                 " while the system says that " + format_bytes(host_limits().available_bytes) +
+                                 " are available now: it may swap");
+    }
+    BackendOptions backend;
+    backend.precision = options_.precision;
+    const int in_process = communicator_.name() == "threads" ? communicator_.size() : 1;
+    backend.threads = rank_threads(options_.threads, local_bits_, in_process);
+    if (machine_.kind == BackendKind::kCuda) backend.device_id = gpu_id();
+    backend.instruction_set = options_.instruction_set;
+    backend.jit = options_.jit;
+    backend.pool_share = options_.pool_share;
+    backend_ = make_backend(result_.run.backend, backend);
+    backend_->reserve(pool_, local_bits_);
+    run_state_ = std::make_unique<DistributedState>(
+        DistributedState{*backend_, communicator_, circuit_.qubits(), rank_bits_, options_.precision, {}});
+    result_.time.init = seconds_since(start);
+  }
+
+  void open_exchange() {
+    const Clock::time_point start = Clock::now();
+    OpenedTransport opened = open_transport(result_.run.backend, options_.exchange, *run_state_, pool_);
+    transport_ = std::move(opened.transport);
+    result_.run.exchange = opened.name;
+    if (!opened.name.empty()) result_.run.reason += "; " + opened.name + ": " + opened.reason;
+    Transport* used = transport_.get();
+    if (transport_ && options_.verify == Verify::kFull) {
+      checked_transport_ = std::make_unique<CheckedTransport>(*transport_, *backend_, communicator_);
+      used = checked_transport_.get();
+    }
+    exchanges_ = std::make_unique<ExchangePipeline>(*run_state_, used, pool_);
+    executor_ = std::make_unique<Executor>(*run_state_, *exchanges_, options_.verify != Verify::kOff);
+    program_run_ = std::make_unique<ProgramRun>(program_, circuit_, *run_state_, *exchanges_, *executor_, snapshots_);
+    compute([&] {
+      program_run_->prepare();
+      if (inverse_) inverse_->prepare(*executor_);
+    });
+    result_.time.init += seconds_since(start);
+  }
+
+  ReadOuts read_outs() const {
+    ReadOuts wanted;
+    wanted.shots = settings_.shots;
+    wanted.seed = settings_.seed;
+    wanted.start_seed = options_.start_seed;
+    wanted.distribution = options_.distribution;
+    wanted.marginals = options_.marginals;
+    wanted.probabilities = options_.probabilities;
+    wanted.paulis = paulis_;
+    return wanted;
+  }
+
+  void execute() {
+    for (const PauliSum& sum : options_.expectation) {
+      for (const PauliTerm& term : sum.terms) paulis_.push_back(term.pauli);
+    }
+    const Clock::time_point start = Clock::now();
+    if (communicator_.rank() == 0 && options_.progress) program_run_->on_progress = progress_reporter(start);
+    communicator_.barrier();
+    const Clock::time_point begin = Clock::now();
+    answers_ = program_run_->run(read_outs());
+    communicator_.barrier();
+    result_.time.read_out = answers_.read_seconds;
+    result_.time.simulate = std::max(0.0, seconds_since(begin) - answers_.read_seconds);
+    counts_ = executor_->counts();
+    result_.time.exchange = answers_.exchange_seconds;
+    result_.work.bytes_exchanged_per_rank = answers_.exchange_bytes;
+  }
+
+  std::function<void(double)> progress_reporter(Clock::time_point start) const {
+    return [this, start, last = start](double fraction) mutable {
+      const Clock::time_point now = Clock::now();
+      if (now - last < std::chrono::milliseconds(100) || fraction <= 0) return;
+      last = now;
+      const double elapsed = std::chrono::duration<double>(now - start).count();
+      options_.progress({fraction, elapsed * (1 - fraction) / fraction});
+    };
+  }
+
+  void read_out() {
+    const Clock::time_point start = Clock::now();
+    Results& results = result_.results;
+    if (settings_.shots > 0) results.counts = std::move(answers_.counts);
+    if (options_.distribution) results.distribution = std::move(answers_.distribution);
+    if (options_.marginals) results.marginals = std::move(answers_.marginals);
+    if (!options_.probabilities.empty()) {
+      results.probabilities.emplace();
+      for (std::size_t i = 0; i < options_.probabilities.size(); ++i) {
+        results.probabilities->push_back({options_.probabilities[i], std::move(answers_.probabilities[i])});
+      }
+    }
+    if (!options_.expectation.empty()) results.expectation = expectation_values();
+    if (options_.amplitudes_requested || options_.top > 0 || !options_.amplitude_indices.empty()) {
+      results.amplitudes = amplitudes(*run_state_, options_.amplitude_indices);
+      if (options_.top > 0) {
+        std::vector<AmplitudeEntry> top = top_amplitudes(*run_state_, options_.top);
+        results.amplitudes->insert(results.amplitudes->end(), top.begin(), top.end());
+      }
+    }
+    result_.time.read_out += seconds_since(start);
+  }
+
+  std::vector<ExpectationValue> expectation_values() const {
+    std::vector<ExpectationValue> values;
+    std::size_t next = 0;
+    for (const PauliSum& sum : options_.expectation) {
+      ExpectationValue& value = values.emplace_back();
+      value.name = sum.name;
+      for (const PauliTerm& term : sum.terms) {
+        value.terms.push_back({pauli_text(term.pauli), term.coefficient, answers_.paulis.at(next)});
+        value.value += term.coefficient * answers_.paulis[next++];
+      }
+    }
+    return values;
+  }
+
+  void write_files() {
+    if (options_.statevector_path.empty()) return;
+    const Clock::time_point start = Clock::now();
+    result_.results.files = {write_state_file(*run_state_, *exchanges_, options_.statevector_path)};
+    result_.time.output = seconds_since(start);
+  }
+
+  void finish() {
+    fill_circuit_and_run();
+    Verification& verification = result_.verification;
+    verification.gates_planned = counts_.gates_planned;
+    verification.gates_applied = counts_.gates_applied;
+    if (options_.verify != Verify::kOff) {
+      if (counts_.norm_checked) verification.norm = counts_.norm;
+      verification.status = "ok";
+      if (counts_.gates_planned != counts_.gates_applied) {
+        throw VerificationError(std::to_string(counts_.gates_applied) + " gates were applied where " +
+                                std::to_string(counts_.gates_planned) +
+                                " were planned: the result is wrong and is not shown");
+      }
+    }
+    result_.memory.predicted_bytes_per_rank = pool_.total_bytes();
+    result_.memory.state_bytes = pool_.state_bytes * static_cast<std::uint64_t>(communicator_.size());
+    result_.memory.peak_bytes_per_rank.resize(static_cast<std::size_t>(communicator_.size()));
+    const std::uint64_t peak = backend_->peak_bytes();
+    communicator_.all_gather(std::as_bytes(std::span(&peak, 1)),
+                             std::as_writable_bytes(std::span(result_.memory.peak_bytes_per_rank)));
+    WorkSummary& work = result_.work;
+    work.sweeps = counts_.sweeps;
+    work.exchanges = counts_.exchanges;
+    work.bytes_swept_per_rank = counts_.bytes_swept;
+    work.known_zeros = options_.known_zeros;
+    const auto rate = [](std::uint64_t bytes, double seconds) {
+      return seconds > 0 ? static_cast<double>(bytes) / seconds * 1e-9 : 0.0;
+    };
+    work.memory_gbps = rate(work.bytes_swept_per_rank, result_.time.simulate);
+    work.link_gbps = rate(work.bytes_exchanged_per_rank, result_.time.exchange);
+    result_.environment = environment();
+  }
+
+  void fill_circuit_and_run() {
+    CircuitSummary& circuit = result_.circuit;
+    circuit.qubits = circuit_.qubits();
+    circuit.clbits = circuit_.clbits();
+    circuit.operations = circuit_.operation_count();
+    circuit.depth = circuit_.depth();
+    circuit.qregs = circuit_.qregs();
+    circuit.cregs = circuit_.cregs();
+    const BackendInfo info = backend_->info();
+    RunSummary& run = result_.run;
+    run.device = info.device;
+    run.precision = options_.precision;
+    run.ranks = communicator_.size();
+    run.threads = info.threads;
+    run.seed = settings_.seed;
+    run.seed_given = settings_.seed_given;
+    run.shots = settings_.shots;
+  }
+
+  const Circuit& circuit_;
+  const RunOptions& options_;
+  const Settings settings_;
+  Communicator& communicator_;
+  Result result_;
+  Machine machine_;
+  std::uint32_t rank_bits_ = 0, local_bits_ = 0, snapshots_ = 0;
+  Program program_;
+  PoolLayout pool_;
+  std::unique_ptr<InverseCheck> inverse_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<DistributedState> run_state_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<CheckedTransport> checked_transport_;
+  std::unique_ptr<ExchangePipeline> exchanges_;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<ProgramRun> program_run_;
+  std::vector<PauliString> paulis_;
+  Answers answers_;
+  ExecutionCounts counts_;
+};
+
+/// The seed that every rank uses is rank 0's.
+void agree_on_seed(Settings& settings, Communicator& communicator) {
+  communicator.broadcast(std::as_writable_bytes(std::span(&settings.seed, 1)), 0);
+}
+
+/// A circuit with too few qubits to be split: every rank holds all of it and computes the same; rank 0 writes.
+Result simulate_on_every_rank(const Circuit& circuit, const RunOptions& options, const Settings& settings,
+                              Communicator& communicator) {
+  RunOptions own = options;
+  own.exchange = ExchangeKind::kAuto;
+  if (communicator.rank() != 0) own.statevector_path.clear();
+  Result result;
+  together(communicator, [&] {
+    const std::unique_ptr<Communicator> self = make_self_communicator();
+    result = Simulation(circuit, own, settings, *self).run();
+  });
+  result.run.ranks = communicator.size();
+  result.run.reason += "; too few qubits to be split, so every rank holds them all";
+  result.memory.peak_bytes_per_rank.assign(static_cast<std::size_t>(communicator.size()),
+                                           result.memory.peak_bytes_per_rank.front());
+  return result;
+}
+
+}  // namespace
+
+Result simulate(const Circuit& circuit, const RunOptions& options, Communicator& communicator) {
+  Settings settings;
+  together(communicator, [&] { settings = check_settings(circuit, options, communicator.size()); });
+  agree_on_seed(settings, communicator);
+  const std::uint32_t rank_bits = log2_exact(static_cast<Index>(communicator.size()));
+  if (communicator.size() > 1 && circuit.qubits() < rank_bits + needed_local_bits(circuit)) {
+    return simulate_on_every_rank(circuit, options, settings, communicator);
+  }
+  return Simulation(circuit, options, settings, communicator).run();
+}
+
+Result simulate(const Circuit& circuit, const RunOptions& options, int ranks) {
+  if (ranks == 1) return simulate(circuit, options, *make_self_communicator());
+  check_settings(circuit, options, ranks);  // before any thread is started
+  Result result;
+  run_thread_ranks(ranks, [&](Communicator& communicator) {
+    Result of_rank = simulate(circuit, options, communicator);
+    if (communicator.rank() == 0) result = std::move(of_rank);
+  });
+  return result;
+}
+
+}  // namespace qsim

@@ -1,0 +1,200 @@
+// simulate() end to end against the dense reference, on 1, 2, 4 and 8 ranks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "qsim/error.h"
+#include "qsim/simulator.h"
+#include "support/dense.h"
+#include "support/random_circuit.h"
+#include "support/tolerance.h"
+
+namespace qsim {
+namespace {
+
+std::vector<Index> all_indices(std::uint32_t qubits) {
+  std::vector<Index> indices(std::size_t{1} << qubits);
+  std::iota(indices.begin(), indices.end(), Index{0});
+  return indices;
+}
+
+std::string dense_text(const PauliString& pauli, std::uint32_t qubits) {
+  std::string text;
+  for (std::uint32_t q = qubits; q-- > 0;) text += "IXZY"[(pauli.x >> q & 1) | (pauli.z >> q & 1) << 1];
+  return text;
+}
+
+double dense_expectation(const dense::State& state, const PauliString& pauli) {
+  std::complex<double> sum = 0;
+  for (Index i = 0; i < state.size(); ++i) {
+    std::complex<double> factor = 1;
+    for (unsigned q = 0; q < 20; ++q) {
+      const bool x = pauli.x >> q & 1, z = pauli.z >> q & 1, one = i >> q & 1;
+      if (x && z) factor *= std::complex<double>(0, one ? -1 : 1);  // Y|0> = i|1>, Y|1> = -i|0>
+      if (!x && z && one) factor = -factor;
+    }
+    sum += std::conj(state[i ^ pauli.x]) * factor * state[i];
+  }
+  return sum.real();
+}
+
+std::vector<PauliString> random_paulis(std::uint32_t qubits, unsigned count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<PauliString> strings;
+  const Index mask = (Index{1} << qubits) - 1;
+  for (unsigned i = 0; i < count; ++i) strings.push_back({random() & mask, random() & mask});
+  strings.push_back({mask, 0});  // X everywhere: no local bit is left to exchange with
+  return strings;
+}
+
+struct Case {
+  int ranks;
+  Precision precision;
+};
+
+class SimulateOnRanks : public testing::TestWithParam<Case> {};
+
+void check_against_dense(const Circuit& circuit, const RunOptions& options, int ranks, const std::string& what) {
+  const std::uint32_t qubits = circuit.qubits();
+  const dense::State wanted = dense::run(circuit);
+  RunOptions full = options;
+  full.amplitude_indices = all_indices(qubits);
+  full.amplitudes_requested = true;
+  full.marginals = true;
+  std::vector<Qubit> list(qubits);
+  std::iota(list.begin(), list.end(), 0u);
+  std::shuffle(list.begin(), list.end(), std::mt19937(7));
+  list.resize(std::max<std::size_t>(1, qubits / 2));
+  full.probabilities = {list};
+  const std::vector<PauliString> strings = random_paulis(qubits, 6, qubits);
+  full.expectation.push_back({"all", {}});
+  for (const PauliString& pauli : strings) {
+    full.expectation[0].terms.push_back(parse_pauli_sum(dense_text(pauli, qubits), qubits).terms.at(0));
+  }
+  const Result result = simulate(circuit, full, ranks);
+  const double tolerance = test::tolerance(options.precision, std::max<std::uint64_t>(4, circuit.depth()));
+  double worst = 0;
+  for (Index i = 0; i < wanted.size(); ++i) {
+    ASSERT_EQ(result.results.amplitudes->at(i).index, i);
+    worst = std::max(worst, std::abs(result.results.amplitudes->at(i).value - wanted[i]));
+  }
+  EXPECT_LT(worst, tolerance) << what;
+  for (std::uint32_t q = 0; q < qubits; ++q) {
+    double p = 0;
+    for (Index i = 0; i < wanted.size(); ++i) p += i >> q & 1 ? std::norm(wanted[i]) : 0;
+    EXPECT_NEAR(result.results.marginals->at(q), p, 10 * tolerance) << what << " qubit " << q;
+  }
+  std::vector<double> joint(std::size_t{1} << list.size());
+  for (Index i = 0; i < wanted.size(); ++i) {
+    std::size_t v = 0;
+    for (std::size_t j = 0; j < list.size(); ++j) v |= (i >> list[j] & 1) << j;
+    joint[v] += std::norm(wanted[i]);
+  }
+  for (std::size_t v = 0; v < joint.size(); ++v) {
+    EXPECT_NEAR(result.results.probabilities->at(0).values.at(v), joint[v], 10 * tolerance) << what;
+  }
+  for (std::size_t i = 0; i < strings.size(); ++i) {
+    EXPECT_NEAR(result.results.expectation->at(0).terms.at(i).value, dense_expectation(wanted, strings[i]),
+                20 * tolerance)
+        << what << " " << dense_text(strings[i], qubits);
+  }
+  EXPECT_EQ(result.verification.gates_planned, result.verification.gates_applied) << what;
+  if (options.verify != Verify::kOff) {
+    EXPECT_EQ(result.verification.status, "ok");
+    EXPECT_NEAR(result.verification.norm.value_or(0), 1, 10 * tolerance);
+  }
+}
+
+TEST_P(SimulateOnRanks, GivesTheDenseStateAndReadOuts) {
+  const auto [ranks, precision] = GetParam();
+  for (unsigned seed = 1; seed <= 24; ++seed) {
+    test::RandomCircuitOptions random;
+    random.qubits = 3 + seed % 6;
+    random.operations = 10 + 3 * (seed % 11);
+    random.seed = seed;
+    const Circuit circuit = test::random_circuit(random);
+    RunOptions options;
+    options.precision = precision;
+    options.strategy = std::array{Strategy::kNaive, Strategy::kGreedy, Strategy::kSearch}[seed % 3];
+    options.known_zeros = seed % 4 != 0;
+    if (seed % 2 == 0) options.tile_bits = 3;
+    options.verify = seed % 5 == 0 ? Verify::kFull : Verify::kNorm;
+    check_against_dense(circuit, options, ranks, "seed " + std::to_string(seed));
+  }
+}
+
+TEST_P(SimulateOnRanks, GivesTheExactDistributionOfDynamicCircuits) {
+  const auto [ranks, precision] = GetParam();
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    test::RandomCircuitOptions random;
+    random.qubits = 3 + seed % 4;
+    random.operations = 14;
+    random.seed = 1000 + seed;
+    random.dynamic = true;
+    random.terminal_measurements = seed % 2 == 0;
+    const Circuit circuit = test::random_circuit(random);
+    if (circuit.clbits() == 0) continue;
+    RunOptions options;
+    options.precision = precision;
+    options.distribution = true;
+    options.shots = 0;
+    Result result;
+    result = simulate(circuit, options, ranks);
+    const std::map<std::uint64_t, double> wanted = dense::distribution(circuit);
+    const double tolerance = precision == Precision::kDouble ? 1e-11 : 1e-3;
+    double total = 0;
+    for (const auto& [text, probability] : *result.results.distribution) {
+      std::string bits = text;
+      std::erase(bits, ' ');
+      const std::uint64_t key = std::stoull(bits, nullptr, 2);
+      const auto found = wanted.find(key);
+      EXPECT_NEAR(probability, found == wanted.end() ? 0 : found->second, tolerance) << "seed " << seed << " " << text;
+      total += probability;
+    }
+    EXPECT_NEAR(total, 1, tolerance) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, SimulateOnRanks,
+                         testing::Values(Case{1, Precision::kDouble}, Case{2, Precision::kDouble},
+                                         Case{4, Precision::kDouble}, Case{8, Precision::kDouble},
+                                         Case{1, Precision::kSingle}, Case{4, Precision::kSingle}),
+                         [](const auto& test) {
+                           return std::to_string(test.param.ranks) +
+                                  (test.param.precision == Precision::kDouble ? "RanksInDouble" : "RanksInSingle");
+                         });
+
+TEST(Simulate, DrawsTheSameCountsOnAnyNumberOfRanks) {
+  for (unsigned seed = 1; seed <= 16; ++seed) {
+    test::RandomCircuitOptions random;
+    random.qubits = 3 + seed % 6;
+    random.operations = 16;
+    random.seed = 500 + seed;
+    random.dynamic = seed % 2 == 0;
+    random.terminal_measurements = true;
+    const Circuit circuit = test::random_circuit(random);
+    RunOptions options;
+    options.shots = 2000;
+    options.seed = seed;
+    const auto wanted = simulate(circuit, options, 1).results.counts;
+    ASSERT_TRUE(wanted);
+    std::uint64_t total = 0;
+    for (const auto& [bits, times] : *wanted) total += times;
+    EXPECT_EQ(total, 2000u);
+    for (const int ranks : {2, 4, 8}) {
+      if (ranks > 1 << random.qubits) continue;
+      for (const bool known_zeros : {true, false}) {
+        options.known_zeros = known_zeros;
+        EXPECT_EQ(simulate(circuit, options, ranks).results.counts, wanted) << "seed " << seed << " ranks " << ranks;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qsim
