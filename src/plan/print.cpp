@@ -89,8 +89,8 @@ std::string head(const Plan& plan, const Machine& machine) {
   text += "gates: " + std::to_string(plan.gates) + " in " + std::to_string(operations) + " operations, " +
           std::to_string(plan.gates_removed) + " not needed";
   for (std::size_t i = 0; i < plan.merged.size(); ++i) {
-    text += (i == 0 ? " (" : ", ") + plan.merged[i].first + " " + std::to_string(plan.merged[i].second);
-    if (i + 1 == plan.merged.size()) text += ")";
+    text +=
+        (i == 0 ? "; merged or removed: " : ", ") + plan.merged[i].first + " " + std::to_string(plan.merged[i].second);
   }
   text += "\nwork:  " + std::to_string(work.sweeps) + (work.sweeps == 1 ? " sweep, " : " sweeps, ") +
           std::to_string(work.exchanges) + (work.exchanges == 1 ? " exchange; " : " exchanges; ") +

@@ -94,7 +94,7 @@ TEST_P(PlanRandom, EveryPlanGivesTheReferenceState) {
     const Circuit circuit = test::random_circuit(random);
     machine.low_bits = seed % 4;
     for (std::uint32_t rank_bits = 0; rank_bits <= 3 && rank_bits <= random.qubits; ++rank_bits) {
-      const auto k = static_cast<std::uint32_t>(2 + (seed + rank_bits) % 5);
+      const auto k = static_cast<std::uint32_t>(1 + (seed + rank_bits) % 6);
       const auto start = std::array{Start::kZero, Start::kRandom, Start::kState}[(seed / 2 + rank_bits) % 3];
       const Case c{GetParam(), k, rank_bits, seed % 5 != 0, start, start == Start::kState && seed % 2 == 0};
       planned += check(circuit, machine, c, seed);
