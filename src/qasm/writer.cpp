@@ -27,6 +27,26 @@ void check_register_name(const std::string& name) {
   }
 }
 
+// The number of a condition, of any width, by dividing its 64-bit words by ten until nothing is left.
+std::string decimal(const Condition& condition) {
+  std::vector<Index> words{condition.value};
+  words.insert(words.end(), condition.high.begin(), condition.high.end());
+  std::string digits;
+  while (!words.empty()) {
+    Index rest = 0;
+    for (std::size_t i = words.size(); i-- > 0;) {
+      const Index upper = rest << 32 | words[i] >> 32;
+      const Index lower = (upper % 10) << 32 | (words[i] & 0xffffffffu);
+      words[i] = (upper / 10) << 32 | lower / 10;
+      rest = lower % 10;
+    }
+    digits += static_cast<char>('0' + rest);
+    while (!words.empty() && words.back() == 0) words.pop_back();
+  }
+  std::reverse(digits.begin(), digits.end());
+  return digits;
+}
+
 class Writer {
  public:
   explicit Writer(const Circuit& circuit) : circuit_(circuit) {}
@@ -85,7 +105,7 @@ class Writer {
       throw UnsupportedError(fmt::format("the condition on '{}' has no form in OpenQASM 2", creg.name),
                              {"", op.line, 0});
     }
-    fmt::format_to(std::back_inserter(statements_), "if({}=={}) ", creg.name, condition.value);
+    fmt::format_to(std::back_inserter(statements_), "if({}=={}) ", creg.name, decimal(condition));
   }
 
   void operation(const Operation& op) {

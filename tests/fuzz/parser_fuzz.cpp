@@ -44,6 +44,11 @@ void check_round_trip(const qsim::Circuit& circuit, const qsim::QasmOptions& opt
     const qsim::Operation &a = circuit.operations()[i], &b = again.operations()[i];
     require(a.kind == b.kind && a.gate == b.gate && a.controls == b.controls && a.targets == b.targets);
     require((a.condition >= 0) == (b.condition >= 0));
+    if (a.condition >= 0) {
+      const qsim::Condition& before = circuit.conditions()[static_cast<std::size_t>(a.condition)];
+      const qsim::Condition& after = again.conditions()[static_cast<std::size_t>(b.condition)];
+      require(before.value == after.value && before.high == after.high);
+    }
     for (std::size_t p = 0; p < circuit.params(a).size(); ++p) require(circuit.params(a)[p] == again.params(b)[p]);
   }
 }

@@ -189,6 +189,10 @@ TEST(Qasm, ConditionsHoldNumbersOfAnyWidth) {
   const Condition wide = condition("151", "1427247692705959881058285969449495136382746624");  // 2^150
   EXPECT_EQ(0u, wide.value);
   EXPECT_EQ((std::vector<Index>{0, Index{1} << 22}), wide.high);
+  const std::string wide_number = "1427247692705959881058285969449495136382746625";
+  const Circuit written = parse("qreg q[1]; creg c[151]; if(c==" + wide_number + ") x q[0]; if(c==0) x q[0];");
+  EXPECT_TRUE(mentions(write_qasm(written), "if(c==" + wide_number + ")")) << write_qasm(written);
+  EXPECT_TRUE(mentions(write_qasm(written), "if(c==0)")) << write_qasm(written);
   const Condition narrow = condition("3", "18446744073709551617");  // never true, and never 1
   EXPECT_TRUE(narrow.high.empty());
   EXPECT_EQ(18446744073709551615u, narrow.value);
