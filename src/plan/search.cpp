@@ -2,6 +2,7 @@
 #include "plan/search.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -9,6 +10,7 @@
 #include <optional>
 
 #include "base/bits.h"
+#include "optimizer/pipeline.h"
 #include "plan/builder.h"
 #include "plan/known.h"
 #include "plan/planners.h"
@@ -16,6 +18,7 @@
 #include "plan/set_search.h"
 #include "plan/sweep_program.h"
 #include "plan/timeline.h"
+#include "qsim/error.h"
 
 namespace qsim {
 namespace {
@@ -87,10 +90,24 @@ class Planner {
     Lowered simplified = lowered_;
     if (known_) absorb_known_start(simplified, {});
     const std::size_t last = std::min(simplified.ops.size(), kPartOperations);
-    const Timeline timeline = build_timeline(simplified, {0, last, 0, {}, false});
+    const Timeline timeline = build_timeline(simplified, source(0, last, 0));
     const SetProblem problem = whole(timeline);
     stages_ =
         known_ ? choose_known_stages(problem, local_, kStageBudget) : choose_stages(problem, local_, 0, kStageBudget);
+  }
+
+  bool enabled(std::string_view pass) const {
+    return std::find(options_.disabled_passes.begin(), options_.disabled_passes.end(), pass) ==
+           options_.disabled_passes.end();
+  }
+
+  TimelineSource source(std::size_t first, std::size_t last, Index unborn) const {
+    TimelineSource part{first, last, unborn, start_.factor, options_.trace};
+    part.merge_runs = enabled("merge_runs");
+    part.move_flips = enabled("move_flips");
+    part.merge_diagonals = enabled("merge_diagonals");
+    part.split_controls = enabled("split_controls");
+    return part;
   }
 
   static SetProblem whole(const Timeline& timeline) {
@@ -113,7 +130,7 @@ class Planner {
   void run_part(std::size_t first, std::size_t last, std::size_t parts) {
     const bool from_known = known_ && first == 0;
     const Index unborn = from_known ? born_wires() : 0;
-    const Timeline timeline = build_timeline(lowered_, {first, last, unborn, start_.factor, options_.trace});
+    const Timeline timeline = build_timeline(lowered_, source(first, last, unborn));
     const SetProblem problem = whole(timeline);
     if (first != 0) stages_ = {stages_.back()};
     if (options_.rank_bits > 0 && !stages_suffice(problem, stages_))
@@ -339,10 +356,53 @@ bool cheaper(const Plan& a, const Plan& b, bool sweeps_first) {
   return left.total_seconds < right.total_seconds;
 }
 
+constexpr std::array<std::string_view, 4> kPlannerPasses{"merge_runs", "move_flips", "merge_diagonals",
+                                                         "split_controls"};
+
+void check_names(const std::vector<std::string>& disabled) {
+  const std::vector<std::string_view> known = pass_names();
+  for (const std::string& name : disabled) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string list;
+    for (const std::string_view pass : known) list += (list.empty() ? "" : ", ") + std::string(pass);
+    throw UsageError("unknown optimizer pass '" + name + "'", "known passes: " + list);
+  }
+}
+
+// The circuit after the passes, lowered; sources and gate counts are those of the circuit before.
+Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled) {
+  Rewritten rewritten;
+  if (!circuit.measurements_are_terminal() || !optimize(circuit, disabled, rewritten)) return lower(circuit);
+  Lowered lowered = lower(rewritten.circuit);
+  // A second operation with the same origin stands for no gate of its own.
+  const auto extra = [&](std::uint32_t source) {
+    return source > 0 && rewritten.origin[source] == rewritten.origin[source - 1];
+  };
+  lowered.gates = rewritten.removed.size();
+  for (LoweredOp& op : lowered.ops) {
+    if (extra(op.source)) op.gates = 0;
+    op.source = rewritten.origin[op.source];
+    lowered.gates += op.gates;
+  }
+  std::erase_if(lowered.removed, [&](const RemovedGate& gate) { return extra(gate.source); });
+  for (RemovedGate& gate : lowered.removed) gate.source = rewritten.origin[gate.source];
+  lowered.gates += lowered.removed.size();
+  for (const auto& [source, reason] : rewritten.removed) lowered.removed.push_back({source, reason});
+  return lowered;
+}
+
 }  // namespace
 
+std::vector<std::string_view> pass_names() {
+  std::vector<std::string_view> names;
+  for (const Pass& pass : optimizer_passes()) names.push_back(pass.name);
+  names.insert(names.end(), kPlannerPasses.begin(), kPlannerPasses.end());
+  return names;
+}
+
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
-  const Lowered lowered = lower(circuit);
+  check_names(options.disabled_passes);
+  const Lowered lowered = lower_optimized(circuit, options.disabled_passes);
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   Planner late(lowered, machine, options, Births::kLate);
   Plan plan = late.run();

@@ -77,10 +77,8 @@ class Builder {
 
   void add_flip(const LoweredOp& op) {
     const std::uint32_t target = op.targets[0];
-    if (op.control_mask == 0) {
-      multiply(target, kFlip2, op.gates);
-      return;
-    }
+    if (op.control_mask == 0) return multiply(target, kFlip2, op.gates);
+    if (!part_.split_controls) return add_joint(op, kFlip2);
     multiply(target, kHadamard2, 0);
     add_diagonal(op.control_mask | bit_mask(target), op.control_value | bit_mask(target), 0, kPi, op.gates);
     multiply(target, kHadamard2, 0);
@@ -91,11 +89,10 @@ class Builder {
     if (op.target_count == 1) {
       const Matrix2 m{matrix[0], matrix[1], matrix[2], matrix[3]};
       if (op.control_mask == 0) return multiply(op.targets[0], m, op.gates);
+      if (!part_.split_controls) return add_joint(op, matrix);
       return add_controlled(op, eigenbasis(m), op.gates);
     }
-    if (const auto change = diagonalize(op, matrix)) {
-      return add_changed(op, *change);
-    }
+    if (const auto change = diagonalize(op, matrix)) return add_changed(op, *change);
     add_joint(op, matrix);
   }
 
@@ -127,6 +124,7 @@ class Builder {
     pending.matrix = product(matrix, pending.matrix);
     pending.gates += gates;
     if (keep_sources_ && gates != 0) pending.sources.push_back(source_);
+    if (!part_.merge_runs && !is_diagonal(pending.matrix)) emit_turn(wire);
   }
 
   std::uint32_t position(std::uint32_t wire) const { return static_cast<std::uint32_t>(result_.line[wire].size()); }
@@ -134,7 +132,7 @@ class Builder {
   // Makes a wire ready for a diagonal: what is pending becomes a turn unless it is a diagonal or a flip.
   void settle(std::uint32_t wire) {
     const Matrix2& m = pending_[wire].matrix;
-    if (!pending_[wire].birth && (is_diagonal(m) || is_flip(m))) return;
+    if (!pending_[wire].birth && (is_diagonal(m) || (part_.move_flips && is_flip(m)))) return;
     emit_turn(wire);
   }
 
@@ -240,7 +238,7 @@ class Builder {
   void merge_or_append(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
     const auto key = std::tuple(mask, value, parity);
     const auto found = latest_.find(key);
-    if (found != latest_.end() && stands_at_slots(result_.diagonals[found->second])) {
+    if (part_.merge_diagonals && found != latest_.end() && stands_at_slots(result_.diagonals[found->second])) {
       Diagonal& diagonal = result_.diagonals[found->second];
       diagonal.angle = wrap_angle(diagonal.angle + angle);
       diagonal.gates += gates;

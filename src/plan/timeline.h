@@ -73,6 +73,11 @@ struct TimelineSource {
   Index unborn = 0;                                // wires whose first turn is a birth
   std::span<const std::array<Complex, 2>> factor;  // by wire: state of the unborn wires
   bool keep_sources = false;                       // fill the three source lists
+  // Rewrites that may be left out (tests compare).
+  bool merge_runs = true;       // neighbours on a wire become one turn
+  bool move_flips = true;       // X moves through diagonals into the next turn
+  bool merge_diagonals = true;  // equal diagonals in the same slots add up
+  bool split_controls = true;   // controlled gates become turns around a diagonal
 };
 
 /// Rewrites lowered operations; the product of turns and diagonals in any order that respects the slots is the same

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "plan/search.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
 #include "support/dense.h"
@@ -20,6 +21,7 @@ struct Setting {
   std::uint32_t tile_bits = 4, rank_bits = 0;
   Start start = Start::kZero;
   bool known_zeros = true, preserve = false, trace = false;
+  std::vector<std::string> disabled;
 };
 
 Layout shuffled(std::uint32_t qubits, std::uint64_t seed) {
@@ -40,6 +42,7 @@ PlanOptions options_for(const Setting& setting, std::uint32_t qubits, std::uint6
   options.known_zeros = setting.known_zeros;
   options.preserve_layout = setting.preserve;
   options.trace = setting.trace;
+  options.disabled_passes = setting.disabled;
   if (setting.start == Start::kState) options.initial_layout = shuffled(qubits, seed);
   return options;
 }
@@ -79,6 +82,16 @@ bool check(const Circuit& circuit, const Machine& machine, const Setting& settin
   return true;
 }
 
+// One pass left out, or all but one, or all.
+std::vector<std::string> some_passes(std::uint64_t choice) {
+  const std::vector<std::string_view> names = pass_names();
+  std::vector<std::string> disabled;
+  const std::size_t one = choice % names.size(), kind = choice / names.size() % 3;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (kind == 2 || (i == one) == (kind == 0)) disabled.emplace_back(names[i]);
+  return disabled;
+}
+
 TEST(SearchRandom, EveryPlanGivesTheReferenceState) {
   Machine machine = find_machine("cpu");
   int planned = 0;
@@ -101,6 +114,7 @@ TEST(SearchRandom, EveryPlanGivesTheReferenceState) {
       setting.known_zeros = seed % 5 != 0;
       setting.preserve = setting.start == Start::kState && seed % 2 == 0;
       setting.trace = seed % 4 == 0;
+      if (seed % 3 == 1) setting.disabled = some_passes(seed / 3);
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rank bits " + std::to_string(rank_bits) + ", k " +
                    std::to_string(setting.tile_bits));
       planned += check(circuit, machine, setting, seed);

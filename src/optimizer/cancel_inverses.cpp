@@ -1,0 +1,107 @@
+// Neighbours that undo each other: a gate and its inverse with the same controls on the same targets.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "optimizer/pipeline.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+bool skipped(const Operation& op) { return op.kind == OpKind::kBarrier || op.kind == OpKind::kMeasure; }
+
+class Canceller {
+ public:
+  explicit Canceller(const Circuit& circuit) : circuit_(circuit), last_(circuit.qubits(), kNone) {
+    const std::size_t size = circuit.operations().size();
+    before_.resize(size);
+    gone_.assign(size, false);
+  }
+
+  bool run(Rewritten& result) {
+    const auto& operations = circuit_.operations();
+    bool found = false;
+    for (std::uint32_t i = 0; i < operations.size(); ++i) {
+      if (skipped(operations[i])) continue;
+      const std::uint32_t partner = only_predecessor(i);
+      if (partner != kNone && undoes(operations[partner], operations[i])) {
+        remove(partner);
+        gone_[i] = found = true;
+      } else {
+        append(i);
+      }
+    }
+    if (found) build(result);
+    return found;
+  }
+
+ private:
+  template <typename Visit>
+  void for_each_qubit(std::uint32_t i, const Visit& visit) const {
+    const Operation& op = circuit_.operations()[i];
+    for (const Qubit q : circuit_.controls(op)) visit(q);
+    for (const Qubit q : circuit_.targets(op)) visit(q);
+  }
+
+  // The operation right before `i` on each of its qubits, if that is one and acts on no other qubit.
+  std::uint32_t only_predecessor(std::uint32_t i) const {
+    std::uint32_t found = kNone;
+    bool same = true, first = true;
+    for_each_qubit(i, [&](Qubit q) {
+      if (first) found = last_[q];
+      same = same && last_[q] == found;
+      first = false;
+    });
+    return same ? found : kNone;
+  }
+
+  void append(std::uint32_t i) {
+    for_each_qubit(i, [&](Qubit q) {
+      before_[i].push_back(last_[q]);
+      last_[q] = i;
+    });
+  }
+
+  void remove(std::uint32_t i) {
+    gone_[i] = true;
+    std::size_t at = 0;
+    for_each_qubit(i, [&](Qubit q) { last_[q] = before_[i][at++]; });
+  }
+
+  bool undoes(const Operation& a, const Operation& b) const {
+    if (a.kind != OpKind::kGate || b.kind != OpKind::kGate) return false;
+    if (a.controls != b.controls || a.targets != b.targets) return false;
+    if (!std::ranges::equal(circuit_.targets(a), circuit_.targets(b))) return false;
+    const auto left = circuit_.controls(a), right = circuit_.controls(b);
+    if (!std::is_permutation(left.begin(), left.end(), right.begin(), right.end())) return false;
+    const GateCall inverse = gate_info(a.gate).inverse(circuit_.params(a));
+    return inverse.gate == b.gate && std::ranges::equal(inverse.params, circuit_.params(b));
+  }
+
+  void build(Rewritten& result) const {
+    result.circuit = Circuit(circuit_.qubits());
+    const auto& operations = circuit_.operations();
+    for (std::uint32_t i = 0; i < operations.size(); ++i) {
+      if (skipped(operations[i])) continue;
+      if (gone_[i]) {
+        result.removed.emplace_back(i, "cancelled");
+      } else {
+        result.circuit.append(circuit_, operations[i]);
+        result.origin.push_back(i);
+      }
+    }
+  }
+
+  const Circuit& circuit_;
+  std::vector<std::uint32_t> last_;                 // by qubit
+  std::vector<std::vector<std::uint32_t>> before_;  // by operation: what was last on its qubits
+  std::vector<bool> gone_;
+};
+
+}  // namespace
+
+bool cancel_inverses(const Circuit& circuit, Rewritten& result) { return Canceller(circuit).run(result); }
+
+}  // namespace qsim
