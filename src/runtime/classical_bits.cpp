@@ -27,6 +27,14 @@ bool condition_holds(const Condition& condition, const ClassicalBits& bits, std:
     equal = equal && bits[creg.first + bit] == wanted;
   }
   if (creg.size < 64 && condition.value >> creg.size != 0) equal = false;
+  // A number wider than its register never holds.
+  for (std::size_t word = 0; word < condition.high.size(); ++word) {
+    const std::size_t first = 64 * (word + 1);
+    const Index beyond = first >= creg.size       ? condition.high[word]
+                         : creg.size - first < 64 ? condition.high[word] >> (creg.size - first)
+                                                  : 0;
+    equal = equal && beyond == 0;
+  }
   return equal != condition.negated;
 }
 
