@@ -8,4 +8,6 @@ std::unique_ptr<Communicator> make_mpi_communicator() { return nullptr; }
 
 std::string mpi_library_version() { return {}; }
 
+bool mpi_is_cuda_aware() { return false; }
+
 }  // namespace qsim

@@ -15,4 +15,8 @@ LaunchEnvironment launch_environment();
 /// "Open MPI v4.1.4", or empty when the library was built without MPI.
 std::string mpi_library_version();
 
+/// True when the MPI library takes device pointers: it says so itself, or QSIM_CUDA_AWARE_MPI is 1 (0 denies it). Never
+/// probed with a device pointer: a plain Open MPI crashes on one.
+bool mpi_is_cuda_aware();
+
 }  // namespace qsim
