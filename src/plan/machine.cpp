@@ -159,6 +159,7 @@ Machine find_machine(const std::string& name) {
   text << file.rdbuf();
   if (!file) throw FileError("cannot read " + name);
   Machine machine = detail::parse_machine(text.str(), name);
+  machine.name = name;
   return machine;
 }
 

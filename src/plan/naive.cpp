@@ -33,6 +33,16 @@ std::vector<std::pair<Bit, Bit>> make_local(const LoweredOp& op, const PlanBuild
   return swaps;
 }
 
+void fill_trace(Plan& plan, const Lowered& lowered, const PlanBuilder& builder) {
+  for (const auto& place : builder.places()) {
+    const LoweredOp& op = lowered.ops[place.index];
+    if (op.gates > 0) plan.trace.push_back({op.source, place.stage, place.sweep, place.op, ""});
+  }
+  for (const RemovedGate& gate : lowered.removed) plan.trace.push_back({gate.source, -1, -1, -1, gate.reason});
+  std::stable_sort(plan.trace.begin(), plan.trace.end(),
+                   [](const TraceEntry& a, const TraceEntry& b) { return a.operation < b.operation; });
+}
+
 }  // namespace
 
 Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
@@ -47,7 +57,9 @@ Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOption
     builder.add_sweep(lowered.ops[i].target_mask(), lowered, std::span(&i, 1));
   }
   if (options.preserve_layout) builder.restore_qubits(lowered, initial);
-  return builder.finish(lowered);
+  Plan plan = builder.finish(lowered);
+  if (options.trace) fill_trace(plan, lowered, builder);
+  return plan;
 }
 
 }  // namespace qsim

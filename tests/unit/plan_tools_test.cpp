@@ -19,12 +19,11 @@ namespace qsim {
 namespace {
 
 Plan plan_of(const char* name, std::uint32_t qubits, std::uint32_t rank_bits, Start start = Start::kZero,
-             const char* machine = "h200", bool trace = false) {
+             const char* machine = "h200") {
   PlanOptions options;
   options.rank_bits = rank_bits;
   options.start = start;
   options.strategy = Strategy::kGreedy;
-  options.trace = trace;
   return make_plan(generate(name, {.qubits = qubits}), find_machine(machine), options);
 }
 
@@ -231,16 +230,23 @@ TEST(MakePlan, TheQftOfZeroIsOneWrite) {
   EXPECT_EQ(work.bytes_swept_per_rank, std::uint64_t{16} << 28);
 }
 
-TEST(MakePlan, TracesEveryGate) {
-  const Circuit circuit = generate("random", {.qubits = 16});
-  const Plan plan = plan_of("random", 16, 1, Start::kRandom, "h200", true);
-  std::vector<bool> seen(circuit.operations().size(), false);
-  for (const TraceEntry& entry : plan.trace) {
-    EXPECT_FALSE(seen[entry.operation]) << entry.operation;
-    seen[entry.operation] = true;
-    EXPECT_TRUE(entry.stage >= 0 || !entry.note.empty());
+TEST(MakePlan, TracesEveryGateOnce) {
+  const Circuit circuit = generate("qft", {.qubits = 16});
+  for (const Strategy strategy : {Strategy::kNaive, Strategy::kGreedy}) {
+    PlanOptions options;
+    options.rank_bits = 1;
+    options.start = Start::kRandom;
+    options.strategy = strategy;
+    options.trace = true;
+    const Plan plan = make_plan(circuit, find_machine("h200"), options);
+    std::vector<bool> seen(circuit.operations().size(), false);
+    for (const TraceEntry& entry : plan.trace) {
+      EXPECT_FALSE(seen[entry.operation]) << entry.operation;
+      seen[entry.operation] = true;
+      EXPECT_TRUE(entry.stage >= 0 || !entry.note.empty());
+    }
+    EXPECT_EQ(plan.trace.size(), plan.gates);
   }
-  EXPECT_EQ(plan.trace.size(), plan.gates);
 }
 
 TEST(MakePlan, AMillionGatesTakeSecondsAndMemoryInProportion) {
