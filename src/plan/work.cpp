@@ -21,7 +21,13 @@ std::uint64_t chunk_size(std::uint64_t state_bytes, const Machine& machine) {
   return std::clamp(std::bit_floor(std::max<std::uint64_t>(share, 1)), least, std::max(machine.chunk_bytes, least));
 }
 
-std::uint64_t table_size(const Plan& plan) {
+std::uint64_t table_size(const Plan& plan, const Machine& machine) {
+  if (machine.kind == BackendKind::kCuda) {
+    // Tables by thread number and matrices; where a long plan's do not all fit, they take turns.
+    std::uint64_t sweeps = 0;
+    for (const Stage& stage : plan.stages) sweeps += stage.sweeps.size();
+    return std::clamp(sweeps * 128 * 1024, 2 * kMiB, 32 * kMiB);
+  }
   std::uint64_t bytes = 0;
   for (const Stage& stage : plan.stages) {
     for (const Sweep& sweep : stage.sweeps) {
@@ -41,7 +47,7 @@ std::uint64_t scratch_size(const Plan& plan, std::uint64_t state_bytes, const Ma
     }
     // Reductions and sampling: enough blocks' results for a large state, little beside a small one.
     case BackendKind::kCuda:
-      return std::clamp(state_bytes / 32, 4 * kMiB, 256 * kMiB);
+      return std::clamp(state_bytes / 32, 17 * kMiB, 256 * kMiB);
     case BackendKind::kNull:
       return 0;
   }
@@ -101,7 +107,7 @@ PoolLayout pool_layout(const Plan& plan, const Machine& machine) {
     layout.chunk_bytes = chunk_size(layout.state_bytes, machine);
     layout.chunk_slots = machine.chunk_slots;
   }
-  layout.table_bytes = table_size(plan);
+  layout.table_bytes = table_size(plan, machine);
   layout.scratch_bytes = scratch_size(plan, layout.state_bytes, machine);
   return layout;
 }

@@ -27,8 +27,8 @@ void BackendContract::reserve(std::uint32_t bits) {
   layout.snapshot_bytes = 2 * bytes;
   layout.chunk_bytes = bytes;
   layout.chunk_slots = 2;
-  layout.table_bytes = 1 << 20;
-  layout.scratch_bytes = 1 << 20;
+  layout.table_bytes = 4 << 20;
+  layout.scratch_bytes = 32 << 20;  // a device needs this much for read-outs
   bits_ = bits;
   backend_->reserve(layout, bits);
 }

@@ -1,0 +1,97 @@
+// Parameters of the sweep interpreter, as they lie in constant memory, and its launch.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace qsim::cuda {
+
+template <class Real>
+struct Complex2;
+template <>
+struct Complex2<double> {
+  using Type = double2;
+};
+template <>
+struct Complex2<float> {
+  using Type = float2;
+};
+template <class Real>
+using Amplitude = typename Complex2<Real>::Type;
+
+constexpr int kMaxRuns = 20;  // runs of neighbouring tile bits
+constexpr int kMaxProgramWords = 1536;
+constexpr int kMaxProgramReals = 1280;
+constexpr int kMaxTileFactors = 160;
+constexpr int kMaxThreadBits = 8;  // 256 threads a block
+constexpr int kMaxSlots = 5;
+constexpr int kNormCells = 64;
+constexpr int kMaxStartBirths = 40;
+
+/// One bit of a tile factor's sum: angle (in units of pi) where all of `mask` is set in the tile's base index.
+struct alignas(16) TileAngle {
+  std::uint64_t mask;
+  double half_turns;
+};
+
+/// Running total of a norm: 128-bit fixed point, so that the order of blocks does not matter.
+struct NormCell {
+  unsigned long long fraction, whole;
+};
+
+/// Word codes of the interpreter; the words that follow each are listed in sweep.cuh and written by encode.cpp.
+enum class Code : std::uint32_t {
+  kEnd,
+  kGuard,
+  kRotate,
+  kMatrix1,
+  kMatrix2,
+  kDense,
+  kSwap,
+  kPair,
+  kMultiply,
+  kScale,
+  kRegroup
+};
+
+template <class Real>
+struct SweepParams {
+  Amplitude<Real>* state;
+  const Amplitude<Real>* tables;     // thread tables, one after the other
+  const TileAngle* angles;           // of the tile factors
+  const std::uint32_t* angle_begin;  // [tile_factors + 1]
+  const Amplitude<Real>* dense;      // matrices of dense operations
+  NormCell* norm;                    // null: no norm
+  std::uint64_t base;                // index bits that all tiles share (chunk)
+  std::uint64_t run_mask[kMaxRuns];  // tile number -> index: sum of (tile << shift) & mask
+  std::uint8_t run_shift[kMaxRuns];
+  std::uint64_t load_thread[kMaxThreadBits], load_slot[kMaxSlots];
+  std::uint64_t store_thread[kMaxThreadBits], store_slot[kMaxSlots];
+  std::uint64_t store_offset;
+  std::uint64_t zero_tiles;
+  Real start_register[kMaxSlots][2][2];
+  Real start_constant[2];
+  Real start_tile[kMaxStartBirths][2][2];
+  std::uint64_t start_tile_bit[kMaxStartBirths];
+  std::uint32_t dead_load_threads, dead_store_threads;      // masks over the thread's number
+  std::uint32_t dead_load_registers, dead_store_registers;  // sets of registers
+  std::int32_t start_table;                                 // -1: none
+  std::uint32_t start_tile_count, start_slots;              // start_slots: slots that start_register changes
+  std::uint32_t runs, tile_factors, thread_bits;
+  std::uint8_t reads, start_scaled;
+  std::uint32_t words[kMaxProgramWords];
+  Real reals[kMaxProgramReals];
+};
+
+constexpr int register_bits(double) { return 4; }
+constexpr int register_bits(float) { return 5; }
+
+/// Whether the current device has code for the interpreter.
+cudaError_t sweep_kernel_status();
+
+/// Runs the program on tiles [0, tiles), one a block.
+cudaError_t launch_sweep(const SweepParams<double>& params, std::uint64_t tiles, cudaStream_t stream);
+cudaError_t launch_sweep(const SweepParams<float>& params, std::uint64_t tiles, cudaStream_t stream);
+
+}  // namespace qsim::cuda

@@ -1,0 +1,286 @@
+// Sweep operations to items: 2x2 unitaries become a scaled rotation between phases, parities and negated controls
+// become plain terms, uncontrolled flips move to the end of the sweep.
+#include "cuda/items.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "base/bits.h"
+#include "qsim/error.h"
+
+namespace qsim::cuda {
+namespace {
+
+constexpr double kTiny = 1e-15;
+
+/// U = scale diag(1, post) form diag(1, pre).
+struct Gauge {
+  Rotation rotation;
+  double tangent;
+  Complex scale, pre, post;
+  int phases() const { return (std::abs(pre - 1.0) > kTiny ? 2 : 0) + (std::abs(post - 1.0) > kTiny ? 1 : 0); }
+};
+
+bool is_unitary(const std::vector<Complex>& m) {
+  const double a = std::norm(m[0]) + std::norm(m[2]), b = std::norm(m[1]) + std::norm(m[3]);
+  const Complex dot = std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3];
+  return std::abs(a - 1) < 1e-14 && std::abs(b - 1) < 1e-14 && std::abs(dot) < 1e-14;
+}
+
+Complex unit(Complex z) { return z / std::abs(z); }
+
+/// The form with the fewest phases beside it; of those, the one that needs none before it.
+Gauge find_gauge(const std::vector<Complex>& m) {
+  const double c = std::abs(m[0]), s = std::abs(m[2]);
+  const Complex i(0, 1);
+  Complex p0(1), p1(1), q(1);
+  if (c >= s) {
+    p0 = unit(m[0]);
+    p1 = s > kTiny ? unit(m[2]) : unit(m[3]);
+    q = s > kTiny ? unit(m[3]) / p1 : Complex(1);
+  } else {
+    p1 = unit(m[2]);
+    p0 = c > kTiny ? unit(m[0]) : unit(m[1]);
+    q = -unit(m[1]) / p0;
+  }
+  const Complex post = p1 / p0;
+  struct Candidate {
+    Rotation direct, swapped;
+    double sign;
+    Complex pre, post;
+  };
+  const Candidate candidates[] = {
+      {Rotation::kReal, Rotation::kRealSwap, 1, q, post},
+      {Rotation::kReal, Rotation::kRealSwap, -1, -q, -post},
+      {Rotation::kRealMinus, Rotation::kRealSwapMinus, 1, -q, post},
+      {Rotation::kRealMinus, Rotation::kRealSwapMinus, -1, q, -post},
+      {Rotation::kImaginary, Rotation::kImaginarySwap, 1, -i * q, i * post},
+      {Rotation::kImaginary, Rotation::kImaginarySwap, -1, i * q, -i * post},
+  };
+  const Candidate* best = nullptr;
+  Gauge gauge{};
+  for (const Candidate& candidate : candidates) {
+    Gauge trial{};
+    trial.pre = candidate.pre;
+    trial.post = candidate.post;
+    if (c >= s) {
+      trial.rotation = candidate.direct;
+      trial.tangent = candidate.sign * s / c;
+      trial.scale = p0 * c;
+    } else {
+      trial.rotation = candidate.swapped;
+      trial.tangent = candidate.sign * c / s;
+      trial.scale = candidate.sign * p0 * s;
+    }
+    if (best == nullptr || trial.phases() < gauge.phases()) {
+      best = &candidate;
+      gauge = trial;
+    }
+  }
+  return gauge;
+}
+
+class ItemMaker {
+ public:
+  ItemMaker(const Sweep& sweep, const std::vector<int>& coordinate_of) : sweep_(sweep), coordinate_of_(coordinate_of) {}
+
+  ItemList make() {
+    for (const PlanOp& op : sweep_.ops) {
+      switch (op.form) {
+        case Form::kPhases:
+          for (std::uint32_t t = 0; t < op.data_count; ++t) add_phase(op, sweep_.phases[op.data_begin + t]);
+          break;
+        case Form::kFlip:
+          add_flip(op);
+          break;
+        case Form::kMatrix:
+          add_matrix(op);
+          break;
+      }
+    }
+    for_each_bit(frame_, [&](unsigned bit) { list_.frame |= 1u << coordinate(bit); });
+    return std::move(list_);
+  }
+
+ private:
+  unsigned coordinate(unsigned bit) const {
+    const int found = bit < coordinate_of_.size() ? coordinate_of_[bit] : -1;
+    if (found < 0) throw Error("sweep acts on bit " + std::to_string(bit) + ", which is not active");
+    return static_cast<unsigned>(found);
+  }
+
+  /// Splits a mask over index bits into its coordinates and its bits outside the tile.
+  void split(Index mask, Coordinate& inside, Index& outside) const {
+    inside = 0;
+    outside = 0;
+    for_each_bit(mask, [&](unsigned bit) {
+      if (bit < coordinate_of_.size() && coordinate_of_[bit] >= 0)
+        inside |= 1u << coordinate_of_[bit];
+      else
+        outside |= bit_mask(bit);
+    });
+  }
+
+  void add_phase(const PlanOp& op, const PhaseTerm& term) {
+    const Index control_value = op.control_value ^ (frame_ & op.control_mask);
+    if (term.parity) {
+      double angle = term.angle;
+      if (odd_parity(term.mask & frame_)) {
+        add_term(op.control_mask, control_value, 0, angle);
+        angle = -angle;
+      }
+      add_parity(op.control_mask, control_value, term.mask, angle);
+      return;
+    }
+    // A control that asks for 0 where the term asks for 1 (both before the frame) never holds.
+    const Index both = op.control_mask & term.mask;
+    if ((op.control_value & both) != both) return;
+    const Index value = control_value | (term.mask & ~frame_);
+    add_term(op.control_mask | term.mask, value & (op.control_mask | term.mask), 0, term.angle);
+  }
+
+  void add_parity(Index mask, Index value, Index parity, double angle) {
+    if (odd_parity(parity & mask & value)) {
+      add_term(mask, value, 0, angle);
+      angle = -angle;
+    }
+    parity &= ~mask;
+    const Index low = parity & (~parity + 1), rest = parity ^ low;
+    switch (count_bits(parity)) {
+      case 0:
+        return;
+      case 1:
+        return add_term(mask | low, value | low, 0, angle);
+      case 2:
+        add_term(mask | low, value | low, 0, angle);
+        add_term(mask | rest, value | rest, 0, angle);
+        return add_term(mask | parity, value | parity, 0, -2 * angle);
+      default:
+        return add_term(mask, value, parity, angle);
+    }
+  }
+
+  void add_term(Index mask, Index value, Index parity, double angle) {
+    if (angle == 0) return;
+    const Index zeros = mask & ~value;
+    if (zeros != 0 && parity == 0 && count_bits(zeros) <= 3) {
+      const Index bit = zeros & (~zeros + 1);
+      add_term(mask ^ bit, value, 0, angle);
+      add_term(mask, value | bit, 0, -angle);
+      return;
+    }
+    if (mask == 0 && parity == 0) {
+      list_.scale *= std::polar(1.0, angle);
+      return;
+    }
+    Item item;
+    item.kind = Item::Kind::kTerm;
+    Term& term = item.term;
+    Index outside_value = 0;
+    split(mask, term.mask, term.tile_mask);
+    split(value, term.value, outside_value);
+    term.tile_value = outside_value;
+    split(parity, term.parity, term.tile_parity);
+    term.has_parity = parity != 0;
+    term.angle = angle;
+    item.looks = term.mask | term.parity;
+    list_.items.push_back(std::move(item));
+  }
+
+  void set_controls(Item& item, const PlanOp& op) const {
+    const Index value = op.control_value ^ (frame_ & op.control_mask);
+    split(op.control_mask, item.control_mask, item.guard.mask);
+    split(value, item.control_value, item.guard.value);
+    item.looks = item.control_mask;
+  }
+
+  void add_flip(const PlanOp& op) {
+    if (op.control_mask == 0) {
+      (void)coordinate(op.targets[0]);
+      frame_ ^= bit_mask(op.targets[0]);
+      return;
+    }
+    Item item;
+    item.kind = Item::Kind::kFlip;
+    set_controls(item, op);
+    item.targets = {static_cast<std::uint8_t>(coordinate(op.targets[0]))};
+    item.moves = 1u << item.targets[0];
+    list_.items.push_back(std::move(item));
+  }
+
+  void add_matrix(const PlanOp& op) {
+    Item item;
+    item.kind = Item::Kind::kMatrix;
+    set_controls(item, op);
+    std::size_t flipped = 0;
+    for (std::size_t t = 0; t < op.target_count; ++t) {
+      item.targets.push_back(static_cast<std::uint8_t>(coordinate(op.targets[t])));
+      item.moves |= 1u << item.targets[t];
+      if (test_bit(frame_, op.targets[t])) flipped |= std::size_t{1} << t;
+    }
+    const std::size_t order = std::size_t{1} << op.target_count;
+    item.matrix.resize(order * order);
+    for (std::size_t r = 0; r < order; ++r) {
+      for (std::size_t c = 0; c < order; ++c) {
+        item.matrix[r * order + c] = sweep_.matrices[op.data_begin + (r ^ flipped) * order + (c ^ flipped)];
+      }
+    }
+    if (op.target_count == 1 && op.control_mask == 0 && is_unitary(item.matrix)) return add_rotation(std::move(item));
+    list_.items.push_back(std::move(item));
+  }
+
+  void add_rotation(Item item) {
+    // Scaled forms grow the amplitudes; single precision would overflow past this.
+    if (std::abs(list_.scale) < 0x1p-60) {
+      for (Complex& entry : item.matrix) entry *= list_.scale;
+      list_.scale = 1;
+      list_.items.push_back(std::move(item));
+      return;
+    }
+    const Gauge gauge = find_gauge(item.matrix);
+    list_.scale *= gauge.scale;
+    const unsigned target = item.targets[0];
+    add_bit_phase(target, gauge.pre);
+    if (gauge.tangent != 0 || gauge.rotation >= Rotation::kRealSwap || gauge.rotation == Rotation::kRealMinus) {
+      item.kind = Item::Kind::kRotate;
+      item.rotation = gauge.rotation;
+      item.tangent = gauge.tangent;
+      item.matrix.clear();
+      list_.items.push_back(std::move(item));
+    }
+    add_bit_phase(target, gauge.post);
+  }
+
+  void add_bit_phase(unsigned coordinate, Complex factor) {
+    if (std::abs(factor - 1.0) <= kTiny) return;
+    Item item;
+    item.kind = Item::Kind::kTerm;
+    item.term.mask = item.term.value = item.looks = 1u << coordinate;
+    item.term.angle = std::arg(factor);
+    list_.items.push_back(std::move(item));
+  }
+
+  const Sweep& sweep_;
+  const std::vector<int>& coordinate_of_;
+  ItemList list_;
+  Index frame_ = 0;  // index bits flipped so far, to be flipped at the end
+};
+
+}  // namespace
+
+bool Item::foldable() const {
+  if (kind != Kind::kFlip) return false;
+  const unsigned controls = count_bits(control_mask);
+  return controls == 0 || (controls == 1 && guard.always());
+}
+
+bool commute(const Item& a, const Item& b) {
+  if ((a.moves & b.looks) != 0 || (b.moves & a.looks) != 0) return false;
+  return (a.moves & b.moves) == 0 || (a.kind == Item::Kind::kFlip && b.kind == Item::Kind::kFlip);
+}
+
+ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of) {
+  return ItemMaker(sweep, coordinate_of).make();
+}
+
+}  // namespace qsim::cuda

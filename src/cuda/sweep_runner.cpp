@@ -1,0 +1,221 @@
+// Lowering happens once a sweep (and once more where a chunk view fixes bits that the tile had been filled up with).
+#include "cuda/sweep_runner.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/bits.h"
+#include "cuda/device.h"
+#include "cuda/encode.h"
+#include "cuda/lower.h"
+#include "qsim/error.h"
+
+namespace qsim::cuda {
+namespace {
+
+constexpr std::size_t kKeptSweeps = 256;  // more are lowered again each time they run
+
+/// A sweep cut in two that do the same one after the other.
+std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
+  Sweep first = sweep, second = sweep;
+  if (sweep.ops.size() >= 2) {
+    const auto middle = static_cast<std::ptrdiff_t>(sweep.ops.size() / 2);
+    first.ops.erase(first.ops.begin() + middle, first.ops.end());
+    second.ops.erase(second.ops.begin(), second.ops.begin() + middle);
+  } else if (sweep.ops.size() == 1 && sweep.ops[0].form == Form::kPhases && sweep.ops[0].data_count >= 2) {
+    const std::uint32_t half = sweep.ops[0].data_count / 2;
+    first.ops[0].data_count = half;
+    second.ops[0].data_begin += half;
+    second.ops[0].data_count -= half;
+  } else {
+    throw CapacityError("one operation of a sweep needs more device table space than the pool has; raise --max-memory",
+                        0, 0);
+  }
+  first.store = first.active;
+  for (const Birth& birth : sweep.births) second.unborn &= ~bit_mask(birth.bit);
+  second.births.clear();
+  second.reads = true;
+  return {std::move(first), std::move(second)};
+}
+
+template <class Real>
+class Runner final : public SweepRunner {
+ public:
+  void set_memory(const SweepMemory& memory) override {
+    memory_ = memory;
+    clear();
+  }
+
+  std::uint32_t prepare(std::span<const Sweep> sweeps, cudaStream_t stream) override {
+    const auto first = static_cast<std::uint32_t>(prepared_.size());
+    for (const Sweep& sweep : sweeps) prepared_.push_back({sweep, {}});
+    std::vector<std::byte> staged;
+    const std::uint64_t start = table_used_;
+    for (std::size_t i = first; i < prepared_.size() && i < kKeptSweeps; ++i) {
+      prepared_[i].variants.push_back(make_variant(prepared_[i].sweep, 0));
+      Variant& variant = prepared_[i].variants.back();
+      if (start + staged.size() + variant.bytes() > memory_.table_bytes) continue;
+      place_tables(variant, start + staged.size());
+      for (const Part& part : variant.parts) append(staged, part.encoded.tables.bytes);
+    }
+    upload(staged.data(), start, staged.size(), stream);
+    table_used_ = start + staged.size();
+    return first;
+  }
+
+  void clear() override {
+    prepared_.clear();
+    table_used_ = 0;
+    ++generation_;
+  }
+
+  void run(std::uint32_t handle, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) override {
+    Prepared& prepared = prepared_.at(handle);
+    Variant* variant = find_variant(prepared, chunk.mask);
+    if (variant == nullptr) {
+      prepared.variants.push_back(make_variant(prepared.sweep, chunk.mask));
+      variant = &prepared.variants.back();
+    }
+    make_resident(*variant, stream);
+    for (std::size_t i = 0; i < variant->parts.size(); ++i) {
+      launch(variant->parts[i], chunk, stream, accumulate_norm && i + 1 == variant->parts.size());
+    }
+    if (handle >= kKeptSweeps) prepared.variants.clear();
+  }
+
+ private:
+  struct Part {
+    EncodedSweep<Real> encoded;
+    Index tile_bits = 0;
+    std::uint64_t table_at = 0;
+  };
+  struct Variant {
+    Index inside = 0;  // active index bits: a chunk view must not fix them
+    std::uint64_t generation = 0;
+    std::vector<Part> parts;
+    std::uint64_t bytes() const {
+      std::uint64_t sum = 0;
+      for (const Part& part : parts) sum += padded(part.encoded.tables.bytes.size());
+      return sum;
+    }
+  };
+  struct Prepared {
+    Sweep sweep;
+    std::vector<Variant> variants;
+  };
+
+  static std::uint64_t padded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+  static void append(std::vector<std::byte>& staged, const std::vector<std::byte>& bytes) {
+    staged.insert(staged.end(), bytes.begin(), bytes.end());
+    staged.resize(padded(staged.size()));
+  }
+
+  Variant make_variant(const Sweep& sweep, Index outside) const {
+    Variant variant;
+    add_parts(sweep, outside, variant);
+    return variant;
+  }
+
+  void add_parts(const Sweep& sweep, Index outside, Variant& variant) const {
+    LowerOptions options;
+    options.precision = sizeof(Real) == 8 ? Precision::kDouble : Precision::kSingle;
+    options.local_bits = memory_.local_bits;
+    options.outside = outside;
+    options.register_bits = register_bits(Real{});
+    options.max_bits = register_bits(Real{}) + kMaxThreadBits;
+    const TileProgram program = lower_sweep(sweep, options);
+    std::optional<EncodedSweep<Real>> encoded = encode<Real>(program);
+    if (!encoded || padded(encoded->tables.bytes.size()) > memory_.table_bytes) {
+      const auto [first, second] = split_sweep(sweep);
+      add_parts(first, outside, variant);
+      add_parts(second, outside, variant);
+      return;
+    }
+    for (const Bit bit : program.active) {
+      if (bit != kPhantom) variant.inside |= bit_mask(bit);
+    }
+    variant.parts.push_back({std::move(*encoded), program.tile_bits, 0});
+  }
+
+  static Variant* find_variant(Prepared& prepared, Index chunk_mask) {
+    for (Variant& variant : prepared.variants) {
+      if ((variant.inside & chunk_mask) == 0) return &variant;
+    }
+    return nullptr;
+  }
+
+  void place_tables(Variant& variant, std::uint64_t at) {
+    for (Part& part : variant.parts) {
+      part.table_at = at;
+      at += padded(part.encoded.tables.bytes.size());
+    }
+    variant.generation = generation_;
+  }
+
+  void make_resident(Variant& variant, cudaStream_t stream) {
+    if (variant.generation == generation_) return;
+    const std::uint64_t bytes = variant.bytes();
+    if (table_used_ + bytes > memory_.table_bytes) {
+      // Every table may still be read by a kernel under way; all are forgotten and come back when they are needed.
+      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize before reusing table space");
+      table_used_ = 0;
+      ++generation_;
+    }
+    if (bytes > memory_.table_bytes) return run_parts_alone(variant);
+    place_tables(variant, table_used_);
+    for (const Part& part : variant.parts) {
+      upload(part.encoded.tables.bytes.data(), part.table_at, part.encoded.tables.bytes.size(), stream);
+    }
+    table_used_ += bytes;
+  }
+
+  /// Parts that fit the table space only one at a time are uploaded by launch().
+  void run_parts_alone(Variant& variant) {
+    for (Part& part : variant.parts) part.table_at = kNotPlaced;
+  }
+
+  void upload(const std::byte* data, std::uint64_t at, std::uint64_t bytes, cudaStream_t stream) {
+    if (bytes == 0) return;
+    check(cudaMemcpyAsync(memory_.tables + at, data, bytes, cudaMemcpyHostToDevice, stream),
+          "cudaMemcpyAsync of sweep tables");
+    // Other lanes read the tables too.
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize after sweep tables");
+  }
+
+  void launch(Part& part, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) {
+    std::uint64_t at = part.table_at;
+    if (at == kNotPlaced) {
+      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize before reusing table space");
+      at = 0;
+      upload(part.encoded.tables.bytes.data(), 0, part.encoded.tables.bytes.size(), stream);
+      table_used_ = memory_.table_bytes;
+    }
+    SweepParams<Real>& params = part.encoded.params;
+    const TableBytes& tables = part.encoded.tables;
+    std::byte* const base = memory_.tables + at;
+    params.state = reinterpret_cast<Amplitude<Real>*>(memory_.state);
+    params.tables = reinterpret_cast<const Amplitude<Real>*>(base + tables.tables);
+    params.dense = reinterpret_cast<const Amplitude<Real>*>(base + tables.dense);
+    params.angles = reinterpret_cast<const TileAngle*>(base + tables.angles);
+    params.angle_begin = reinterpret_cast<const std::uint32_t*>(base + tables.angle_begin);
+    params.norm = accumulate_norm ? memory_.norm : nullptr;
+    const std::uint64_t tiles = set_tiles(params, part.tile_bits, chunk.mask, chunk.value);
+    check(launch_sweep(params, tiles, stream), "launch of a sweep");
+  }
+
+  static constexpr std::uint64_t kNotPlaced = ~std::uint64_t{0};
+
+  SweepMemory memory_;
+  std::vector<Prepared> prepared_;
+  std::uint64_t table_used_ = 0, generation_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<SweepRunner> make_sweep_runner(const BackendOptions& options) {
+  if (options.precision == Precision::kDouble) return std::make_unique<Runner<double>>();
+  return std::make_unique<Runner<float>>();
+}
+
+}  // namespace qsim::cuda

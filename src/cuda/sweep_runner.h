@@ -1,0 +1,33 @@
+// Prepared sweeps on a device: lowered, encoded, their tables in the pool, launched on a stream.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "kernels/cuda/sweep.h"
+#include "qsim/backend.h"
+
+namespace qsim::cuda {
+
+/// Where a run's memory is; all of it lies in the pool.
+struct SweepMemory {
+  std::byte* state = nullptr;
+  std::byte* tables = nullptr;
+  std::uint64_t table_bytes = 0;
+  NormCell* norm = nullptr;
+  std::uint32_t local_bits = 0;
+};
+
+class SweepRunner {
+ public:
+  virtual ~SweepRunner() = default;
+  virtual void set_memory(const SweepMemory& memory) = 0;
+  virtual std::uint32_t prepare(std::span<const Sweep> sweeps, cudaStream_t stream) = 0;
+  virtual void clear() = 0;
+  virtual void run(std::uint32_t handle, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) = 0;
+};
+
+std::unique_ptr<SweepRunner> make_sweep_runner(const BackendOptions& options);
+
+}  // namespace qsim::cuda

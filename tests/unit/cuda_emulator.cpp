@@ -1,0 +1,245 @@
+// Host emulation of tile programs, written for clarity.
+#include "cuda_emulator.h"
+
+#include <stdexcept>
+
+#include "base/bits.h"
+
+namespace qsim::test {
+namespace {
+
+using namespace qsim::cuda;
+
+class Block {
+ public:
+  Block(const TileProgram& program, std::vector<Complex>& state, Index base)
+      : program_(program), state_(state), base_(base) {
+    threads_ = 1u << program.thread_bits();
+    registers_ = 1u << program.register_bits;
+    amplitude_.assign(threads_, std::vector<Complex>(registers_));
+    for (const auto& terms : program.tile_factors) {
+      Complex factor = 1;
+      for (const TileTerm& term : terms) {
+        if ((base & term.mask) == term.mask) factor *= std::polar(1.0, term.angle);
+      }
+      tile_factors_.push_back(factor);
+    }
+  }
+
+  void run() {
+    load();
+    for (std::size_t e = 0; e < program_.epochs.size(); ++e) {
+      epoch_ = &program_.epochs[e];
+      for (const TileOp& op : epoch_->ops) {
+        if (op.guard.holds(base_)) apply(op);
+      }
+      if (e + 1 < program_.epochs.size()) regroup(program_.epochs[e + 1]);
+    }
+    store();
+  }
+
+ private:
+  template <class Visit>
+  void each(Visit visit) {
+    for (std::uint32_t t = 0; t < threads_; ++t) {
+      for (std::uint32_t j = 0; j < registers_; ++j) visit(t, j);
+    }
+  }
+
+  static Index place(Coordinate v, const std::vector<Bit>& bits) {
+    Index index = 0;
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      if ((v >> i & 1) != 0 && bits[i] != kPhantom) index |= bit_mask(bits[i]);
+    }
+    return index;
+  }
+
+  void load() {
+    const Epoch& first = program_.epochs.front();
+    each([&](std::uint32_t t, std::uint32_t j) {
+      const Coordinate v = first.coordinate(t, j);
+      Complex value = 0;
+      if ((v & program_.dead) == 0) {
+        if (!program_.reads)
+          value = 1;
+        else if ((base_ & program_.zero_tiles) == 0)
+          value = state_.at(base_ | place(v & ~program_.births, program_.active));
+      }
+      if (program_.start_scaled) {
+        value *= program_.start_constant;
+        if (program_.start_table >= 0) value *= program_.tables[static_cast<std::size_t>(program_.start_table)][t];
+        for (int s = 0; s < program_.register_bits; ++s) {
+          value *= program_.start_register[static_cast<std::size_t>(s)][j >> s & 1];
+        }
+        for (const Birth& birth : program_.start_tile) value *= birth.factor[test_bit(base_, birth.bit) ? 1 : 0];
+      }
+      amplitude_[t][j] = value;
+    });
+  }
+
+  Coordinate moved(Coordinate v) const {
+    Coordinate to = epoch_->map.apply(v);
+    for (const auto& [guard, offset] : epoch_->map.guarded) {
+      if (guard.holds(base_)) to ^= offset;
+    }
+    return to;
+  }
+
+  void regroup(const Epoch& next) {
+    std::vector<Complex> tile(std::size_t{1} << program_.bits);
+    each([&](std::uint32_t t, std::uint32_t j) { tile[moved(epoch_->coordinate(t, j))] = amplitude_[t][j]; });
+    each([&](std::uint32_t t, std::uint32_t j) { amplitude_[t][j] = tile[next.coordinate(t, j)]; });
+  }
+
+  void store() {
+    each([&](std::uint32_t t, std::uint32_t j) {
+      const Coordinate v = epoch_->coordinate(t, j);
+      if ((v & program_.dead) == 0) state_.at(base_ | place(moved(v), program_.store)) = amplitude_[t][j];
+    });
+  }
+
+  Complex factor(const Factor& f, std::uint32_t t) const {
+    Complex value = f.constant;
+    if (f.table >= 0) value *= program_.tables[static_cast<std::size_t>(f.table)][t];
+    if (f.tile >= 0) value *= tile_factors_[static_cast<std::size_t>(f.tile)];
+    for (const auto& [bit, tile] : f.cross) {
+      if (t >> bit & 1) value *= tile_factors_[static_cast<std::size_t>(tile)];
+    }
+    return value;
+  }
+
+  void rotate(Rotation rotation, double t, Complex& u, Complex& v) const {
+    const Complex i(0, 1);
+    const Complex a = u, b = v;
+    switch (rotation) {
+      case Rotation::kNone:
+        break;
+      case Rotation::kReal:
+        u = a - t * b;
+        v = t * a + b;
+        break;
+      case Rotation::kRealMinus:
+        u = a + t * b;
+        v = t * a - b;
+        break;
+      case Rotation::kImaginary:
+        u = a - i * t * b;
+        v = b - i * t * a;
+        break;
+      case Rotation::kRealSwap:
+        u = t * a - b;
+        v = a + t * b;
+        break;
+      case Rotation::kRealSwapMinus:
+        u = t * a + b;
+        v = a - t * b;
+        break;
+      case Rotation::kImaginarySwap:
+        u = t * a - i * b;
+        v = t * b - i * a;
+        break;
+    }
+  }
+
+  void matrix(const TileOp& op, std::size_t targets) {
+    std::uint32_t masks[2] = {1u << op.slots[0], targets == 2 ? 1u << op.slots[1] : 0u};
+    const std::size_t order = std::size_t{1} << targets;
+    each([&](std::uint32_t t, std::uint32_t j) {
+      if ((op.set >> j & 1) == 0 || (t & op.thread_mask) != op.thread_value) return;
+      std::vector<Complex> in(order);
+      const auto slot = [&](std::size_t r) { return j | (r & 1 ? masks[0] : 0) | (r & 2 ? masks[1] : 0); };
+      for (std::size_t c = 0; c < order; ++c) in[c] = amplitude_[t][slot(c)];
+      for (std::size_t r = 0; r < order; ++r) {
+        Complex sum = 0;
+        for (std::size_t c = 0; c < order; ++c) sum += op.matrix[r * order + c] * in[c];
+        amplitude_[t][slot(r)] = sum;
+      }
+    });
+  }
+
+  void dense(const TileOp& op) {
+    std::vector<Complex> tile(std::size_t{1} << program_.bits);
+    each([&](std::uint32_t t, std::uint32_t j) { tile[epoch_->coordinate(t, j)] = amplitude_[t][j]; });
+    const std::size_t order = std::size_t{1} << op.targets.size();
+    each([&](std::uint32_t t, std::uint32_t j) {
+      const Coordinate v = epoch_->coordinate(t, j);
+      if ((v & op.control_mask) != op.control_value) return;
+      std::size_t row = 0;
+      Coordinate rest = v;
+      for (std::size_t b = 0; b < op.targets.size(); ++b) {
+        row |= static_cast<std::size_t>(v >> op.targets[b] & 1) << b;
+        rest &= ~(1u << op.targets[b]);
+      }
+      Complex sum = 0;
+      for (std::size_t c = 0; c < order; ++c) {
+        Coordinate from = rest;
+        for (std::size_t b = 0; b < op.targets.size(); ++b)
+          from |= static_cast<Coordinate>(c >> b & 1) << op.targets[b];
+        sum += op.matrix[row * order + c] * tile[from];
+      }
+      amplitude_[t][j] = sum;
+    });
+  }
+
+  void apply(const TileOp& op) {
+    switch (op.kind) {
+      case TileOpKind::kRotate:
+        each([&](std::uint32_t t, std::uint32_t j) {
+          if (j != 0) return;
+          for (std::size_t s = 0; s < static_cast<std::size_t>(program_.register_bits); ++s) {
+            for (std::uint32_t r = 0; r < registers_; ++r) {
+              if ((r >> s & 1) == 0)
+                rotate(op.rotation[s], op.tangent[s], amplitude_[t][r], amplitude_[t][r | 1u << s]);
+            }
+          }
+        });
+        return;
+      case TileOpKind::kMatrix1:
+        return matrix(op, 1);
+      case TileOpKind::kMatrix2:
+        return matrix(op, 2);
+      case TileOpKind::kDense:
+        return dense(op);
+      case TileOpKind::kSwap:
+        each([&](std::uint32_t t, std::uint32_t j) {
+          if ((op.set >> j & 1) == 0 || (t & op.thread_mask) != op.thread_value) return;
+          std::swap(amplitude_[t][j], amplitude_[t][j | 1u << op.slots[0]]);
+        });
+        return;
+      case TileOpKind::kPair:
+        each([&](std::uint32_t t, std::uint32_t j) {
+          const bool low = j >> op.slots[0] & 1, high = j >> op.slots[1] & 1;
+          const bool applies[4] = {true, low, high, low && high};
+          for (std::size_t f = 0; f < 4; ++f) {
+            if (applies[f] && op.factor[f].present) amplitude_[t][j] *= factor(op.factor[f], t);
+          }
+        });
+        return;
+      case TileOpKind::kMultiply:
+        each([&](std::uint32_t t, std::uint32_t j) {
+          if ((op.set >> j & 1) != 0) amplitude_[t][j] *= factor(op.factor[0], t);
+        });
+        return;
+    }
+    throw std::logic_error("unknown tile operation");
+  }
+
+  const TileProgram& program_;
+  std::vector<Complex>& state_;
+  Index base_;
+  std::uint32_t threads_ = 0, registers_ = 0;
+  std::vector<std::vector<Complex>> amplitude_;
+  std::vector<Complex> tile_factors_;
+  const Epoch* epoch_ = nullptr;
+};
+
+}  // namespace
+
+void emulate(const TileProgram& program, std::vector<Complex>& state, Index chunk_mask, Index chunk_value) {
+  const Index free = program.tile_bits & ~chunk_mask;
+  for (Index number = 0; number < Index{1} << count_bits(free); ++number) {
+    Block(program, state, deposit_bits(number, free) | chunk_value).run();
+  }
+}
+
+}  // namespace qsim::test

@@ -1,0 +1,156 @@
+// Tile programs, emulated on the host, against the plan interpreter.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/bits.h"
+#include "cuda/lower.h"
+#include "cuda_emulator.h"
+#include "support/dense.h"
+#include "support/plan_interpreter.h"
+#include "support/random_circuit.h"
+#include "support/tolerance.h"
+
+namespace qsim {
+namespace {
+
+using cuda::LowerOptions;
+using cuda::TileProgram;
+
+LowerOptions lower_options(std::uint32_t bits, Precision precision) {
+  LowerOptions options;
+  options.precision = precision;
+  options.local_bits = bits;
+  options.register_bits = precision == Precision::kDouble ? 4 : 5;
+  options.max_bits = precision == Precision::kDouble ? 12 : 13;
+  return options;
+}
+
+/// The plan's state in physical order, through tile programs; every sweep in chunks of `chunk` where that is not 0.
+std::vector<Complex> emulate_plan(const Plan& plan, std::vector<Complex> state, Precision precision, bool chunked) {
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& words : stage.sweeps) {
+      const Sweep sweep = specialize(words, plan, 0);
+      LowerOptions options = lower_options(plan.local_bits(), precision);
+      Index used = sweep.unborn;
+      for (const Bit bit : sweep.active) used |= bit_mask(bit);
+      const Index spare = low_mask(plan.local_bits()) & ~used;
+      const Index chunk = chunked && spare != 0 ? spare & (~spare + 1) : 0;
+      options.outside = chunk;
+      const TileProgram program = lower_sweep(sweep, options);
+      test::emulate(program, state, chunk, 0);
+      if (chunk != 0) test::emulate(program, state, chunk, chunk);
+    }
+  }
+  return state;
+}
+
+void compare(const Circuit& circuit, const PlanOptions& plan_options, std::uint64_t seed, Precision precision) {
+  const Plan plan = make_plan(circuit, find_machine("h200"), plan_options);
+  const bool from_zero = plan_options.start == Start::kZero;
+  const std::vector<Complex> start = from_zero ? std::vector<Complex>{} : dense::random_state(circuit.qubits(), seed);
+  const std::vector<Complex> expected = test::interpret(plan, start);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<Complex> state(std::size_t{1} << circuit.qubits(), Complex(nan, nan));
+  if (!from_zero) {
+    for (Index logical = 0; logical < start.size(); ++logical) {
+      state[plan.initial_layout.to_physical(logical)] = start[logical];
+    }
+  }
+  state = emulate_plan(plan, std::move(state), precision, seed % 3 == 0);
+  double worst = 0;
+  for (Index logical = 0; logical < state.size(); ++logical) {
+    const double difference = std::abs(state[plan.final_layout.to_physical(logical)] - expected[logical]);
+    if (!(difference <= worst)) worst = difference;
+  }
+  EXPECT_LE(worst, test::tolerance(Precision::kDouble, circuit.depth())) << "seed " << seed;
+}
+
+TEST(CudaLower, RandomPlansMatchTheInterpreter) {
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    test::RandomCircuitOptions circuit_options;
+    circuit_options.qubits = 1 + static_cast<unsigned>(seed % 13);
+    circuit_options.operations = 30;
+    circuit_options.seed = seed;
+    PlanOptions options;
+    options.strategy = seed % 4 == 0 ? Strategy::kNaive : Strategy::kGreedy;
+    options.known_zeros = seed % 2 == 0;
+    options.start = seed % 5 < 2 ? Start::kRandom : Start::kZero;
+    if (seed % 3 != 1) options.tile_bits = 3 + static_cast<std::uint32_t>(seed % 7);
+    compare(test::random_circuit(circuit_options), options, seed,
+            seed % 2 == 0 ? Precision::kDouble : Precision::kSingle);
+  }
+}
+
+TEST(CudaLower, WideMatricesMatchTheInterpreter) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const unsigned targets = 3 + static_cast<unsigned>(seed % 4);
+    Circuit circuit(9);
+    std::vector<Qubit> qubits;
+    for (unsigned t = 0; t < targets; ++t) qubits.push_back((static_cast<unsigned>(seed) + t * 5) % 9);
+    circuit.h(static_cast<Qubit>(seed % 9));
+    circuit.add_unitary(test::random_unitary(targets, seed), {}, qubits);
+    PlanOptions options;
+    options.start = Start::kRandom;
+    compare(circuit, options, seed, Precision::kDouble);
+  }
+}
+
+TEST(CudaLower, ControlledFlipsFoldIntoAddresses) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < 10; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  for (unsigned step : {1u, 3u, 7u}) {
+    for (unsigned bit = 0; bit < 10; ++bit) {
+      PlanOp op;
+      op.form = Form::kFlip;
+      op.target_count = 1;
+      op.targets[0] = static_cast<Bit>((bit + step) % 10);
+      op.control_mask = bit_mask(bit);
+      op.control_value = bit % 3 == 0 ? 0 : op.control_mask;
+      sweep.ops.push_back(op);
+    }
+  }
+  const TileProgram program = lower_sweep(sweep, lower_options(10, Precision::kDouble));
+  for (const auto& epoch : program.epochs) EXPECT_TRUE(epoch.ops.empty());
+  std::vector<Complex> state = dense::random_state(10, 7), expected = state;
+  for (const PlanOp& op : sweep.ops) {
+    const std::vector<Complex> before = expected;
+    for (Index i = 0; i < expected.size(); ++i) {
+      if ((i & op.control_mask) == op.control_value) expected[i] = before[i ^ bit_mask(op.targets[0])];
+    }
+  }
+  test::emulate(program, state);
+  EXPECT_EQ(state, expected);
+}
+
+TEST(CudaLower, LargeStatesLoadWholeLines) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    test::RandomCircuitOptions circuit_options;
+    circuit_options.qubits = 24;
+    circuit_options.operations = 120;
+    circuit_options.seed = seed;
+    circuit_options.max_unitary_targets = 2;
+    PlanOptions options;
+    options.start = Start::kRandom;
+    const Plan plan = make_plan(test::random_circuit(circuit_options), find_machine("h200"), options);
+    for (const Sweep& words : plan.stages[0].sweeps) {
+      const Sweep sweep = specialize(words, plan, 0);
+      const TileProgram program = lower_sweep(sweep, lower_options(24, Precision::kDouble));
+      EXPECT_EQ(program.bits, 12);
+      const auto lane = [](const cuda::Epoch& epoch, std::uint8_t coordinate) {
+        const auto found = std::find(epoch.thread.begin(), epoch.thread.begin() + 5, coordinate);
+        return found != epoch.thread.begin() + 5;
+      };
+      for (std::uint8_t i = 0; i < program.bits; ++i) {
+        EXPECT_TRUE(program.active[i] >= 3 || lane(program.epochs.front(), i)) << "seed " << seed;
+        EXPECT_TRUE(program.store[i] >= 3 || lane(program.epochs.back(), i)) << "seed " << seed;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qsim
