@@ -76,6 +76,11 @@ struct RunOptions {
   std::string statevector_path;  // .npy; empty = none
   std::string profile_path;
 
+  /// The state is made `warm_ups` times untimed and then up to `repeats` times, with one plan and one allocation; the
+  /// last time is what is read out. No repeat is begun once they have taken `repeat_seconds` together.
+  std::uint32_t warm_ups = 0, repeats = 1;
+  double repeat_seconds = 1e300;
+
   std::function<void(const Progress&)> progress;
 };
 

@@ -2,6 +2,7 @@
 #include "runtime/executor.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <string>
 
@@ -87,7 +88,15 @@ void Executor::make_start(const Plan& plan, std::uint64_t start_seed) {
 void Executor::run(std::size_t number, double expected_norm, std::uint64_t start_seed) {
   const PreparedPlan& prepared = plans_.at(number);
   const Plan& plan = *prepared.plan;
-  make_start(plan, start_seed);
+  if (plan.start == Start::kRandom) {
+    const auto begin = std::chrono::steady_clock::now();
+    make_start(plan, start_seed);
+    state_.backend.synchronize();
+    state_.communicator.barrier();
+    counts_.start_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  } else {
+    make_start(plan, start_seed);
+  }
   held_back_ = false;
   seconds_done_ = 0;
   steps_done_ = 0;

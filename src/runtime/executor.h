@@ -17,6 +17,7 @@ struct ExecutionCounts {
   std::uint64_t sweeps = 0, exchanges = 0, bytes_swept = 0;
   double norm = 1;  // after the last plan that was checked, relative to what was expected
   bool norm_checked = false;
+  double start_seconds = 0;  // spent on making random start states
 };
 
 class Executor {
@@ -43,6 +44,7 @@ class Executor {
   std::function<void(double)> on_progress;
 
   const ExecutionCounts& counts() const { return counts_; }
+  void clear_counts() { counts_ = {}; }
 
  private:
   struct PreparedStage {

@@ -79,6 +79,7 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
                         0, 0);
   }
   check_ranks(circuit, ranks);
+  if (options.repeats == 0) throw UsageError("at least one repeat is needed: repeats is 0");
   Settings settings;
   const auto& operations = circuit.operations();
   settings.measures = std::any_of(operations.begin(), operations.end(),
