@@ -23,7 +23,7 @@ class CpuBackend : public Backend {
       : instruction_set_(choose_instruction_set(options.instruction_set)),
         team_(options.threads > 0 ? options.threads : affinity_threads()),
         pool_(memory_),
-        engine_(make_engine(instruction_set_)) {}
+        engine_(make_engine<T>(instruction_set_)) {}
 
   BackendInfo info() const override {
     BackendInfo info;
@@ -134,8 +134,6 @@ class CpuBackend : public Backend {
 
  private:
   using Amplitude = std::complex<T>;
-
-  static std::unique_ptr<SweepEngine<T>> make_engine(const std::string&) { return make_plain_engine<T>(); }
 
   Shard<T> shard() const { return {state_, bits_}; }
 

@@ -4,6 +4,7 @@
 #include <complex>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "cpu/thread_team.h"
@@ -28,5 +29,12 @@ class SweepEngine {
 /// One operation at a time in portable code.
 template <typename T>
 std::unique_ptr<SweepEngine<T>> make_plain_engine();
+/// By instruction set, as choose_instruction_set() names them.
+template <typename T>
+std::unique_ptr<SweepEngine<T>> make_engine(const std::string& instruction_set);
+template <>
+std::unique_ptr<SweepEngine<float>> make_engine(const std::string& instruction_set);
+template <>
+std::unique_ptr<SweepEngine<double>> make_engine(const std::string& instruction_set);
 
 }  // namespace qsim::cpu

@@ -1,0 +1,276 @@
+// The tile machine: loads a tile, runs the passes of a sweep's program on it and stores it. Included once by each
+// instruction set's file; everything here is a template over that file's own vector types.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/cpu/tile_program.h"
+
+namespace qsim::cpu {
+
+/// Group number -> index of its first vector: zeros inserted at the register bits.
+inline std::uint64_t group_vector(std::uint64_t group, const std::uint8_t* bits, int count) {
+  for (int j = 0; j < count; ++j) {
+    const std::uint64_t low = group & ((std::uint64_t{1} << bits[j]) - 1);
+    group = (group ^ low) << 1 | low;
+  }
+  return group;
+}
+
+template <typename S>
+class Machine {
+ public:
+  using T = typename S::Real;
+  using V = typename S::Register;
+  static constexpr int kLanes = S::kLanes, kRegisterBits = S::kRegisterBits, kGroup = 1 << kRegisterBits;
+
+  static double run(const TileProgramView<T>& program, std::complex<T>* shard, const TileTask& task,
+                    const TileScratch<T>& scratch, bool norm) {
+    const Machine machine(program, shard, task, scratch);
+    machine.load();
+    machine.make_tables();
+    for (std::uint32_t pass = 0; pass < program.pass_count; ++pass) {
+      machine.prefetch(pass);
+      if (program.passes[pass].dense) {
+        machine.run_dense(program.passes[pass]);
+      } else {
+        machine.run_pass(program.passes[pass]);
+      }
+    }
+    return norm ? machine.template store<true>() : machine.template store<false>();
+  }
+
+ private:
+  Machine(const TileProgramView<T>& program, std::complex<T>* shard, const TileTask& task,
+          const TileScratch<T>& scratch)
+      : program_(program),
+        shard_(reinterpret_cast<T*>(shard + task.base)),
+        all_(reinterpret_cast<const T*>(shard)),
+        task_(task),
+        scratch_(scratch) {}
+
+  // ---- loading and storing
+
+  T* vector(std::uint64_t number) const { return scratch_.tile + number * 2 * kLanes; }
+
+  void load() const {
+    if (task_.factor == std::complex<double>(0)) {
+      for (std::uint64_t i = 0; i < program_.vectors; ++i) put(vector(i), S::zero(), S::zero());
+      return;
+    }
+    switch (program_.load) {
+      case Load::kUnits:
+        load_units();
+        break;
+      case Load::kElements:
+        load_elements();
+        break;
+      case Load::kStart:
+        for (std::uint64_t i = 0; i < program_.vectors; ++i) {
+          const T* const from = program_.start + i * 2 * kLanes;
+          put(vector(i), S::load(from), S::load(from + kLanes));
+        }
+        return;
+    }
+    if (program_.start != nullptr) {
+      for (std::uint64_t i = 0; i < program_.vectors; ++i) multiply_at(vector(i), program_.start + i * 2 * kLanes);
+    }
+  }
+
+  void load_units() const {
+    const Index* const offsets = program_.load_offsets;
+    for (std::uint64_t i = 0; i < program_.vectors; ++i) {
+      const Index low = offsets[2 * i], high = offsets[2 * i + 1];
+      const V a = low == kNowhere ? S::zero() : S::load_any(shard_ + 2 * low);
+      const V b = high == kNowhere ? S::zero() : S::load_any(shard_ + 2 * high);
+      V re, im;
+      S::split(a, b, re, im);
+      put(vector(i), re, im);
+    }
+  }
+
+  void load_elements() const {
+    for (std::uint64_t i = 0; i < program_.vectors; ++i) {
+      T* const to = vector(i);
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const Index offset = program_.load_offsets[i * kLanes + static_cast<std::uint64_t>(lane)];
+        to[lane] = offset == kNowhere ? T(0) : shard_[2 * offset];
+        to[kLanes + lane] = offset == kNowhere ? T(0) : shard_[2 * offset + 1];
+      }
+    }
+  }
+
+  /// Phase and scale of everything in this tile.
+  std::complex<double> tile_scale() const {
+    double re = program_.scale.real(), im = program_.scale.imag();
+    auto times = [&](double r, double i) {
+      const double product = re * r - im * i;
+      im = re * i + im * r;
+      re = product;
+    };
+    if (program_.load == Load::kStart) times(task_.factor.real(), task_.factor.imag());
+    if (program_.scalar_pieces != nullptr) {
+      for (int piece = 0; piece < program_.pieces; ++piece) {
+        const double* const entry =
+            program_.scalar_pieces + 2 * (64 * piece + static_cast<int>(task_.number >> 6 * piece & 63));
+        times(entry[0], entry[1]);
+      }
+    }
+    for (std::uint32_t j = 0; j < program_.tile_scale_count; ++j) {
+      const TileScale& one = program_.tile_scales[j];
+      if (holds(one.mask, one.value, one.parity_mask, one.odd)) times(one.re, one.im);
+    }
+    return {re, im};
+  }
+
+  template <bool kNorm>
+  double store() const {
+    const std::complex<double> scale = tile_scale();
+    const bool scaled = scale != std::complex<double>(1);
+    const V re = S::set1(static_cast<T>(scale.real())), im = S::set1(static_cast<T>(scale.imag()));
+    V sum = S::zero();
+    double total = 0;
+    for (std::uint64_t i = 0; i < program_.vectors; ++i) {
+      T* const from = vector(i);
+      V xr = S::load(from), xi = S::load(from + kLanes);
+      if (scaled) multiply(xr, xi, re, im);
+      if constexpr (kNorm) {
+        sum = S::fmadd(xr, xr, S::fmadd(xi, xi, sum));
+        if ((i & 255) == 255) {
+          total += S::sum(sum);
+          sum = S::zero();
+        }
+      }
+      if (program_.store_units) {
+        store_units(i, xr, xi);
+      } else {
+        put(from, xr, xi);
+        store_elements(i, from);
+      }
+    }
+    return kNorm ? total + S::sum(sum) : 0;
+  }
+
+  void store_units(std::uint64_t i, V re, V im) const {
+    V a, b;
+    S::join(re, im, a, b);
+    T* const low = shard_ + 2 * program_.store_offsets[2 * i];
+    T* const high = shard_ + 2 * program_.store_offsets[2 * i + 1];
+    if (program_.stream) {
+      S::stream(low, a);
+      S::stream(high, b);
+    } else {
+      S::store(low, a);
+      S::store(high, b);
+    }
+  }
+
+  void store_elements(std::uint64_t i, const T* from) const {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const Index offset = program_.store_offsets[i * kLanes + static_cast<std::uint64_t>(lane)];
+      if (offset == kNowhere) continue;
+      shard_[2 * offset] = from[lane];
+      shard_[2 * offset + 1] = from[kLanes + lane];
+    }
+  }
+
+  /// Asks for this pass's share of the next tile's cache lines.
+  void prefetch(std::uint32_t pass) const {
+    if (task_.next_base == kNowhere) return;
+    const std::uint64_t begin = std::uint64_t{program_.lines} * pass / program_.pass_count;
+    const std::uint64_t end = std::uint64_t{program_.lines} * (pass + 1) / program_.pass_count;
+    for (std::uint64_t line = begin; line < end; ++line) {
+      __builtin_prefetch(all_ + 2 * (task_.next_base + program_.line_offsets[line]), 0, 2);
+    }
+  }
+
+  // ---- complex vectors
+
+  static void put(T* to, V re, V im) {
+    S::store(to, re);
+    S::store(to + kLanes, im);
+  }
+  static void multiply(V& xr, V& xi, V cr, V ci) {
+    const V re = S::fnmadd(xi, ci, S::mul(xr, cr));
+    xi = S::fmadd(xi, cr, S::mul(xr, ci));
+    xr = re;
+  }
+  static void multiply_at(T* at, const T* by) {
+    V xr = S::load(at), xi = S::load(at + kLanes);
+    multiply(xr, xi, S::load(by), S::load(by + kLanes));
+    put(at, xr, xi);
+  }
+
+  // ---- tables of this tile
+
+  std::uint64_t table_reals() const { return program_.table_reals; }
+
+  void make_tables() const {
+    for (std::uint32_t d = 0; d < program_.tile_diagonal_count; ++d) {
+      make_table(program_.tile_diagonals[d], scratch_.tables + d * table_reals());
+    }
+  }
+
+  /// Fills one table of 2^R vectors, then the group factors.
+  void make_table(const TileDiagonal& diagonal, T* table) const {
+    const std::uint64_t groups = diagonal.groups ? program_.vectors >> kRegisterBits : 0;
+    const T* const first = piece_entry(diagonal, 0);
+    V lane_re = S::load(first), lane_im = S::load(first + kLanes);
+    T registers[2 * kGroup];
+    for (int i = 0; i < 2 * kGroup; ++i) registers[i] = first[2 * kLanes + i];
+    T* const factors = table + 2 * kLanes * kGroup;
+    for (std::uint64_t g = 0; g < 2 * groups; ++g) factors[g] = first[2 * kLanes + 2 * kGroup + g];
+    for (int piece = 1; piece < program_.pieces; ++piece) {
+      const T* const entry = piece_entry(diagonal, piece);
+      multiply(lane_re, lane_im, S::load(entry), S::load(entry + kLanes));
+      scalar_products(registers, entry + 2 * kLanes, kGroup);
+      scalar_products(factors, entry + 2 * kLanes + 2 * kGroup, groups);
+    }
+    for (int i = 0; i < kGroup; ++i) {
+      V re = lane_re, im = lane_im;
+      multiply(re, im, S::set1(registers[2 * i]), S::set1(registers[2 * i + 1]));
+      put(table + i * 2 * kLanes, re, im);
+      if (diagonal.fixed) {
+        multiply_at(table + i * 2 * kLanes,
+                    program_.coefficients + diagonal.fixed_data + static_cast<std::uint64_t>(i) * 2 * kLanes);
+      }
+    }
+  }
+
+  const T* piece_entry(const TileDiagonal& diagonal, int piece) const {
+    const std::uint64_t entry = 64 * static_cast<std::uint64_t>(piece) + (task_.number >> 6 * piece & 63);
+    return program_.coefficients + diagonal.pieces_data + entry * diagonal.entry_reals;
+  }
+
+  static void scalar_products(T* values, const T* by, std::uint64_t count) {
+    for (std::uint64_t j = 0; j < count; ++j) {
+      const T re = values[2 * j] * by[2 * j] - values[2 * j + 1] * by[2 * j + 1];
+      values[2 * j + 1] = values[2 * j] * by[2 * j + 1] + values[2 * j + 1] * by[2 * j];
+      values[2 * j] = re;
+    }
+  }
+
+  // ---- passes
+
+  bool holds(Index mask, Index value, Index parity_mask, bool odd) const {
+    if ((task_.base & mask) != value) return false;
+    return parity_mask == 0 || ((__builtin_popcountll(task_.base & parity_mask) & 1) != 0) == odd;
+  }
+  bool enabled(const MicroOp& op) const { return holds(op.tile_mask, op.tile_value, op.parity_mask, op.odd); }
+
+  void run_pass(const Pass& pass) const;
+  void run_dense(const Pass& pass) const;
+  template <int kTargets>
+  void dense_order(const Pass& pass, const MicroOp& op) const;
+
+  const TileProgramView<T>& program_;
+  T* const shard_;
+  const T* const all_;
+  const TileTask& task_;
+  const TileScratch<T>& scratch_;
+};
+
+}  // namespace qsim::cpu
+
+#include "kernels/cpu/tile_dense.h"
+#include "kernels/cpu/tile_pass.h"

@@ -1,0 +1,62 @@
+// A sweep's operations over the bits of a tile: matrices to be applied in order, and phases, which wait until a matrix
+// touches their bits.
+#pragma once
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "base/bits.h"
+#include "qsim/plan.h"
+
+namespace qsim::cpu {
+
+/// Whether a tile takes part, by the inactive bits of its base.
+struct TileCondition {
+  Index mask = 0, value = 0;
+  Index parity_mask = 0;
+  bool odd = true;  // with parity_mask: an odd number of its bits, else an even one
+  bool always() const { return mask == 0 && parity_mask == 0; }
+  bool holds(Index base) const {
+    return (base & mask) == value && (parity_mask == 0 || odd_parity(base & parity_mask) == odd);
+  }
+  Index bits() const { return mask | parity_mask; }
+  friend bool operator==(const TileCondition&, const TileCondition&) = default;
+};
+
+/// Multiplies by exp(exponent) where every tile bit of `mask` is 1, in tiles where `condition` holds.
+struct Term {
+  Index mask = 0;
+  TileCondition condition;
+  Complex exponent;
+};
+
+/// A matrix on tile bits (bit j of its index is targets[j]) where (place & control_mask) == control_value.
+struct MatrixItem {
+  std::vector<Bit> targets;
+  std::vector<Complex> matrix;  // row-major; empty: a flip of the one target
+  Index control_mask = 0, control_value = 0;
+  TileCondition condition;
+  Index target_mask() const {
+    Index mask = 0;
+    for (const Bit bit : targets) mask |= bit_mask(bit);
+    return mask;
+  }
+};
+
+using TileItem = std::variant<MatrixItem, Term>;
+
+/// The operations in order. `tile_bits_mask`: the inactive bits that vary among tiles (the others are 0).
+std::vector<TileItem> tile_items(const Sweep& sweep, Index tile_bits_mask);
+
+/// How one 2x2 unitary without controls becomes scale * after * form * before: `before` and `after` are phases on the
+/// target at 0 and 1, the form costs one multiplication and addition a real number.
+struct Factored {
+  enum class Form { kShearA, kShearB, kShearC, kCrossA, kCrossB, kReal, kCross, kGeneral, kFlip } form = Form::kGeneral;
+  std::vector<Complex> coefficients;  // of the form: two shears, or four entries
+  Complex scale{1};
+  double before[2] = {}, after[2] = {};
+};
+Factored factor_matrix(const std::vector<Complex>& matrix);
+
+}  // namespace qsim::cpu
