@@ -53,6 +53,16 @@ constexpr Index insert_zeros(Index value, std::span<const Position> bits) {
 /// Counts up by one in the bits under `mask` alone; wraps to zeros there.
 constexpr Index next_under_mask(Index index, Index mask) { return (((index | ~mask) + 1) & mask) | (index & ~mask); }
 
+/// Sums and products that stay at 2^64 - 1 where they would pass it.
+constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
+}
+constexpr std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? ~std::uint64_t{0} : product;
+}
+
 /// Index with bits `a` and `b` swapped.
 constexpr Index swap_bits(Index index, unsigned a, unsigned b) {
   const Index differ = (index >> a ^ index >> b) & 1;

@@ -95,7 +95,12 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
   context.together([&] {
     check_size(input.circuit, options.precision, options.rank_bits, machine);
     const Plan plan = make_plan(input.circuit, machine, options);
-    text = typed.json ? plan_json(plan, machine, input.summary) : plan_text(plan, machine);
+    std::vector<std::string> warnings;
+    if (pool_layout(plan, machine).total_bytes() == UINT64_MAX) {
+      warnings.emplace_back("byte counts that pass 2^64 - 1 are shown as 2^64 - 1");
+    }
+    text = typed.json ? plan_json(plan, machine, input.summary, warnings) : plan_text(plan, machine);
+    for (const std::string& warning : warnings) text += typed.json ? "" : "warning: " + warning + "\n";
   });
   return {text, typed.output};
 }

@@ -100,6 +100,14 @@ void check_flags(const Flags& flags, const RunFlags& typed, const Context& conte
   }
 }
 
+/// What cannot be written is said before the run, not after it.
+void require_outputs(const RunFlags& typed, const Streams& streams) {
+  if (typed.output.empty()) streams.require_stdout();
+  for (const std::string* path : {&typed.output, &typed.statevector, &typed.profile}) {
+    if (!path->empty()) streams.require_writable(*path);
+  }
+}
+
 /// The number of thread ranks asked for (1 without --ranks, and under a launcher).
 int rank_count(const Flags& flags, const RunFlags& typed) {
   if (!flags.given("--ranks")) return 1;
@@ -284,7 +292,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     options = options_of(flags, typed);
     ranks = rank_count(flags, typed);
     context.partial.environment = environment();
-    if (typed.output.empty()) context.streams().require_stdout();
+    if (context.root()) require_outputs(typed, context.streams());
   });
   const CircuitInput input = read_circuit(typed.file, context);
   context.together([&] {

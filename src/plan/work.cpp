@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/bits.h"
 #include "plan/cost.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
@@ -12,7 +13,11 @@ namespace {
 constexpr std::uint64_t kAlignment = 256;
 constexpr std::uint64_t kMiB = 1ull << 20;
 
-std::uint64_t round_up(std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+// Byte counts of more than 2^59 amplitudes stay at 2^64 - 1: more than any memory, never a small wrong number.
+std::uint64_t round_up(std::uint64_t bytes) {
+  return saturating_add(bytes, kAlignment - 1) == UINT64_MAX ? UINT64_MAX
+                                                             : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 // The ring takes at most a thirty-second of the shard; tiny shards still get a slot that holds something.
 std::uint64_t chunk_size(std::uint64_t state_bytes, const Machine& machine) {
@@ -57,9 +62,11 @@ std::uint64_t scratch_size(const Plan& plan, std::uint64_t state_bytes, const Ma
 }  // namespace
 
 std::uint64_t PoolLayout::total_bytes() const {
-  std::uint64_t total =
-      round_up(state_bytes) + round_up(snapshot_bytes) + round_up(table_bytes) + round_up(scratch_bytes);
-  return total + round_up(chunk_bytes) * chunk_slots;
+  std::uint64_t total = saturating_multiply(round_up(chunk_bytes), chunk_slots);
+  for (const std::uint64_t item : {state_bytes, snapshot_bytes, table_bytes, scratch_bytes}) {
+    total = saturating_add(total, round_up(item));
+  }
+  return total;
 }
 
 PlanWork plan_work(const Plan& plan) {
@@ -73,7 +80,8 @@ PlanWork plan_work(const Plan& plan) {
       const Exchange& exchange = *stage.exchange;
       const auto bits = static_cast<std::uint32_t>(exchange.swaps.size());
       ++work.exchanges;
-      work.bytes_exchanged_per_rank += bytes * exchanged_amplitudes(bits, plan.local_bits());
+      work.bytes_exchanged_per_rank = saturating_add(
+          work.bytes_exchanged_per_rank, saturating_multiply(bytes, exchanged_amplitudes(bits, plan.local_bits())));
       work.exchange_seconds += exchange.predicted_seconds;
       double cover = exchange.overlap_before ? free_before : 0;
       if (exchange.overlap_after && !stage.sweeps.empty()) {
@@ -87,7 +95,8 @@ PlanWork plan_work(const Plan& plan) {
     for (const Sweep& sweep : stage.sweeps) {
       const SweepTraffic traffic = sweep_traffic(sweep, plan.local_bits());
       ++work.sweeps;
-      work.bytes_swept_per_rank += bytes * (traffic.amplitudes_read + traffic.amplitudes_written);
+      work.bytes_swept_per_rank = saturating_add(
+          work.bytes_swept_per_rank, saturating_multiply(bytes, traffic.amplitudes_read + traffic.amplitudes_written));
       work.sweep_seconds += sweep.predicted_seconds;
     }
     free_before = 0;
@@ -102,7 +111,7 @@ PlanWork plan_work(const Plan& plan) {
 
 PoolLayout pool_layout(const Plan& plan, const Machine& machine) {
   PoolLayout layout;
-  layout.state_bytes = (std::uint64_t{1} << plan.local_bits()) * amplitude_bytes(plan.precision);
+  layout.state_bytes = saturating_multiply(std::uint64_t{1} << plan.local_bits(), amplitude_bytes(plan.precision));
   if (plan.rank_bits > 0) {
     layout.chunk_bytes = chunk_size(layout.state_bytes, machine);
     layout.chunk_slots = machine.chunk_slots;

@@ -15,16 +15,6 @@ constexpr std::string_view kLaterGates[] = {"u0",  "u",  "p",   "sx",  "sxdg", "
 
 }  // namespace
 
-std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
-}
-
-std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
-}
-
 GateBook::GateBook() {
   add_table_name("U", false);
   add_table_name("CX", false);

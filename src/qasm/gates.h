@@ -8,14 +8,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/bits.h"
 #include "qasm/syntax.h"
 #include "qsim/circuit.h"
 
 namespace qsim::qasm {
 
 /// Sum that stays at the largest value instead of wrapping.
-std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b);
-std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b);
 
 enum class BodyKind : std::uint8_t { kTableGate, kCall, kBarrier };
 

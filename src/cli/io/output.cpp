@@ -47,6 +47,16 @@ void Streams::require_stdout() const {
   if (stdout_closed_) throw FileError("standard output is closed, so the result has nowhere to go (--output FILE)");
 }
 
+void Streams::require_writable(const std::string& path) const {
+  if (::access(path.c_str(), F_OK) == 0) {
+    if (::access(path.c_str(), W_OK) != 0) fail("'" + path + "'", errno);
+    return;
+  }
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (::access(folder.c_str(), W_OK) != 0) fail("'" + path + "'", errno);
+}
+
 void Streams::write_stdout(const std::string& text) const {
   if (text.empty()) return;
   require_stdout();

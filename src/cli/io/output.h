@@ -12,6 +12,8 @@ class Streams {
   Streams();
   /// FileError when standard output is closed: said before a long run rather than after it.
   void require_stdout() const;
+  /// FileError when `path` cannot be written as things stand, for the same reason.
+  void require_writable(const std::string& path) const;
   /// Writes `text` to standard output; FileError when it is closed or full.
   void write_stdout(const std::string& text) const;
   /// Writes `text` to `path` through a temporary file beside it, or directly where `path` is a device; FileError.

@@ -24,8 +24,10 @@ std::string counted(std::uint64_t number, const std::string& word) {
   return fmt::format("{} {}{}", number, word, number == 1 ? "" : "s");
 }
 
-std::string bar(double share) {
-  return std::string(static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * 30)), '#');
+/// A bar for `share`, full length for `largest`, the greatest of its section.
+std::string bar(double share, double largest) {
+  const double part = largest > 0 ? std::clamp(share / largest, 0.0, 1.0) : 0;
+  return std::string(static_cast<std::size_t>(std::lround(part * 20)), '#');
 }
 
 std::string percent(double share) { return fmt::format("{:6.2f} %", 100 * share); }
@@ -80,28 +82,33 @@ std::vector<std::string> header(const Result& result) {
 Section counts_section(const Result& result) {
   Section section{fmt::format("counts of {} shots (right-most character is bit 0)", result.run.shots), {}};
   const double shots = static_cast<double>(std::max<std::uint64_t>(result.run.shots, 1));
-  for (const auto& [bits, count] : ranked(*result.results.counts)) {
+  const auto entries = ranked(*result.results.counts);
+  for (const auto& [bits, count] : entries) {
     const double share = static_cast<double>(count) / shots;
-    section.lines.push_back(fmt::format("  {}  {:>10}  {}  {}", shortened(bits), count, percent(share), bar(share)));
+    section.lines.push_back(fmt::format("  {}  {:>10}  {}  {}", shortened(bits), count, percent(share),
+                                        bar(share, static_cast<double>(entries.front().second) / shots)));
   }
   return section;
 }
 
 Section distribution_section(const std::map<std::string, double>& distribution) {
   Section section{"exact distribution of the classical bits (right-most character is bit 0)", {}};
-  for (const auto& [bits, probability] : ranked(distribution)) {
-    section.lines.push_back(
-        fmt::format("  {}  {:.12f}  {}  {}", shortened(bits), probability, percent(probability), bar(probability)));
+  const auto entries = ranked(distribution);
+  for (const auto& [bits, probability] : entries) {
+    section.lines.push_back(fmt::format("  {}  {:.12f}  {}  {}", shortened(bits), probability, percent(probability),
+                                        bar(probability, entries.front().second)));
   }
   return section;
 }
 
 Section amplitudes_section(const Result& result) {
   Section section{"amplitudes (right-most character is qubit 0)", {}};
+  double largest = 0;
+  for (const AmplitudeEntry& entry : *result.results.amplitudes) largest = std::max(largest, entry.probability);
   for (const AmplitudeEntry& entry : *result.results.amplitudes) {
-    section.lines.push_back(fmt::format("  {}  {:+.9f} {:+.9f}i  {}  {}",
-                                        shortened(bit_string(entry.index, result.circuit.qubits)), entry.value.real(),
-                                        entry.value.imag(), percent(entry.probability), bar(entry.probability)));
+    section.lines.push_back(fmt::format(
+        "  {}  {:+.9f} {:+.9f}i  {}  {}", shortened(bit_string(entry.index, result.circuit.qubits)), entry.value.real(),
+        entry.value.imag(), percent(entry.probability), bar(entry.probability, largest)));
   }
   return section;
 }
@@ -125,8 +132,10 @@ Section probabilities_section(const QubitProbabilities& entry) {
   for (std::size_t value = 0; value < entry.values.size(); ++value) {
     values[bit_string(value, static_cast<std::uint32_t>(entry.qubits.size()))] = entry.values[value];
   }
-  for (const auto& [bits, probability] : ranked(values)) {
-    section.lines.push_back(fmt::format("  {}  {:.12f}  {}", shortened(bits), probability, bar(probability)));
+  const auto entries = ranked(values);
+  for (const auto& [bits, probability] : entries) {
+    section.lines.push_back(
+        fmt::format("  {}  {:.12f}  {}", shortened(bits), probability, bar(probability, entries.front().second)));
   }
   return section;
 }
