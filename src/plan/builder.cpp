@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "plan/cost.h"
+#include "qsim/error.h"
 
 namespace qsim {
 namespace {
@@ -190,6 +191,10 @@ void PlanBuilder::restore_global(const Layout& wanted) {
       swaps.emplace_back(from, global);
     }
     if (swaps.empty() && waiting.empty()) return;
+    if (plan_.local_bits() == 0) {
+      throw UsageError("qubits that SWAP gates have exchanged cannot be moved back: a rank holds only one amplitude",
+                       "use fewer ranks");
+    }
     // A cycle among global bits is opened through a local bit.
     if (swaps.empty()) swaps.emplace_back(static_cast<Bit>(plan_.local_bits() - 1), waiting.front());
     add_exchange(std::move(swaps));

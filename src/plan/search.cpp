@@ -49,7 +49,11 @@ class Planner {
 
   Plan run() {
     choose_first_stage();
-    const std::vector<Qubit> global = wires_of(all_wires() & ~stages_.front());
+    std::vector<Qubit> global = wires_of(all_wires() & ~stages_.front());
+    if (fixed_) {
+      std::sort(global.begin(), global.end(),
+                [&](Qubit a, Qubit b) { return initial_.bit_of[a] < initial_.bit_of[b]; });
+    }
     start_ = known_ ? absorb_known_start(lowered_, global) : plain_start(lowered_, options_.rank_bits);
     out_.qubits = lowered_.qubits;
     out_.wire_of = lowered_.wire_of;
