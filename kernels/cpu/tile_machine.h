@@ -30,11 +30,11 @@ class Machine {
     machine.load();
     machine.make_tables();
     for (std::uint32_t pass = 0; pass < program.pass_count; ++pass) {
-      machine.prefetch(pass);
       if (program.passes[pass].dense) {
         machine.run_dense(program.passes[pass]);
+        machine.load_ahead(pass, 0, 1);
       } else {
-        machine.run_pass(program.passes[pass]);
+        machine.run_pass(pass);
       }
     }
     return norm ? machine.template store<true>() : machine.template store<false>();
@@ -60,7 +60,7 @@ class Machine {
     }
     switch (program_.load) {
       case Load::kUnits:
-        load_units();
+        if (!task_.loaded) load_units(scratch_.tile, shard_, 0, program_.vectors);
         break;
       case Load::kElements:
         load_elements();
@@ -77,16 +77,35 @@ class Machine {
     }
   }
 
-  void load_units() const {
+  /// Loads vectors [begin, end) of the tile at `from` into the buffer `to`.
+  void load_units(T* to, const T* from, std::uint64_t begin, std::uint64_t end) const {
     const Index* const offsets = program_.load_offsets;
-    for (std::uint64_t i = 0; i < program_.vectors; ++i) {
+    for (std::uint64_t i = begin; i < end; ++i) {
       const Index low = offsets[2 * i], high = offsets[2 * i + 1];
-      const V a = low == kNowhere ? S::zero() : S::load_any(shard_ + 2 * low);
-      const V b = high == kNowhere ? S::zero() : S::load_any(shard_ + 2 * high);
+      const V a = low == kNowhere ? S::zero() : S::load_any(from + 2 * low);
+      const V b = high == kNowhere ? S::zero() : S::load_any(from + 2 * high);
       V re, im;
       S::split(a, b, re, im);
-      put(vector(i), re, im);
+      put(to + 2 * kLanes * i, re, im);
     }
+  }
+
+  /// Loads the share of the next tile that belongs to step `step` of `steps` of a pass. Its lines were asked for
+  /// kAhead vectors earlier: soon enough to hide memory, late enough that they are still in the first cache, where the
+  /// lines of one tile often share few places.
+  void load_ahead(std::uint32_t pass, std::uint64_t step, std::uint64_t steps) const {
+    if (task_.next_base == kNowhere) return;
+    constexpr std::uint64_t kAhead = 12;
+    const std::uint64_t all = steps * program_.pass_count, now = steps * pass + step;
+    const std::uint64_t begin = program_.vectors * now / all, end = program_.vectors * (now + 1) / all;
+    if (begin == end) return;
+    const T* const from = all_ + 2 * task_.next_base;
+    const Index* const offsets = program_.load_offsets;
+    for (std::uint64_t i = begin == 0 ? 0 : begin + kAhead; i < end + kAhead && i < program_.vectors; ++i) {
+      if (offsets[2 * i] != kNowhere) __builtin_prefetch(from + 2 * offsets[2 * i], 0, 3);
+      if (offsets[2 * i + 1] != kNowhere) __builtin_prefetch(from + 2 * offsets[2 * i + 1], 0, 3);
+    }
+    load_units(scratch_.next, from, begin, end);
   }
 
   void load_elements() const {
@@ -174,16 +193,6 @@ class Machine {
     }
   }
 
-  /// Asks for this pass's share of the next tile's cache lines.
-  void prefetch(std::uint32_t pass) const {
-    if (task_.next_base == kNowhere) return;
-    const std::uint64_t begin = std::uint64_t{program_.lines} * pass / program_.pass_count;
-    const std::uint64_t end = std::uint64_t{program_.lines} * (pass + 1) / program_.pass_count;
-    for (std::uint64_t line = begin; line < end; ++line) {
-      __builtin_prefetch(all_ + 2 * (task_.next_base + program_.line_offsets[line]), 0, 2);
-    }
-  }
-
   // ---- complex vectors
 
   static void put(T* to, V re, V im) {
@@ -258,7 +267,7 @@ class Machine {
   }
   bool enabled(const MicroOp& op) const { return holds(op.tile_mask, op.tile_value, op.parity_mask, op.odd); }
 
-  void run_pass(const Pass& pass) const;
+  void run_pass(std::uint32_t number) const;
   void run_dense(const Pass& pass) const;
   template <int kTargets>
   void dense_order(const Pass& pass, const MicroOp& op) const;

@@ -310,12 +310,13 @@ QSIM_INLINE inline void with_constant(int value, Visit&& visit) {
 }
 
 template <typename S>
-void Machine<S>::run_pass(const Pass& pass) const {
+void Machine<S>::run_pass(std::uint32_t number) const {
+  const Pass& pass = program_.passes[number];
   std::uint32_t count = 0;
   for (std::uint32_t i = pass.op_begin; i < pass.op_end; ++i) {
     if (enabled(program_.ops[i])) scratch_.enabled[count++] = program_.ops + i;
   }
-  if (count == 0) return;
+  if (count == 0) return load_ahead(number, 0, 1);
   const MicroOp* const* const ops = scratch_.enabled;
   constexpr int kR = kRegisterBits, kL = S::kLaneBits;
   std::uint64_t offset[kGroup];
@@ -324,7 +325,9 @@ void Machine<S>::run_pass(const Pass& pass) const {
     for (int b = 0; b < kR; ++b) offset[i] |= std::uint64_t{static_cast<unsigned>(i >> b & 1)} << pass.register_bits[b];
     offset[i] *= 2 * kLanes;
   }
-  for (std::uint64_t g = 0; g < program_.vectors >> kR; ++g) {
+  const std::uint64_t groups = program_.vectors >> kR;
+  for (std::uint64_t g = 0; g < groups; ++g) {
+    load_ahead(number, g, groups);
     const std::uint64_t first = group_vector(g, pass.register_bits, kR);
     T* const at = vector(first);
     Group<S> x;

@@ -102,7 +102,8 @@ struct TileProgramView {
   std::uint64_t vectors = 0;  // 2^(K - lane_bits)
   Load load = Load::kUnits;
   bool store_units = true;
-  bool stream = false;  // stores need not stay in cache
+  bool stream = false;  // stores go past the caches
+  bool ahead = false;   // the next tile is loaded while this one is worked on
   // Offsets from a tile's base, in amplitudes: of half vectors or of elements, in buffer order. kNowhere: zeros, or not
   // stored.
   const Index* load_offsets = nullptr;
@@ -130,13 +131,15 @@ struct TileTask {
   Index base = 0;
   Index number = 0;                // the base's bits that name tiles, packed
   std::complex<double> factor{1};  // of what is loaded; 0: the tile starts (and stays) zero
-  Index next_base = kNowhere;      // tile to prefetch
+  bool loaded = false;             // the tile has been loaded ahead
+  Index next_base = kNowhere;      // tile to load ahead
 };
 
 /// Memory of one thread.
 template <typename T>
 struct TileScratch {
   T* tile = nullptr;    // 2^(K + 1) reals
+  T* next = nullptr;    // the same, for the tile that is loaded ahead
   T* tables = nullptr;  // of tile diagonals, table_reals each
   const MicroOp** enabled = nullptr;
   std::complex<T>* dense = nullptr;  // 64 complex vectors

@@ -15,7 +15,7 @@ constexpr Index kPieces = 256;  // parts of a sweep that threads share, and whos
 
 template <typename T>
 struct ThreadMemory {
-  LineVector<T> tile, tables, dense;
+  LineVector<T> tile, next, tables, dense;
   std::vector<const MicroOp*> enabled;
 };
 
@@ -66,18 +66,22 @@ class TileEngine : public SweepEngine<T> {
     const Index tiles = geometry.tiles(chunk), pieces = std::min<Index>(tiles, kPieces);
     team.run(pieces, [&](Index piece, int worker) {
       ThreadMemory<T>& memory = threads_[static_cast<std::size_t>(worker)];
-      const TileScratch<T> scratch{memory.tile.data(), memory.tables.data(), memory.enabled.data(),
-                                   reinterpret_cast<std::complex<T>*>(memory.dense.data())};
+      TileScratch<T> scratch{memory.tile.data(), memory.next.data(), memory.tables.data(), memory.enabled.data(),
+                             reinterpret_cast<std::complex<T>*>(memory.dense.data())};
       const Index begin = piece * (tiles / pieces), end = begin + tiles / pieces;
       CompensatedSum sum;
       TileTask task;
-      task.next_base = geometry.base(chunk, begin);
+      Index next = geometry.base(chunk, begin);
       for (Index tile = begin; tile < end; ++tile) {
-        task.base = task.next_base;
-        task.next_base = tile + 1 < end ? geometry.base(chunk, tile + 1) : kNowhere;
+        task.base = next;
         task.number = extract_bits(task.base, geometry.tile_mask);
         task.factor = geometry.tile_factor(task.base);
+        task.loaded = task.next_base != kNowhere;
+        next = tile + 1 < end ? geometry.base(chunk, tile + 1) : kNowhere;
+        const bool ahead = view.ahead && next != kNowhere && geometry.tile_factor(next) != Complex(0);
+        task.next_base = ahead ? next : kNowhere;
         sum.add(machine_.run(view, shard, task, scratch, norm));
+        std::swap(scratch.tile, scratch.next);
       }
       sums_[piece] = sum;
     });
@@ -99,6 +103,7 @@ class TileEngine : public SweepEngine<T> {
     const std::size_t tables = program.tile_diagonals.size() * program.table_reals();
     for (ThreadMemory<T>& memory : threads_) {
       if (memory.tile.size() < reals) memory.tile.resize(reals);
+      if (memory.next.size() < reals) memory.next.resize(reals);
       if (memory.tables.size() < tables) memory.tables.resize(tables);
       if (memory.enabled.size() < program.ops.size()) memory.enabled.resize(program.ops.size());
       memory.dense.resize(std::size_t{2 << kMaxMatrixTargets} << program.lane_bits);

@@ -100,13 +100,19 @@ class SweepTranslator {
       }
       program_.load_offsets.push_back(zero ? kNowhere : geometry.load[place]);
     }
+  }
+
+  /// True when a tile's lines share so few places of a cache that they push each other out before they are written:
+  /// then stores that go past the caches spare a second read of every line.
+  bool crowded() const {
     constexpr Index kLine = 64 / sizeof(std::complex<T>);
-    for (const Index offset : program_.load_offsets) {
-      if (offset != kNowhere) program_.line_offsets.push_back(offset / kLine * kLine);
+    if (!program_.store_units || (Index{1} << (program_.lane_bits - 1)) < kLine) return false;
+    constexpr std::size_t kSets = 1024, kWays = 8;  // of a second-level cache, not quite all of it
+    std::vector<std::size_t> lines(kSets);
+    for (const Index offset : program_.store_offsets) {
+      if (++lines[offset / kLine % kSets] > kWays) return true;
     }
-    std::sort(program_.line_offsets.begin(), program_.line_offsets.end());
-    program_.line_offsets.erase(std::unique(program_.line_offsets.begin(), program_.line_offsets.end()),
-                                program_.line_offsets.end());
+    return false;
   }
 
   void make_stores() {
@@ -119,6 +125,7 @@ class SweepTranslator {
       }
       program_.store_offsets.push_back(offset);
     }
+    program_.stream = crowded();
   }
 
   // ---- passes
@@ -578,7 +585,8 @@ TileProgramView<T> TileProgram<T>::view() const {
   v.vectors = vectors();
   v.load = load;
   v.store_units = store_units;
-  v.stream = load == Load::kStart && store_units && passes.empty();
+  v.stream = stream;
+  v.ahead = load == Load::kUnits && !passes.empty();
   v.load_offsets = load_offsets.data();
   v.store_offsets = store_offsets.data();
   v.start = start.empty() ? nullptr : start.data();
@@ -595,8 +603,6 @@ TileProgramView<T> TileProgram<T>::view() const {
   v.tile_scales = tile_scales.data();
   v.tile_scale_count = static_cast<std::uint32_t>(tile_scales.size());
   v.scale = scale;
-  v.line_offsets = line_offsets.data();
-  v.lines = static_cast<std::uint32_t>(line_offsets.size());
   return v;
 }
 template struct TileProgram<float>;

@@ -39,9 +39,9 @@ struct TileProgram {
   TileGeometry geometry;
   int lane_bits = 0, register_bits = 0, position_bits = 0;
   Load load = Load::kUnits;
-  bool store_units = true;
+  bool store_units = true, stream = false;
   int pieces = 1;
-  std::vector<Index> load_offsets, store_offsets, line_offsets;
+  std::vector<Index> load_offsets, store_offsets;
   LineVector<T> start, coefficients;
   std::vector<Pass> passes;
   std::vector<MicroOp> ops;
