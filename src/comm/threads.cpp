@@ -50,6 +50,7 @@ class ThreadGroup {
 
   void barrier() {
     std::unique_lock lock(mutex_);
+    throw_if_failed();  // ranks that were released still count as arrived
     const std::uint64_t generation = generation_;
     if (++arrived_ == size_) {
       arrived_ = 0;
