@@ -78,6 +78,7 @@ OpenedTransport open_transport(const std::string& backend_name, ExchangeKind wan
       opened.transport = std::move(transport);
       return opened;
     } catch (const CommunicatorError& error) {
+      communicator.barrier();  // throws where it is not the transport but a rank that failed
       refusals += (refusals.empty() ? "" : "; ") + factory.name + ": " + error.what();
     }
   }

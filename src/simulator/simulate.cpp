@@ -401,6 +401,11 @@ class Simulation {
   std::uint64_t exchange_bytes_ = 0;
 };
 
+void describe_operations(Result& result, const Circuit& circuit) {
+  result.circuit.operations = circuit.operation_count();
+  result.circuit.depth = circuit.depth();
+}
+
 /// The seed that every rank uses is rank 0's.
 void agree_on_seed(Settings& settings, Communicator& communicator) {
   communicator.broadcast(std::as_writable_bytes(std::span(&settings.seed, 1)), 0);
@@ -427,6 +432,13 @@ Result simulate_on_every_rank(const Circuit& circuit, const RunOptions& options,
 }  // namespace
 
 Result simulate(const Circuit& circuit, const RunOptions& options, Communicator& communicator) {
+  if (options.start == Start::kZero) {
+    if (const std::optional<Circuit> kept = without_idle_resets(circuit)) {
+      Result result = simulate(*kept, options, communicator);
+      describe_operations(result, circuit);
+      return result;
+    }
+  }
   Settings settings;
   together(communicator, [&] { settings = check_settings(circuit, options, communicator.size()); });
   agree_on_seed(settings, communicator);
@@ -439,6 +451,13 @@ Result simulate(const Circuit& circuit, const RunOptions& options, Communicator&
 
 Result simulate(const Circuit& circuit, const RunOptions& options, int ranks) {
   if (ranks == 1) return simulate(circuit, options, *make_self_communicator());
+  if (options.start == Start::kZero) {
+    if (const std::optional<Circuit> kept = without_idle_resets(circuit)) {
+      Result result = simulate(*kept, options, ranks);
+      describe_operations(result, circuit);
+      return result;
+    }
+  }
   check_settings(circuit, options, ranks);  // before any thread is started
   Result result;
   run_thread_ranks(ranks, [&](Communicator& communicator) {
