@@ -259,7 +259,8 @@ class ProgressLine {
     if (shown_) std::fputs("\r\033[K", stderr), std::fflush(stderr);
   }
   void show(const Progress& progress) {
-    if (!enabled_ || std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(2)) return;
+    if (!enabled_ || progress.fraction >= 1 || std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(2))
+      return;
     std::fprintf(stderr, "\r\033[K%3.0f %%  about %s left", 100 * progress.fraction,
                  seconds_text(progress.remaining_seconds).c_str());
     std::fflush(stderr);

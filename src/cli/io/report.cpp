@@ -30,7 +30,7 @@ std::string bar(double share, double largest) {
   return std::string(static_cast<std::size_t>(std::lround(part * 20)), '#');
 }
 
-std::string percent(double share) { return fmt::format("{:6.2f} %", 100 * share); }
+std::string percent(double share) { return fmt::format("{:>8.4g} %", 100 * share); }
 
 /// Bit strings of 1,000 qubits do not fit on a line.
 std::string shortened(const std::string& bits) {
