@@ -244,7 +244,7 @@ class Planner {
   }
 
   void emit(const Timeline& timeline, const SetProblem& problem, const SetSchedule& schedule, const SetRules& rules) {
-    SweepProgrammer programmer(timeline, machine_.register_bits, out_);
+    SweepProgrammer programmer(timeline, machine_.register_bits, machine_.cost(options_.precision), out_);
     Positions at = rules.start;
     std::uint32_t stage = 0;
     for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
@@ -297,7 +297,7 @@ class Planner {
     for (const auto& [source, turn] : timeline.turn_sources) {
       const std::uint32_t place = programmer.turn_places()[turn];
       if (place == SweepProgrammer::kNoOperation) {
-        out_.removed.push_back({source, "first write"});
+        out_.removed.push_back({source, timeline.turns[turn].birth ? "first write" : "cancelled"});
       } else {
         traced_.emplace_back(source, place);
       }

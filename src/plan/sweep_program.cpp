@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "base/bits.h"
 #include "plan/basis_change.h"
@@ -16,8 +17,9 @@ constexpr std::uint64_t kGroupBudget = 600;  // moves of the game to find the re
 
 }  // namespace
 
-SweepProgrammer::SweepProgrammer(const Timeline& timeline, std::uint32_t register_bits, Lowered& out)
-    : timeline_(timeline), register_bits_(static_cast<int>(register_bits)), out_(out) {
+SweepProgrammer::SweepProgrammer(const Timeline& timeline, std::uint32_t register_bits, const CostTable& cost,
+                                 Lowered& out)
+    : timeline_(timeline), register_bits_(static_cast<int>(register_bits)), cost_(cost), out_(out) {
   done_.assign(timeline.diagonals.size(), false);
   turn_place_.assign(timeline.turns.size(), kNoOperation);
   diagonal_place_.assign(timeline.diagonals.size(), kNoOperation);
@@ -27,23 +29,20 @@ SweepProgrammer::SweepProgrammer(const Timeline& timeline, std::uint32_t registe
 std::vector<std::uint32_t> SweepProgrammer::write(const std::vector<std::uint32_t>& from,
                                                   const std::vector<std::uint32_t>& to, bool last) {
   written_.clear();
+  elements_.clear();
   position_ = from;
   const SetProblem problem(timeline_, from, to);
   Positions at{};
-  for (const Index group : register_groups(problem)) run_group(problem, at, group);
-  if (last) {
-    bool due = false;
-    emit_diagonals(available(due, 0));
-    if (global_phase_ != 0) {
-      LoweredOp op;
-      op.form = Form::kPhases;
-      op.data_begin = static_cast<std::uint32_t>(out_.phases.size());
-      op.data_count = 1;
-      out_.phases.push_back({0, false, global_phase_});
-      append(op);
-      global_phase_ = 0;
-    }
+  for (const Index group : register_groups(problem)) {
+    order_group(problem, at, group);
+    elements_.push_back({});
+    elements_.back().kind = Element::Kind::kGroupEnd;
   }
+  if (last) add_available_diagonals();
+  recombine_flips(elements_, cost_);
+  fuse_pairs(elements_, cost_);
+  split_turns(elements_, cost_);
+  emit_all(last);
   return written_;
 }
 
@@ -64,18 +63,16 @@ std::vector<Index> SweepProgrammer::register_groups(const SetProblem& problem) c
 }
 
 // `at` counts from the start of the sweep, position_ from the start of the timeline.
-void SweepProgrammer::run_group(const SetProblem& problem, Positions& at, Index group) {
+void SweepProgrammer::order_group(const SetProblem& problem, Positions& at, Index group) {
   for (;;) {
     const Index ready = problem.ready(at, group);
     if (ready == 0) return;
-    bool due = false;
-    const std::vector<std::uint32_t> diagonals = available(due, ready);
-    if (due) emit_diagonals(diagonals);
+    add_available_diagonals();
     Index rest = ready;
     while (rest != 0) {
       const auto wire = static_cast<std::size_t>(std::countr_zero(rest));
       const std::uint32_t id = timeline_.line[wire][position_[wire]];
-      emit_turn(id);
+      add_turn(id);
       const Turn& turn = timeline_.turns[id];
       for (std::size_t j = 0; j < turn.target_count; ++j) {
         ++at[turn.targets[j]];
@@ -93,19 +90,98 @@ bool SweepProgrammer::in_place(const Diagonal& diagonal) const {
   return true;
 }
 
-// Diagonals that may run now; `due` when one of them sits on a wire of `turning`.
-std::vector<std::uint32_t> SweepProgrammer::available(bool& due, Index turning) const {
-  std::vector<std::uint32_t> found;
+void SweepProgrammer::add_available_diagonals() {
   for (std::uint32_t wire = 0; wire < timeline_.wires; ++wire) {
     for (const std::uint32_t id : timeline_.diagonals_at(wire, position_[wire])) {
       const Diagonal& diagonal = timeline_.diagonals[id];
       const bool first = static_cast<std::uint32_t>(std::countr_zero(diagonal.wires())) == wire;
       if (!first || done_[id] || !in_place(diagonal)) continue;
-      found.push_back(id);
-      due = due || (diagonal.wires() & turning) != 0;
+      done_[id] = true;
+      Element element;
+      element.kind = Element::Kind::kDiagonal;
+      element.diagonal = diagonal;
+      element.gates = diagonal.gates;
+      element.diagonals = {id};
+      elements_.push_back(std::move(element));
     }
   }
-  return found;
+}
+
+void SweepProgrammer::add_turn(std::uint32_t id) {
+  const Turn& turn = timeline_.turns[id];
+  if (turn.birth) return;
+  const auto matrix = timeline_.matrix(turn);
+  Element element;
+  element.targets.assign(turn.targets.begin(), turn.targets.begin() + turn.target_count);
+  element.control_mask = turn.control_mask;
+  element.control_value = turn.control_value;
+  element.matrix.assign(matrix.begin(), matrix.end());
+  element.gates = turn.gates;
+  element.turns = {id};
+  elements_.push_back(std::move(element));
+}
+
+// Diagonals wait until a step changes one of their wires; then all that wait become one operation. What still waits at
+// the end runs in a later sweep.
+void SweepProgrammer::emit_all(bool last) {
+  Index waiting_wires = 0;
+  for (Element& element : elements_) {
+    if (element.gone || element.kind == Element::Kind::kGroupEnd) continue;
+    if (element.kind == Element::Kind::kMatrix && element.targets.size() == 1 && element.control_mask == 0 &&
+        is_diagonal({element.matrix[0], element.matrix[1], element.matrix[2], element.matrix[3]})) {
+      hold_diagonal_matrix(element);
+      if (!waiting_.empty()) waiting_wires |= waiting_.back().wires();
+      continue;
+    }
+    if (element.kind == Element::Kind::kDiagonal) {
+      if (element.wires() == 0) {
+        global_phase_ = wrap_angle(global_phase_ + element.diagonal.angle);
+        continue;
+      }
+      waiting_wires |= element.wires();
+      waiting_.push_back(std::move(element));
+      continue;
+    }
+    if ((waiting_wires & element.target_mask()) != 0) {
+      emit_diagonals();
+      waiting_wires = 0;
+    }
+    emit_matrix(element);
+  }
+  // Phases of split turns, and diagonals that a step without any effect of its own has passed, cannot be left for
+  // later.
+  const auto due = [this](const Element& element) {
+    return element.diagonals.empty() || !std::ranges::all_of(element.diagonals, [this](std::uint32_t id) {
+             return in_place(timeline_.diagonals[id]);
+           });
+  };
+  const bool must = last || std::ranges::any_of(waiting_, due);
+  if (must) {
+    emit_diagonals();
+  } else {
+    for (const Element& element : waiting_)
+      for (const std::uint32_t id : element.diagonals) done_[id] = false;
+  }
+  waiting_.clear();
+  if (!last || global_phase_ == 0) return;
+  std::vector<PhaseTerm> terms{{0, false, global_phase_}};
+  global_phase_ = 0;
+  emit_terms(terms, 0);
+}
+
+// A product of turns that came out diagonal.
+void SweepProgrammer::hold_diagonal_matrix(const Element& element) {
+  const double zero = std::arg(element.matrix[0]), one = std::arg(element.matrix[3]);
+  global_phase_ = wrap_angle(global_phase_ + zero);
+  const double angle = wrap_angle(one - zero);
+  if (angle == 0) return;
+  Element phase = element;
+  phase.kind = Element::Kind::kDiagonal;
+  phase.diagonal.mask = phase.diagonal.value = element.target_mask();
+  phase.diagonal.angle = angle;
+  phase.targets.clear();
+  phase.matrix.clear();
+  waiting_.push_back(std::move(phase));
 }
 
 // Terms have no conditions "bit is 0": those are differences of terms without.
@@ -122,20 +198,18 @@ void SweepProgrammer::add_terms(const Diagonal& diagonal, std::vector<PhaseTerm>
   }
 }
 
-void SweepProgrammer::emit_diagonals(const std::vector<std::uint32_t>& list) {
+void SweepProgrammer::emit_diagonals() {
   constexpr int kMaxExpanded = 4;  // conditions on 0 that are written out as terms
-  if (list.empty()) return;
   std::vector<PhaseTerm> terms;
   std::uint32_t gates = 0;
-  std::vector<std::uint32_t> merged;
-  for (const std::uint32_t id : list) {
-    const Diagonal& diagonal = timeline_.diagonals[id];
-    done_[id] = true;
+  std::vector<const Element*> merged;
+  for (const Element& element : waiting_) {
+    const Diagonal& diagonal = element.diagonal;
     const bool mixed = diagonal.parity != 0 && diagonal.mask != 0;
     if (!mixed && std::popcount(diagonal.mask & ~diagonal.value) <= kMaxExpanded) {
       add_terms(diagonal, terms);
-      gates += diagonal.gates;
-      merged.push_back(id);
+      gates += element.gates;
+      merged.push_back(&element);
       continue;
     }
     LoweredOp op;
@@ -144,20 +218,24 @@ void SweepProgrammer::emit_diagonals(const std::vector<std::uint32_t>& list) {
     op.control_value = diagonal.value;
     op.data_begin = static_cast<std::uint32_t>(out_.phases.size());
     op.data_count = 1;
-    op.gates = diagonal.gates;
+    op.gates = element.gates;
     out_.phases.push_back({diagonal.parity, diagonal.parity != 0, diagonal.angle});
-    diagonal_place_[id] = static_cast<std::uint32_t>(out_.ops.size());
+    place(element, static_cast<std::uint32_t>(out_.ops.size()));
     append(op);
   }
   if (global_phase_ != 0 && !terms.empty()) {
     terms.push_back({0, false, global_phase_});
     global_phase_ = 0;
   }
-  if (terms.empty()) return;
-  const auto before = [](const PhaseTerm& a, const PhaseTerm& b) {
+  for (const Element* element : merged) place(*element, static_cast<std::uint32_t>(out_.ops.size()));
+  if (!terms.empty()) emit_terms(terms, gates);
+  waiting_.clear();
+}
+
+void SweepProgrammer::emit_terms(std::vector<PhaseTerm>& terms, std::uint32_t gates) {
+  std::ranges::sort(terms, [](const PhaseTerm& a, const PhaseTerm& b) {
     return a.parity != b.parity ? a.parity < b.parity : a.mask < b.mask;
-  };
-  std::sort(terms.begin(), terms.end(), before);
+  });
   LoweredOp op;
   op.form = Form::kPhases;
   op.data_begin = static_cast<std::uint32_t>(out_.phases.size());
@@ -172,32 +250,34 @@ void SweepProgrammer::emit_diagonals(const std::vector<std::uint32_t>& list) {
     }
   }
   op.data_count = static_cast<std::uint32_t>(out_.phases.size() - op.data_begin);
-  for (const std::uint32_t id : merged) diagonal_place_[id] = static_cast<std::uint32_t>(out_.ops.size());
   append(op);
 }
 
-void SweepProgrammer::emit_turn(std::uint32_t id) {
-  const Turn& turn = timeline_.turns[id];
-  if (turn.birth) return;
-  const auto matrix = timeline_.matrix(turn);
+void SweepProgrammer::emit_matrix(Element& element) {
   LoweredOp op;
-  op.target_count = turn.target_count;
-  op.targets = turn.targets;
-  op.control_mask = turn.control_mask;
-  op.control_value = turn.control_value;
-  op.gates = turn.gates;
-  const bool flip = turn.target_count == 1 && matrix[0] == Complex(0) && matrix[3] == Complex(0) &&
-                    matrix[1] == Complex(1) && matrix[2] == Complex(1);
+  op.target_count = static_cast<std::uint8_t>(element.targets.size());
+  std::ranges::copy(element.targets, op.targets.begin());
+  op.control_mask = element.control_mask;
+  op.control_value = element.control_value;
+  op.gates = element.gates;
+  const auto& m = element.matrix;
+  const bool flip = element.kind == Element::Kind::kFlip ||
+                    (m.size() == 4 && m[0] == Complex(0) && m[3] == Complex(0) && m[1] == Complex(1) && m[2] == m[1]);
   if (flip) {
     op.form = Form::kFlip;
   } else {
     op.form = Form::kMatrix;
     op.data_begin = static_cast<std::uint32_t>(out_.matrices.size());
-    op.data_count = static_cast<std::uint32_t>(matrix.size());
-    out_.matrices.insert(out_.matrices.end(), matrix.begin(), matrix.end());
+    op.data_count = static_cast<std::uint32_t>(m.size());
+    out_.matrices.insert(out_.matrices.end(), m.begin(), m.end());
   }
-  turn_place_[id] = static_cast<std::uint32_t>(out_.ops.size());
+  place(element, static_cast<std::uint32_t>(out_.ops.size()));
   append(op);
+}
+
+void SweepProgrammer::place(const Element& element, std::uint32_t op) {
+  for (const std::uint32_t id : element.turns) turn_place_[id] = op;
+  for (const std::uint32_t id : element.diagonals) diagonal_place_[id] = op;
 }
 
 void SweepProgrammer::append(LoweredOp op) {

@@ -1,0 +1,36 @@
+// The steps of a sweep before they become operations, and the cheaper forms that groups of them have.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/timeline.h"
+#include "qsim/plan.h"
+
+namespace qsim {
+
+/// One step: a matrix, a controlled flip or one diagonal of the timeline.
+struct Element {
+  enum class Kind : std::uint8_t { kMatrix, kFlip, kDiagonal, kGroupEnd } kind = Kind::kMatrix;
+  bool gone = false;
+  std::vector<Bit> targets;  // kMatrix, kFlip
+  Index control_mask = 0, control_value = 0;
+  std::vector<Complex> matrix;  // kMatrix
+  Diagonal diagonal;            // kDiagonal; its slots are not used any more
+  std::uint32_t gates = 0;
+  std::vector<std::uint32_t> turns, diagonals;  // of the timeline that it stands for
+
+  Index target_mask() const;
+  Index wires() const;
+};
+
+/// Turns around diagonals that are a CX between them become the CX, where that is cheaper by the table.
+void recombine_flips(std::vector<Element>& elements, const CostTable& cost);
+
+/// Runs of steps on two wires, within a register group, become one dense matrix where that is cheaper by the table.
+void fuse_pairs(std::vector<Element>& elements, const CostTable& cost);
+
+/// A turn between merged diagonals gives its phases to them and stays a real rotation, where that is cheaper.
+void split_turns(std::vector<Element>& elements, const CostTable& cost);
+
+}  // namespace qsim
