@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 #include <cstdio>
+#include <random>
 
 #include "cli/app.h"
 #include "cli/circuit_input.h"
@@ -135,7 +136,6 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   options.precision = typed.precision == "double" ? Precision::kDouble : Precision::kSingle;
   if (flags.given("--shots")) options.shots = parse_unsigned("--shots", typed.shots);
   if (flags.given("--seed")) options.seed = parse_unsigned("--seed", typed.seed);
-  if (options.seed) options.start_seed = *options.seed;
   if (flags.given("--threads")) {
     options.threads = static_cast<int>(parse_unsigned("--threads", typed.threads, 4096));
     if (options.threads == 0) throw UsageError("--threads: at least 1 thread is needed");
@@ -232,6 +232,18 @@ void add_circuit_options(const Flags& flags, const RunFlags& typed, const Circui
   }
 }
 
+/// The start state and the samples of a run have one seed, so that naming it repeats both. Collective.
+void settle_start_seed(RunOptions& options, Context& context) {
+  if (options.start != Start::kRandom) return;
+  if (!options.seed) {
+    std::random_device device;
+    std::string text = std::to_string(std::uint64_t{device()} << 32 | device());
+    context.broadcast(text);
+    options.seed = parse_unsigned("--seed", text);
+  }
+  options.start_seed = *options.seed;
+}
+
 /// Settles where to run outside a launcher; returns the number of thread ranks.
 int choose(const Flags& flags, const RunFlags& typed, const Circuit& circuit, RunOptions& options, int ranks) {
   if (flags.given("--ranks") && options.backend == "auto") options.backend = "cpu";
@@ -309,6 +321,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
       ranks = choose(flags, typed, input.circuit, options, ranks);
     }
   });
+  settle_start_seed(options, context);
   const double parse_seconds = elapsed();
 
   ProgressLine line(context.root() && stderr_is_terminal(context.launched()));
@@ -319,6 +332,13 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   result.time.parse = parse_seconds;
   result.time.total = elapsed();
   if (!context.root()) return {};
+  result.run.seed_given = flags.given("--seed");
+  if (options.start == Start::kRandom) {
+    result.run.reason += "; from the random state of seed " + std::to_string(options.start_seed);
+  }
+  if (!flags.given("--amplitudes") && result.results.amplitudes) {
+    std::erase_if(*result.results.amplitudes, [](const AmplitudeEntry& entry) { return entry.probability < 1e-14; });
+  }
   return {typed.json ? result_document(result) : result_report(result), typed.output};
 }
 

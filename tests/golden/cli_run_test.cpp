@@ -77,6 +77,13 @@ TEST(JsonResult, SameSeedSameCountsForAnyRanksAndThreads) {
   }
 }
 
+TEST(JsonResult, NamingTheSeedRepeatsARandomStart) {
+  const json first = document_of(kGhz3, {"--from", "random", "--marginals"});
+  const json again = document_of(kGhz3, {"--from", "random", "--marginals", "--seed", first["run"]["seed"]});
+  EXPECT_EQ(again["results"]["counts"], first["results"]["counts"]);
+  EXPECT_EQ(again["results"]["marginals"], first["results"]["marginals"]);
+}
+
 TEST(JsonResult, ShotsZeroLeavesCountsNull) {
   EXPECT_TRUE(document_of(kGhz3, {"--shots", "0"})["results"]["counts"].is_null());
 }
@@ -137,6 +144,7 @@ TEST(TextResult, ShowsTheLikeliestOutcomesWhenNothingWasAsked) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("010"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find(" 100 %"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("000  "), std::string::npos) << "impossible outcomes are listed:\n" << run.out;
 }
 
 TEST(Output, GoesToTheNamedFileAndLeavesNothingElse) {
