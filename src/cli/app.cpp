@@ -20,9 +20,10 @@ struct Command {
 };
 
 /// Every command; `run` is also what a first argument that is none of these means.
-const std::array<Command, 4> kCommands{{
+const std::array<Command, 5> kCommands{{
     {"run", "simulate a circuit (the default: qsim FILE)", command_run},
     {"plan", "what a run would do: sweeps, exchanges, memory, time; touches no device", command_plan},
+    {"bench", "time circuits and check what they make, over sizes, ranks and start states", command_bench},
     {"gen", "write a benchmark circuit as OpenQASM 2.0", command_gen},
     {"info", "this machine: processor, memory, devices, libraries, and what would be used", command_info},
 }};
@@ -33,7 +34,7 @@ std::string help_text() {
                      "Usage: qsim [COMMAND] FILE|- [flags]      (- reads standard input)\n"
                      "       mpirun -n N qsim FILE [flags]      one rank a process\n\nCommands:\n";
   for (const Command& command : kCommands) {
-    text += "  " + command.name + std::string(6 - command.name.size(), ' ') + command.summary + "\n";
+    text += "  " + command.name + std::string(7 - command.name.size(), ' ') + command.summary + "\n";
   }
   return text +
          "\nExamples:\n"
@@ -84,7 +85,7 @@ int deliver(const Output& output, const Context& context) {
     } else {
       context.streams().write_file(output.file, output.text);
     }
-    return 0;
+    return output.exit_code;
   } catch (const FileError& error) {
     print_failure(current_failure());
     return static_cast<int>(error.code());

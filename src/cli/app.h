@@ -21,6 +21,7 @@ struct AgreedFailure {
 /// What a command gives back: text for standard output, or for `file` when one was named.
 struct Output {
   std::string text, file;
+  int exit_code = 0;  // of a command that did its work and reports what it found
 };
 
 /// What a command runs in.
@@ -56,6 +57,7 @@ using CommandFunction = Output (*)(std::span<const std::string> arguments, Conte
 
 Output command_run(std::span<const std::string> arguments, Context& context);
 Output command_plan(std::span<const std::string> arguments, Context& context);
+Output command_bench(std::span<const std::string> arguments, Context& context);
 Output command_gen(std::span<const std::string> arguments, Context& context);
 Output command_info(std::span<const std::string> arguments, Context& context);
 

@@ -58,7 +58,8 @@ void InverseCheck::run(DistributedState& state, ExchangePipeline& exchanges, Exe
   double largest = 0;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const double difference = std::abs(found[i].value - wanted[i].value);
-    largest = difference <= largest ? largest : difference;  // keeps what is not a number
+    // What is not a number stays.
+    largest = std::isnan(largest) || difference <= largest ? largest : difference;
   }
   const double depth = static_cast<double>(std::max<std::uint64_t>(1, 2 * depth_));
   const double tolerance = state.precision == Precision::kDouble ? 1e-12 * depth : 1e-5 * std::sqrt(depth);

@@ -79,6 +79,10 @@ void Flags::positional(const std::string& name, std::string& value, const std::s
   impl_->app.add_option(name, value, help)->type_name("");
 }
 
+void Flags::positionals(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  impl_->app.add_option(name, values, help)->type_name("");
+}
+
 void Flags::flag(const std::string& names, bool& value, const std::string& help) {
   impl_->app.add_flag(names, value, help)->group(impl_->group)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
 }

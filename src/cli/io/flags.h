@@ -23,6 +23,8 @@ class Flags {
 
   void group(const std::string& title);  // heading of the flags declared next
   void positional(const std::string& name, std::string& value, const std::string& help);
+  /// Any number of words that are no flags.
+  void positionals(const std::string& name, std::vector<std::string>& values, const std::string& help);
   void flag(const std::string& names, bool& value, const std::string& help);
   void text(const std::string& names, std::string& value, const std::string& placeholder, const std::string& help);
   /// May be repeated, one value each time.

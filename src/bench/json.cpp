@@ -1,0 +1,198 @@
+// `qsim.bench/1` (docs/json.md), written and read; and the comparison with an earlier one.
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "bench/gate_list.h"
+#include "bench/names.h"
+#include "qsim/bench.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSchema = "qsim.bench/1";
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+
+Json times_json(const BenchTimes& times) {
+  if (times.seconds.empty()) return nullptr;
+  return {{"median", times.median()},
+          {"minimum", times.minimum()},
+          {"maximum", times.maximum()},
+          {"spread", number(times.spread())},
+          {"repeats", times.seconds}};
+}
+
+Json checks_json(const std::vector<BenchCheck>& checks) {
+  Json list = Json::array();
+  for (const BenchCheck& check : checks) {
+    list.push_back(Json{{"name", check.name}, {"passed", check.passed}, {"detail", check.detail}});
+  }
+  return list;
+}
+
+Json work_json(const BenchRow& row) {
+  if (row.simulate.seconds.empty()) return nullptr;
+  Json json{{"sweeps", row.work.sweeps},
+            {"exchanges", row.work.exchanges},
+            {"bytes_swept_per_rank", std::to_string(row.work.bytes_swept_per_rank)},
+            {"bytes_exchanged_per_rank", std::to_string(row.work.bytes_exchanged_per_rank)},
+            {"memory_gbps", number(row.memory_gbps())},
+            {"copy_gbps", number(row.copy_gbps)},
+            {"memory_fraction", number(row.memory_fraction())},
+            {"link_gbps", number(row.link_rate_gbps())},
+            {"measured_link_gbps", number(row.link_gbps)},
+            {"link_fraction", number(row.link_fraction())}};
+  Json peaks = Json::array();
+  for (const std::uint64_t peak : row.memory.peak_bytes_per_rank) peaks.push_back(std::to_string(peak));
+  json["peak_bytes_per_rank"] = peaks;
+  return json;
+}
+
+Json row_json(const BenchRow& row) {
+  const bool failed = row.status == BenchStatus::kFailed;
+  return {{"name", row.name},
+          {"circuit_xxh3", row.circuit_hash},
+          {"qubits", row.qubits},
+          {"depth", row.depth},
+          {"operations", row.operations},
+          {"from", bench::start_name(row.start)},
+          {"precision", bench::precision_name(row.precision)},
+          {"ranks", row.ranks},
+          {"threads", row.run.threads},
+          {"backend", text_or_null(row.run.backend)},
+          {"device", text_or_null(row.run.device)},
+          {"exchange", text_or_null(row.run.exchange)},
+          {"status", bench::status_name(row.status)},
+          {"reason", text_or_null(row.reason)},
+          {"simulate_s", failed ? Json(nullptr) : times_json(row.simulate)},
+          {"read_out_s", failed || !row.reads_out ? Json(nullptr) : times_json(row.read_out)},
+          {"plan_s", row.time.plan},
+          {"init_s", row.time.init},
+          {"exchange_s", row.time.exchange},
+          {"work", failed ? Json(nullptr) : work_json(row)},
+          {"checks", checks_json(row.checks)},
+          {"unchecked", row.unchecked}};
+}
+
+Json environment_json(const EnvironmentSummary& environment) {
+  return {{"version", text_or_null(environment.version)},   {"commit", text_or_null(environment.commit)},
+          {"compiler", text_or_null(environment.compiler)}, {"cuda", text_or_null(environment.cuda)},
+          {"driver", text_or_null(environment.driver)},     {"mpi", text_or_null(environment.mpi)},
+          {"nccl", text_or_null(environment.nccl)},         {"devices", environment.devices},
+          {"host", text_or_null(environment.host)}};
+}
+
+Json comparison_json(const BenchReport& report) {
+  if (!report.comparison) return nullptr;
+  const BenchComparison& comparison = *report.comparison;
+  Json pairs = Json::array();
+  for (const BenchComparison::Pair& pair : comparison.pairs) {
+    pairs.push_back(Json{{"run", pair.row},
+                         {"baseline_s", pair.baseline_seconds},
+                         {"ratio", number(pair.ratio)},
+                         {"too_slow", pair.too_slow}});
+  }
+  return {{"file", comparison.baseline_file},
+          {"machine", text_or_null(comparison.baseline_machine)},
+          {"date", text_or_null(comparison.baseline_date)},
+          {"max_ratio", number(comparison.max_ratio)},
+          {"pairs", pairs}};
+}
+
+Json error_json(const std::optional<Failure>& failure) {
+  if (!failure) return nullptr;
+  return {{"code", static_cast<int>(failure->code)},
+          {"message", failure->message},
+          {"hint", text_or_null(failure->hint)},
+          {"file", text_or_null(failure->file)},
+          {"line", failure->line == 0 ? Json(nullptr) : Json(failure->line)},
+          {"column", failure->column == 0 ? Json(nullptr) : Json(failure->column)},
+          {"rank", failure->rank}};
+}
+
+Json read_document(const std::string& path) {
+  if (!bench::file_exists(path)) throw FileError("cannot read " + escape_text(path));
+  std::ifstream file(path);
+  Json document = Json::parse(file, nullptr, false);
+  if (document.is_discarded()) throw UsageError("--compare: " + escape_text(path) + " is not JSON");
+  const Json schema = document.is_object() && document.contains("schema") ? document["schema"] : Json();
+  if (schema != kSchema) {
+    throw UsageError("--compare: " + escape_text(path) + " is of schema " +
+                         escape_text(schema.is_string() ? schema.get<std::string>() : "none", 40) + ", not " + kSchema,
+                     "qsim bench ... --json --output FILE writes one");
+  }
+  return document;
+}
+
+/// The median of the run of `document` that is the same circuit under the same conditions as `row`.
+std::optional<double> baseline_of(const Json& document, const BenchRow& row, const std::string& file) {
+  for (const Json& run : document.at("runs")) {
+    const bool same = run.at("name") == row.name && run.at("qubits") == row.qubits &&
+                      run.at("from") == bench::start_name(row.start) &&
+                      run.at("precision") == bench::precision_name(row.precision) && run.at("ranks") == row.ranks;
+    if (!same || run.at("simulate_s").is_null()) continue;
+    if (run.at("circuit_xxh3") != row.circuit_hash) {
+      throw UsageError("--compare: " + row.name + " with " + std::to_string(row.qubits) +
+                           " qubits is another circuit in " + escape_text(file),
+                       "its operations differ: --depth, the seed or the file is not the same");
+    }
+    return run.at("simulate_s").at("median").get<double>();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string bench_json(const BenchReport& report) {
+  Json runs = Json::array();
+  for (const BenchRow& row : report.rows) runs.push_back(row_json(row));
+  const int code = static_cast<int>(report.exit_code());
+  Json document{{"schema", kSchema},
+                {"ok", code == 0},
+                {"exit_code", code},
+                {"date", text_or_null(report.date)},
+                {"machine", text_or_null(report.machine)},
+                {"environment", environment_json(report.environment)},
+                {"warm_ups", report.warm_ups},
+                {"repeats", report.repeats},
+                {"runs", runs},
+                {"comparison", comparison_json(report)},
+                {"verdict", report.error ? Json(nullptr) : Json(report.verdict())},
+                {"error", error_json(report.error)}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void compare_bench(BenchReport& report, const std::string& file, std::optional<double> max_ratio) {
+  const Json document = read_document(file);
+  BenchComparison comparison;
+  comparison.baseline_file = file;
+  comparison.max_ratio = max_ratio;
+  try {
+    comparison.baseline_machine = document.value("machine", "");
+    comparison.baseline_date = document.value("date", "");
+    for (std::size_t i = 0; i < report.rows.size(); ++i) {
+      const BenchRow& row = report.rows[i];
+      if (row.status != BenchStatus::kOk) continue;
+      const std::optional<double> before = baseline_of(document, row, file);
+      if (!before) continue;
+      const double ratio = *before > 0 ? row.simulate.median() / *before : 1;
+      comparison.pairs.push_back({i, *before, ratio, max_ratio && ratio > *max_ratio});
+    }
+  } catch (const Json::exception&) {
+    throw UsageError("--compare: " + escape_text(file) + " lacks keys of " + kSchema);
+  }
+  if (comparison.pairs.empty()) {
+    throw UsageError("--compare: " + escape_text(file) + " has none of these circuits",
+                     "a run is compared with one of the same name, size, start, precision and ranks");
+  }
+  report.comparison = std::move(comparison);
+}
+
+}  // namespace qsim

@@ -1,0 +1,18 @@
+// Words and numbers as benchmarks write them.
+#pragma once
+
+#include <string>
+
+#include "qsim/bench.h"
+
+namespace qsim::bench {
+
+std::string start_name(Start start);              // "zero", "random"
+std::string precision_name(Precision precision);  // "double", "single"
+std::string status_name(BenchStatus status);      // "ok", "failed", "skipped"
+std::string seconds_text(double seconds);         // "12.3 ms"
+std::string short_number(double value);           // two significant digits
+/// Rows of one circuit, start and precision in a legend: "qft 24, from random".
+std::string row_label(const BenchRow& row);
+
+}  // namespace qsim::bench

@@ -1,0 +1,65 @@
+// `qsim bench`: circuits timed and checked, as a table, JSON and a drawing.
+#include "qsim/bench.h"
+
+#include <algorithm>
+
+#include "cli/app.h"
+#include "cli/bench_flags.h"
+#include "cli/io/flags.h"
+#include "cli/io/output.h"
+
+namespace qsim::cli {
+namespace {
+
+std::string failure_document(const Result& partial) {
+  BenchReport report;
+  report.environment = partial.environment;
+  report.error = partial.error;
+  return bench_json(report);
+}
+
+/// A line a row while a person waits.
+void announce(const BenchRow& row) {
+  std::string line = row.name + " " + std::to_string(row.qubits) + ", " + std::to_string(row.ranks) +
+                     (row.ranks == 1 ? " rank: " : " ranks: ");
+  switch (row.status) {
+    case BenchStatus::kOk:
+      line += seconds_text(row.simulate.median());
+      break;
+    case BenchStatus::kFailed:
+      line += "FAILED";
+      break;
+    case BenchStatus::kSkipped:
+      line += "skipped";
+      break;
+  }
+  print_error(line);
+}
+
+}  // namespace
+
+Output command_bench(std::span<const std::string> arguments, Context& context) {
+  context.failure_document = failure_document;
+  Flags flags("qsim bench", "Times circuits and checks what they make.", bench_footer());
+  BenchFlags typed;
+  BenchRequest request;
+  context.together([&] {
+    declare_bench(flags, typed);
+    flags.parse(arguments);
+    context.json = typed.json;
+    context.output_file = typed.output;
+    request = bench_request(flags, typed, context);
+    context.partial.environment = environment();
+    if (typed.output.empty()) context.streams().require_stdout();
+  });
+  if (stderr_is_terminal(context.launched())) request.on_row = announce;
+  BenchReport report = run_bench(request, context.communicator());
+  context.together([&] {
+    if (!context.root()) return;
+    if (flags.given("--compare")) compare_bench(report, typed.compare, max_ratio_of(flags, typed));
+    if (!typed.svg.empty()) context.streams().write_file(typed.svg, bench_svg(report));
+  });
+  return {typed.json ? bench_json(report) : bench_text(report), typed.output, static_cast<int>(report.exit_code())};
+}
+
+}  // namespace qsim::cli
