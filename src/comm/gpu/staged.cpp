@@ -45,16 +45,19 @@ class StagedTransport final : public Transport {
 
   void trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) override {
     (void)theirs;
-    (void)slot;
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
+    std::byte* const buffer = backend_.slot(slot).data;
     const std::size_t bytes = view_runs(shape_, mine).bytes();
     const std::span<std::byte> send = outgoing_.first(bytes);
     const std::span<std::byte> receive = incoming_[static_cast<std::size_t>(lane)].first(bytes);
-    copy_view_to_buffer(shape_, mine, backend_.state().data, send.data(), stream);
-    check_cuda(cudaStreamSynchronize(stream),
-               "cudaStreamSynchronize before a staged trade");  // also: `receive` is free again
+    copy_view_to_buffer(shape_, mine, backend_.state().data, buffer, stream);
+    check_cuda(cudaMemcpyAsync(send.data(), buffer, bytes, cudaMemcpyDeviceToHost, stream),
+               "cudaMemcpyAsync to the host");
+    check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize before a staged trade");  // `receive` is free, too
     communicator_.exchange(peer, send, receive);
-    copy_buffer_to_view(shape_, mine, receive.data(), backend_.state().data, stream);
+    check_cuda(cudaMemcpyAsync(buffer, receive.data(), bytes, cudaMemcpyHostToDevice, stream),
+               "cudaMemcpyAsync from the host");
+    copy_buffer_to_view(shape_, mine, buffer, backend_.state().data, stream);
   }
 
   void finish() override { backend_.synchronize(); }

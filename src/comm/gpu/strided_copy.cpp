@@ -1,20 +1,45 @@
-// Copy-engine work for one view: one copy a group of runs.
+// Long runs go to the copy engines, which leave the multiprocessors to the sweeps; short or scattered ones to a kernel
+// that moves a view in one launch.
 #include "comm/gpu/strided_copy.h"
 
 #include "comm/gpu/driver.h"
+#include "kernels/cuda/state.h"
 
 namespace qsim {
 namespace {
 
-/// Enqueues one group: `count` runs, contiguous on one side and `stride` apart on the other.
-void copy_runs(std::byte* to, std::uint64_t to_stride, const std::byte* from, std::uint64_t from_stride,
-               const ViewRuns& runs, cudaStream_t stream) {
-  if (runs.count == 1) {
-    check_cuda(cudaMemcpyAsync(to, from, runs.run_bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync of a chunk");
-    return;
+constexpr std::uint64_t kEngineRunBytes = 64 << 10;  // shorter rows keep a copy engine below the link's rate
+
+/// Whether one copy-engine command moves the whole view at full rate.
+bool suits_copy_engine(const ViewRuns& runs) {
+  return runs.offsets.size() == 1 && (runs.count == 1 || runs.run_bytes >= kEngineRunBytes);
+}
+
+/// The view's packed index, group by group of neighbouring free bits.
+cuda::ViewMap view_map(ShardShape shape, ChunkView view) {
+  cuda::ViewMap map;
+  map.value = view.value;
+  std::uint32_t packed = 0;
+  for (std::uint32_t bit = 0; bit < shape.local_bits; ++bit) {
+    if ((view.mask >> bit & 1) != 0) continue;
+    const bool continues = map.runs > 0 && map.run_shift[map.runs - 1] == bit - packed;
+    if (!continues) map.run_shift[map.runs++] = static_cast<std::uint8_t>(bit - packed);
+    map.run_mask[map.runs - 1] |= Index{1} << packed;
+    ++packed;
   }
-  check_cuda(cudaMemcpy2DAsync(to, to_stride, from, from_stride, runs.run_bytes, runs.count, cudaMemcpyDefault, stream),
-             "cudaMemcpy2DAsync of a chunk");
+  return map;
+}
+
+void copy_by_kernel(ShardShape shape, ChunkView view, std::byte* shard, std::byte* buffer, std::uint64_t count,
+                    bool to_view, cudaStream_t stream) {
+  const cuda::ViewMap map = view_map(shape, view);
+  const cudaError_t status =
+      shape.amplitude_bytes == amplitude_bytes(Precision::kDouble)
+          ? cuda::launch_pack<double>(reinterpret_cast<double2*>(shard), reinterpret_cast<double2*>(buffer), map, count,
+                                      to_view, stream)
+          : cuda::launch_pack<float>(reinterpret_cast<float2*>(shard), reinterpret_cast<float2*>(buffer), map, count,
+                                     to_view, stream);
+  check_cuda(status, "launch of a chunk copy");
 }
 
 }  // namespace
@@ -22,19 +47,30 @@ void copy_runs(std::byte* to, std::uint64_t to_stride, const std::byte* from, st
 void copy_view_to_buffer(ShardShape shape, ChunkView view, const std::byte* shard, std::byte* buffer,
                          cudaStream_t stream) {
   const ViewRuns runs = view_runs(shape, view);
-  for (const std::uint64_t offset : runs.offsets) {
-    copy_runs(buffer, runs.run_bytes, shard + offset, runs.stride_bytes, runs, stream);
-    buffer += runs.run_bytes * runs.count;
+  if (!suits_copy_engine(runs)) {
+    // The kernel reads the shard only: it packs.
+    copy_by_kernel(shape, view, const_cast<std::byte*>(shard), buffer, runs.bytes() / shape.amplitude_bytes, false,
+                   stream);
+    return;
   }
+  const std::byte* from = shard + runs.offsets.front();
+  check_cuda(runs.count == 1 ? cudaMemcpyAsync(buffer, from, runs.run_bytes, cudaMemcpyDefault, stream)
+                             : cudaMemcpy2DAsync(buffer, runs.run_bytes, from, runs.stride_bytes, runs.run_bytes,
+                                                 runs.count, cudaMemcpyDefault, stream),
+             "copy of a chunk into a slot");
 }
 
-void copy_buffer_to_view(ShardShape shape, ChunkView view, const std::byte* buffer, std::byte* shard,
-                         cudaStream_t stream) {
+void copy_buffer_to_view(ShardShape shape, ChunkView view, std::byte* buffer, std::byte* shard, cudaStream_t stream) {
   const ViewRuns runs = view_runs(shape, view);
-  for (const std::uint64_t offset : runs.offsets) {
-    copy_runs(shard + offset, runs.stride_bytes, buffer, runs.run_bytes, runs, stream);
-    buffer += runs.run_bytes * runs.count;
+  if (!suits_copy_engine(runs)) {
+    copy_by_kernel(shape, view, shard, buffer, runs.bytes() / shape.amplitude_bytes, true, stream);
+    return;
   }
+  std::byte* to = shard + runs.offsets.front();
+  check_cuda(runs.count == 1 ? cudaMemcpyAsync(to, buffer, runs.run_bytes, cudaMemcpyDefault, stream)
+                             : cudaMemcpy2DAsync(to, runs.stride_bytes, buffer, runs.run_bytes, runs.run_bytes,
+                                                 runs.count, cudaMemcpyDefault, stream),
+             "copy of a chunk into place");
 }
 
 }  // namespace qsim

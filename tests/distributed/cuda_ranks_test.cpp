@@ -1,0 +1,119 @@
+// GPU ranks of one process against the CPU: every transport, 2, 4 and 8 ranks, both precisions. Skipped where there are
+// too few GPUs; QSIM_TEST_RANDOM_CIRCUITS says how many circuits a case tries.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <tuple>
+
+#include "device/gpu_parts.h"
+#include "qsim/error.h"
+#include "qsim/generators.h"
+#include "qsim/simulator.h"
+#include "support/random_circuit.h"
+
+namespace qsim {
+namespace {
+
+unsigned circuits_per_case() {
+  const char* text = std::getenv("QSIM_TEST_RANDOM_CIRCUITS");
+  return text == nullptr ? 40 : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
+}
+
+RunOptions all_amplitudes(const Circuit& circuit) {
+  RunOptions options;
+  options.shots = 0;
+  options.seed = 1;
+  options.amplitudes_requested = true;
+  options.marginals = true;
+  options.top = 4;
+  for (Index index = 0; index < Index{1} << circuit.qubits(); ++index) options.amplitude_indices.push_back(index);
+  return options;
+}
+
+using Case = std::tuple<ExchangeKind, int, Precision>;
+
+class GpuRanks : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    const GpuSurvey survey = survey_gpus();
+    const auto wanted = static_cast<std::size_t>(std::get<1>(GetParam()));
+    if (survey.devices.size() < wanted) {
+      GTEST_SKIP() << wanted << " GPUs wanted, " << survey.devices.size() << " here. " << survey.reason;
+    }
+  }
+
+  void expect_like_cpu(const Circuit& circuit, std::optional<std::uint32_t> tile_bits) const {
+    const auto [kind, ranks, precision] = GetParam();
+    RunOptions options = all_amplitudes(circuit);
+    options.backend = "cpu";
+    const Result expected = simulate(circuit, options, 1);
+    options.backend = "cuda";
+    options.precision = precision;
+    options.exchange = kind;
+    options.tile_bits = tile_bits;
+    for (int gpu = 0; gpu < ranks; ++gpu) options.gpu_ids.push_back(gpu);
+    const Result result = simulate(circuit, options, ranks);
+    const double depth = static_cast<double>(circuit.depth()) + 1;
+    const double tolerance = precision == Precision::kDouble ? 1e-12 * depth : 1e-5 * std::sqrt(depth);
+    double worst = 0;
+    for (std::size_t i = 0; i < expected.results.amplitudes->size(); ++i) {
+      const AmplitudeEntry& entry = (*expected.results.amplitudes)[i];
+      worst = std::max(worst, std::abs(entry.value - (*result.results.amplitudes)[i].value));
+    }
+    EXPECT_LE(worst, tolerance) << circuit.qubits() << " qubits, " << result.work.exchanges << " exchanges";
+    for (std::size_t qubit = 0; qubit < circuit.qubits(); ++qubit) {
+      EXPECT_NEAR((*expected.results.marginals)[qubit], (*result.results.marginals)[qubit], 4 * tolerance);
+    }
+  }
+};
+
+TEST_P(GpuRanks, GiveTheStateOfTheCpuOnRandomCircuits) {
+  for (unsigned seed = 0; seed < circuits_per_case(); ++seed) {
+    test::RandomCircuitOptions random;
+    random.qubits = 6 + seed % 8;
+    random.operations = 60;
+    random.seed = seed + 1;
+    const std::uint32_t tile_bits = 2 + seed % 4;
+    expect_like_cpu(test::random_circuit(random), seed % 2 == 0 ? std::optional(tile_bits) : std::nullopt);
+    if (HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST_P(GpuRanks, TradeChunksLargerThanASlotAndOverlapThemWithSweeps) {
+  GeneratorOptions options;
+  options.qubits = 22;
+  options.depth = 6;
+  const Circuit circuit = generate("random", options);
+  const auto [kind, ranks, precision] = GetParam();
+  RunOptions run;
+  run.marginals = true;
+  run.backend = "cpu";
+  const Result expected = simulate(circuit, run, 1);
+  run.backend = "cuda";
+  run.precision = precision;
+  run.exchange = kind;
+  for (int gpu = 0; gpu < ranks; ++gpu) run.gpu_ids.push_back(gpu);
+  const Result result = simulate(circuit, run, ranks);
+  const double tolerance = precision == Precision::kDouble ? 1e-10 : 1e-4;
+  for (std::size_t qubit = 0; qubit < circuit.qubits(); ++qubit) {
+    EXPECT_NEAR((*expected.results.marginals)[qubit], (*result.results.marginals)[qubit], tolerance);
+  }
+}
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+  const auto [kind, ranks, precision] = info.param;
+  const char* names[] = {"Auto", "P2p", "Nccl", "Mpi", "Staged"};
+  return std::string(names[static_cast<std::size_t>(kind)]) + std::to_string(ranks) +
+         (precision == Precision::kDouble ? "Double" : "Single");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Transports, GpuRanks,
+    testing::Combine(testing::Values(ExchangeKind::kP2p, ExchangeKind::kNccl, ExchangeKind::kStaged),
+                     testing::Values(2, 4, 8), testing::Values(Precision::kSingle, Precision::kDouble)),
+    case_name);
+
+}  // namespace
+}  // namespace qsim
