@@ -22,10 +22,41 @@ double rounded_total(double total) {
   return std::ldexp(std::round(mantissa * 0x1p44) * 0x1p-44, exponent);
 }
 
-bool leaves_last_to_exchange(const Plan& plan, std::size_t stage, std::size_t sweeps_left) {
-  if (sweeps_left == 0 || stage + 1 >= plan.stages.size()) return false;
-  const std::optional<Exchange>& next = plan.stages[stage + 1].exchange;
-  return next && next->overlap_before;
+/// The same sweep with `wanted` active bits, as far as there are others that are born.
+Sweep widened(Sweep sweep, std::uint32_t local_bits, std::uint32_t wanted) {
+  Index taken = sweep.unborn;
+  for (const Birth& birth : sweep.births) taken &= ~bit_mask(birth.bit);
+  for (const Bit bit : sweep.active) taken |= bit_mask(bit);
+  for (std::uint32_t bit = 0; bit < local_bits && sweep.active.size() < wanted; ++bit) {
+    if (test_bit(taken, bit)) continue;
+    const auto place = std::lower_bound(sweep.active.begin(), sweep.active.end(), bit) - sweep.active.begin();
+    sweep.active.insert(sweep.active.begin() + place, static_cast<Bit>(bit));
+    sweep.store.insert(sweep.store.begin() + place, static_cast<Bit>(bit));
+  }
+  return sweep;
+}
+
+/// Swaps pairs of local bits in one trip over memory. `unborn` as the next sweep finds it.
+Sweep swapping_sweep(const std::vector<std::pair<Bit, Bit>>& pairs, std::uint32_t local_bits, std::uint32_t tile_bits,
+                     Index unborn) {
+  Sweep sweep;
+  sweep.unborn = unborn;
+  Index active = 0;
+  for (const auto& [a, b] : pairs) active |= bit_mask(a) | bit_mask(b);
+  for (std::uint32_t bit = 0; bit < local_bits && count_bits(active) < tile_bits; ++bit) {
+    if (!test_bit(unborn, bit)) active |= bit_mask(bit);
+  }
+  for_each_bit(active, [&](unsigned bit) { sweep.active.push_back(static_cast<Bit>(bit)); });
+  sweep.store = sweep.active;
+  for (Bit& bit : sweep.store) {
+    for (const auto& [a, b] : pairs) {
+      if (bit == a || bit == b) {
+        bit = bit == a ? b : a;
+        break;
+      }
+    }
+  }
+  return sweep;
 }
 
 }  // namespace
@@ -45,25 +76,60 @@ Executor::Executor(DistributedState& state, ExchangePipeline& exchanges, bool ch
 std::size_t Executor::prepare(const Plan& plan) {
   PreparedPlan prepared;
   prepared.plan = &plan;
-  const auto rank = static_cast<std::uint32_t>(state_.rank());
-  for (const Stage& stage : plan.stages) {
-    PreparedStage& target = prepared.stages.emplace_back();
-    if (stage.exchange) {
-      prepared.predicted_seconds += stage.exchange->predicted_seconds;
-      ++prepared.steps;
-    }
-    std::vector<Sweep> sweeps;
-    for (const Sweep& sweep : stage.sweeps) {
-      target.sweep_bytes.push_back(sweep_bytes(sweep, plan.local_bits(), plan.precision));
-      sweeps.push_back(specialize(sweep, plan, rank));
-      prepared.predicted_seconds += sweep.predicted_seconds;
-      ++prepared.steps;
-    }
-    if (!sweeps.empty()) target.first_handle = state_.backend.prepare(sweeps);
-  }
+  prepared.played_bits = plan.rank_bits - state_.rank_bits;
+  for (const Stage& stage : plan.stages) prepare_stage(prepared, stage);
   norms_.resize(std::max(norms_.size(), plan.stages.size()));
   plans_.push_back(std::move(prepared));
   return plans_.size() - 1;
+}
+
+void Executor::prepare_stage(PreparedPlan& prepared, const Stage& stage) {
+  const Plan& plan = *prepared.plan;
+  PreparedStage& target = prepared.stages.emplace_back();
+  if (stage.exchange) {
+    prepare_exchange(target, plan, stage);
+    prepared.predicted_seconds += stage.exchange->predicted_seconds;
+    ++prepared.steps;
+  }
+  for (const Sweep& sweep : stage.sweeps) {
+    target.sweep_bytes.push_back(sweep_bytes(sweep, plan.local_bits(), plan.precision) << prepared.played_bits);
+    prepared.predicted_seconds += sweep.predicted_seconds;
+    ++prepared.steps;
+  }
+  const auto played = static_cast<std::uint32_t>(1) << prepared.played_bits;
+  for (std::uint32_t part = 0; part < played; ++part) {
+    const std::uint32_t rank = static_cast<std::uint32_t>(state_.rank()) << prepared.played_bits | part;
+    std::vector<Sweep> sweeps;
+    for (const Sweep& sweep : stage.sweeps) {
+      sweeps.push_back(widened(specialize(sweep, plan, rank), plan.local_bits(), least_active_bits));
+    }
+    if (sweeps.empty()) continue;
+    const std::uint32_t handle = state_.backend.prepare(sweeps);
+    if (part == 0) target.first_handle = handle;
+  }
+}
+
+void Executor::prepare_exchange(PreparedStage& target, const Plan& plan, const Stage& stage) {
+  if (plan.rank_bits == state_.rank_bits && least_active_bits == 0) {
+    target.exchange = stage.exchange;
+    return;
+  }
+  // Whole sweeps: they are chunked by the ranks that are played, and their active bits may no longer leave chunk bits.
+  Exchange between = *stage.exchange;
+  between.chunk_mask = 0;
+  between.overlap_before = between.overlap_after = false;
+  std::vector<std::pair<Bit, Bit>> inside;
+  std::erase_if(between.swaps, [&](const std::pair<Bit, Bit>& swap) {
+    if (swap.second >= state_.local_bits()) return false;
+    inside.push_back(swap);
+    return true;
+  });
+  if (!between.swaps.empty()) target.exchange = between;
+  if (inside.empty()) return;
+  const Index unborn = stage.sweeps.empty() ? 0 : stage.sweeps.front().unborn & low_mask(plan.local_bits());
+  const Sweep sweep = swapping_sweep(inside, state_.local_bits(), std::max(plan.tile_bits, 1u), unborn);
+  target.inner_exchange = prepare_sweep(sweep);
+  target.inner_bytes = sweep_bytes(sweep, state_.local_bits(), plan.precision);
 }
 
 std::uint32_t Executor::prepare_sweep(const Sweep& sweep) { return state_.backend.prepare({&sweep, 1}); }
@@ -109,17 +175,34 @@ void Executor::run(std::size_t number, double expected_norm, std::uint64_t start
   if (check_norm_) check_norms(plan, expected_norm);
 }
 
+bool Executor::leaves_last_to_exchange(const PreparedPlan& prepared, std::size_t stage, std::size_t sweeps_left) const {
+  if (sweeps_left == 0 || stage + 1 >= prepared.stages.size()) return false;
+  const std::optional<Exchange>& next = prepared.stages[stage + 1].exchange;
+  return next && next->overlap_before;
+}
+
+void Executor::sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t number, bool norm) {
+  const PreparedStage& handles = prepared.stages[stage];
+  const std::uint32_t plan_bits = prepared.plan->local_bits();
+  const Index played = low_mask(prepared.played_bits);
+  auto handle = handles.first_handle + static_cast<std::uint32_t>(number);
+  for (Index part = 0; part <= played; ++part) {
+    state_.backend.sweep(handle, {played << plan_bits, part << plan_bits}, 0, norm);
+    handle += static_cast<std::uint32_t>(handles.sweep_bytes.size());
+  }
+  count_sweep(prepared, stage, number);
+}
+
 void Executor::run_stage(const PreparedPlan& prepared, std::size_t number) {
-  const Stage& stage = prepared.plan->stages[number];
-  const std::uint32_t first_handle = prepared.stages[number].first_handle;
-  const std::size_t count = stage.sweeps.size();
+  const PreparedStage& stage = prepared.stages[number];
+  const std::size_t count = stage.sweep_bytes.size();
   std::size_t next = stage.exchange ? run_exchange(prepared, number) : 0;
-  held_back_ = leaves_last_to_exchange(*prepared.plan, number, count - next);
+  if (stage.inner_exchange) run_sweep(*stage.inner_exchange, stage.inner_bytes);
+  held_back_ = leaves_last_to_exchange(prepared, number, count - next);
   const std::size_t end = held_back_ ? count - 1 : count;
   for (; next < end; ++next) {
     const bool last = check_norm_ && next + 1 == count;
-    state_.backend.sweep(first_handle + static_cast<std::uint32_t>(next), {}, 0, last);
-    count_sweep(prepared, number, next);
+    sweep(prepared, number, next, last);
     if (last) norms_[number] = state_.backend.take_norm();
   }
 }
@@ -127,10 +210,10 @@ void Executor::run_stage(const PreparedPlan& prepared, std::size_t number) {
 /// Returns how many of the stage's sweeps ran beside the exchange. The backend keeps one running total of the norm:
 /// where the sweeps before and after both end a stage, the later one has it.
 std::size_t Executor::run_exchange(const PreparedPlan& prepared, std::size_t number) {
-  const Stage& stage = prepared.plan->stages[number];
-  const Exchange& exchange = *stage.exchange;
-  const bool with_after = exchange.overlap_after && !stage.sweeps.empty();
-  const bool after_norm = check_norm_ && with_after && stage.sweeps.size() == 1;
+  const std::size_t sweeps = prepared.stages[number].sweep_bytes.size();
+  const Exchange& exchange = *prepared.stages[number].exchange;
+  const bool with_after = exchange.overlap_after && sweeps > 0;
+  const bool after_norm = check_norm_ && with_after && sweeps == 1;
   const bool before_norm = check_norm_ && held_back_ && !after_norm;
   std::optional<ChunkedSweep> before, after;
   if (held_back_) {

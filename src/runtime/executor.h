@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "qsim/plan.h"
@@ -26,7 +27,9 @@ class Executor {
   Executor(DistributedState& state, ExchangePipeline& exchanges, bool check_norm);
 
   /// Uploads the plan's sweeps, specialised to this rank; returns the number to run it by. The plan must outlive the
-  /// executor.
+  /// executor. A plan for more ranks than there are is run as those ranks would: this rank's highest local bits play
+  /// the missing rank bits, each sweep runs once for each rank that is played, and exchanges between those move data
+  /// inside the shard. The arithmetic on every amplitude is then the same for any number of ranks.
   std::size_t prepare(const Plan& plan);
   /// Uploads one sweep that is already specialised; returns its handle.
   std::uint32_t prepare_sweep(const Sweep& sweep);
@@ -40,6 +43,10 @@ class Executor {
   /// Runs one prepared sweep over the whole shard; `bytes` are counted.
   void run_sweep(std::uint32_t handle, std::uint64_t bytes);
 
+  /// Sweeps with fewer active bits get more while they are prepared, where the plan's shard has them: a backend that
+  /// widens narrow sweeps itself could do so differently for shards of another size.
+  std::uint32_t least_active_bits = 0;
+
   /// Called with the share of a plan's predicted time that is done.
   std::function<void(double)> on_progress;
 
@@ -48,16 +55,24 @@ class Executor {
 
  private:
   struct PreparedStage {
-    std::uint32_t first_handle = 0;
+    std::optional<Exchange> exchange;             // between the ranks that there are
+    std::optional<std::uint32_t> inner_exchange;  // a sweep that swaps bits of this shard in place of the rest
+    std::uint64_t inner_bytes = 0;
+    std::uint32_t first_handle = 0;          // those of the ranks that are played follow one another
     std::vector<std::uint64_t> sweep_bytes;  // read plus written
   };
   struct PreparedPlan {
     const Plan* plan = nullptr;
+    std::uint32_t played_bits = 0;  // rank bits of the plan that local bits play
     std::vector<PreparedStage> stages;
     double predicted_seconds = 0;
     std::size_t steps = 0;
   };
 
+  void prepare_stage(PreparedPlan& prepared, const Stage& stage);
+  void prepare_exchange(PreparedStage& target, const Plan& plan, const Stage& stage);
+  void sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t number, bool norm);
+  bool leaves_last_to_exchange(const PreparedPlan& prepared, std::size_t stage, std::size_t sweeps_left) const;
   void run_stage(const PreparedPlan& prepared, std::size_t number);
   std::size_t run_exchange(const PreparedPlan& prepared, std::size_t number);
   void count_sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t sweep);

@@ -31,11 +31,20 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// Rounds up like the pool does with its items.
 constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/// What a pool needs to hold any one of the program's plans and the tables of all of them.
-PoolLayout program_layout(const Program& program, const Machine& machine) {
+constexpr std::uint32_t kVirtualRankBits = 3;  // --reproducible plans for 8 ranks
+
+/// What a pool needs to hold any one of the program's plans and the tables of all of them on 2^rank_bits ranks, which
+/// play the ranks of the plans where those are more.
+PoolLayout program_layout(const Program& program, const Machine& machine, std::uint32_t rank_bits) {
   PoolLayout all;
   for (const Plan& plan : program.plans) {
-    const PoolLayout one = pool_layout(plan, machine);
+    Plan sized;
+    sized.qubits = plan.qubits;
+    sized.rank_bits = rank_bits;
+    sized.tile_bits = plan.tile_bits;
+    sized.precision = plan.precision;
+    PoolLayout one = pool_layout(plan.rank_bits == rank_bits ? plan : sized, machine);
+    one.table_bytes = pool_layout(plan, machine).table_bytes << (plan.rank_bits - rank_bits);
     all.state_bytes = std::max(all.state_bytes, one.state_bytes);
     all.chunk_bytes = std::max(all.chunk_bytes, one.chunk_bytes);
     all.chunk_slots = std::max(all.chunk_slots, one.chunk_slots);
@@ -110,13 +119,24 @@ class Simulation {
     local_bits_ = circuit_.qubits() - rank_bits_;
   }
 
+  /// With --reproducible the plan is one for 8 ranks, or as many as the circuit can be split over.
+  std::uint32_t plan_rank_bits() const {
+    if (!options_.reproducible) return rank_bits_;
+    if (rank_bits_ > kVirtualRankBits) {
+      throw UsageError("--reproducible plans for 8 ranks, and there are " + std::to_string(communicator_.size()),
+                       "use at most 8 ranks");
+    }
+    const std::uint32_t needed = needed_local_bits(circuit_);
+    return std::min(kVirtualRankBits, circuit_.qubits() > needed ? circuit_.qubits() - needed : 0);
+  }
+
   void make_programs() {
     const Clock::time_point start = Clock::now();
     RunOptions machine_options = options_;
     machine_options.backend = result_.run.backend;
     machine_ = this_machine(machine_options);
     PlanOptions plan;
-    plan.rank_bits = rank_bits_;
+    plan.rank_bits = plan_rank_bits();
     plan.precision = options_.precision;
     plan.start = options_.start;
     plan.known_zeros = options_.known_zeros;
@@ -126,6 +146,7 @@ class Simulation {
     require_fit(amplitude_bytes(options_.precision) << local_bits_);
     program_ = make_program(circuit_, machine_, plan);
     if (options_.verify == Verify::kFull && !settings_.dynamic) {
+      plan.rank_bits = rank_bits_;
       inverse_ = std::make_unique<InverseCheck>(circuit_, program_, machine_, plan);
     }
     result_.time.plan = seconds_since(start);
@@ -176,7 +197,7 @@ class Simulation {
 
   void allocate() {
     const Clock::time_point start = Clock::now();
-    pool_ = program_layout(program_, machine_);
+    pool_ = program_layout(program_, machine_, rank_bits_);
     if (inverse_) pool_.table_bytes += rounded(pool_layout(inverse_->plan(), machine_).table_bytes);
     if (program_.dynamic) add_snapshots();
     require_fit(pool_.total_bytes());
@@ -214,6 +235,7 @@ class Simulation {
     }
     exchanges_ = std::make_unique<ExchangePipeline>(*run_state_, used, pool_);
     executor_ = std::make_unique<Executor>(*run_state_, *exchanges_, options_.verify != Verify::kOff);
+    if (options_.reproducible) executor_->least_active_bits = 10;
     program_run_ = std::make_unique<ProgramRun>(program_, circuit_, *run_state_, *exchanges_, *executor_, snapshots_);
     compute([&] {
       program_run_->prepare();

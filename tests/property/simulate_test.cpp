@@ -196,5 +196,58 @@ TEST(Simulate, DrawsTheSameCountsOnAnyNumberOfRanks) {
   }
 }
 
+TEST(SimulateReproducibly, GivesTheSameBitsOnAnyNumberOfRanks) {
+  unsigned inner = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    test::RandomCircuitOptions random;
+    random.qubits = 6 + seed % 4;
+    random.operations = 40;
+    random.seed = 900 + seed;
+    const Circuit circuit = test::random_circuit(random);
+    RunOptions options;
+    options.reproducible = true;
+    options.known_zeros = seed % 2 == 0;
+    options.tile_bits = seed % 3 == 0 ? std::optional<std::uint32_t>(3) : std::nullopt;
+    options.verify = seed % 5 == 0 ? Verify::kFull : Verify::kNorm;
+    options.amplitude_indices = all_indices(circuit.qubits());
+    const Result wanted = simulate(circuit, options, 8);
+    const dense::State reference = dense::run(circuit);
+    for (const int ranks : {1, 2, 4}) {
+      const Result found = simulate(circuit, options, ranks);
+      inner += found.work.sweeps > wanted.work.sweeps ? 1 : 0;
+      for (std::size_t i = 0; i < options.amplitude_indices.size(); ++i) {
+        EXPECT_EQ(found.results.amplitudes->at(i).value, wanted.results.amplitudes->at(i).value)
+            << "seed " << seed << " ranks " << ranks << " index " << i;
+        ASSERT_LT(std::abs(found.results.amplitudes->at(i).value - reference[i]), 1e-10);
+      }
+    }
+  }
+  EXPECT_GT(inner, 10u) << "hardly any run had to swap bits inside a shard";
+}
+
+TEST(SimulateReproducibly, TakesDynamicCircuitsToo) {
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    test::RandomCircuitOptions random;
+    random.qubits = 7;
+    random.operations = 30;
+    random.seed = 40 + seed;
+    random.dynamic = true;
+    random.terminal_measurements = true;
+    const Circuit circuit = test::random_circuit(random);
+    RunOptions options;
+    options.reproducible = true;
+    options.seed = seed;
+    options.shots = 500;
+    const auto wanted = simulate(circuit, options, 8).results.counts;
+    for (const int ranks : {1, 2, 4}) EXPECT_EQ(simulate(circuit, options, ranks).results.counts, wanted) << seed;
+  }
+}
+
+TEST(SimulateReproducibly, RefusesMoreRanksThanItPlansFor) {
+  RunOptions options;
+  options.reproducible = true;
+  EXPECT_THROW(simulate(Circuit(8), options, 16), UsageError);
+}
+
 }  // namespace
 }  // namespace qsim
