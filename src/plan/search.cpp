@@ -12,6 +12,7 @@
 #include "base/bits.h"
 #include "optimizer/pipeline.h"
 #include "plan/builder.h"
+#include "plan/early_phase.h"
 #include "plan/known.h"
 #include "plan/planners.h"
 #include "plan/search_stages.h"
@@ -44,8 +45,15 @@ class Planner {
     fixed_ = options.initial_layout || options.start == Start::kState;
   }
 
-  /// True when the plan would be the same with births at another time.
-  bool births_matter() const { return births_matter_; }
+  /// False when a plan with all births in the first write cannot be better than `plan`, this one's.
+  bool first_write_may_win(const Plan& plan) const {
+    constexpr std::uint64_t kFew = 16;  // in longer plans the first write is a small part
+    if (!births_matter_) return false;
+    const PlanWork work = plan_work(plan);
+    const std::uint64_t write = amplitude_bytes(plan.precision) << plan.local_bits();
+    const auto sweeps = static_cast<std::uint64_t>(std::max(1, first_write_sweeps_));
+    return work.sweeps <= kFew && work.bytes_swept_per_rank > write * (2 * sweeps - 1);
+  }
 
   Plan run() {
     choose_first_stage();
@@ -152,6 +160,11 @@ class Planner {
     }
     rules.before = first == 0 ? low_wires() : last_set_;
     SetSchedule schedule = find_sets(problem, rules);
+    if (from_known && births_ == Births::kLate && stages_.size() == 1 && parts == 1) {
+      first_write_sweeps_ = fewest_first_write(problem, rules, unborn);
+      SetSchedule early = plan_early_phase(timeline, problem, rules, schedule);
+      if (early.complete && known_traffic(early, local_) < known_traffic(schedule, local_)) schedule = std::move(early);
+    }
     const bool anything = !timeline.diagonals.empty() || timeline.global_phase != 0 || !lowered_.ops.empty();
     if (schedule.sets.empty() && anything) {
       schedule.sets.push_back(0);
@@ -159,6 +172,13 @@ class Planner {
     }
     if (!builder_) make_builder(schedule, timeline, unborn);
     emit(timeline, problem, schedule, rules);
+  }
+
+  // Sweeps that are needed at least when the first write bears all wires.
+  static int fewest_first_write(const SetProblem& problem, SetRules rules, Index unborn) {
+    for (Index rest = unborn; rest != 0; rest &= rest - 1)
+      rules.start[static_cast<std::size_t>(std::countr_zero(rest))] = 1;
+    return fewest_sets(problem, rules);
   }
 
   // The wires at the low bits of a fixed start layout: as if a sweep had had them active.
@@ -287,6 +307,7 @@ class Planner {
 
   void exchange(Index before, Index after) {
     const std::vector<Qubit> out = wires_of(before & ~after), in = wires_of(after & ~before);
+    builder_->store_high(out);
     std::vector<std::pair<Bit, Bit>> swaps;
     for (std::size_t j = 0; j < out.size(); ++j)
       swaps.emplace_back(builder_->layout().bit_of[out[j]], builder_->layout().bit_of[in[j]]);
@@ -342,6 +363,7 @@ class Planner {
   const std::uint32_t wires_;
   const int local_;  // bits of a shard
   bool known_ = false, fixed_ = false, births_matter_ = false;
+  int first_write_sweeps_ = 0;
   std::uint32_t low_ = 0;
   KnownStart start_;
   Layout initial_;             // of the wires
@@ -410,7 +432,7 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   Planner late(lowered, machine, options, Births::kLate);
   Plan plan = late.run();
-  if (!late.births_matter()) return plan;
+  if (!late.first_write_may_win(plan)) return plan;
   Plan first = Planner(lowered, machine, options, Births::kFirstWrite).run();
   return cheaper(first, plan, options.tile_bits.has_value()) ? first : plan;
 }

@@ -63,7 +63,7 @@ class SetSearch {
   static constexpr int kGreedyRounds = 5;
   static constexpr double kHot = 1.0, kCold = 0.3;  // annealing temperatures, in turns
   static constexpr double kWanted = 0.9;            // share of moves that add a wire which lacks turns
-  static constexpr int kMovesInPlace = 30;          // moves before looking at the next set
+  static constexpr int kMovesInPlace = 100;         // moves before looking at the next set
 
   int room(std::size_t segment) const { return std::min(rules_.size, std::popcount(allowed_[segment])); }
 
@@ -103,7 +103,7 @@ class SetSearch {
 
   std::uint64_t greedy_tries() const {
     const std::uint64_t sets = 1 + forward_.turns() / 25;
-    return std::clamp<std::uint64_t>(rules_.budget / (8 * sets), 150, 400);
+    return std::clamp<std::uint64_t>(rules_.budget / (8 * sets), 300, 400);
   }
 
   bool reached(const Positions& at, const Positions& goal) const {

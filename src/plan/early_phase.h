@@ -1,0 +1,18 @@
+// From a known start: do as much as possible while most wires are unborn, when a sweep costs next to nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/set_search.h"
+
+namespace qsim {
+
+/// Amplitudes that the sets read and write on a rank of `local` bits when wires are born as they become active.
+double known_traffic(const SetSchedule& schedule, int local);
+
+/// A schedule in two phases: any number of sets inside a group of wires that one sweep can complete, then the rest.
+/// Not complete when there is no such group.
+SetSchedule plan_early_phase(const Timeline& timeline, const SetProblem& problem, const SetRules& rules,
+                             const SetSchedule& plain);
+
+}  // namespace qsim
