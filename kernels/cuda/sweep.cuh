@@ -12,9 +12,9 @@
 //            coordinate columns of threads and slots, addresses of the targets, coordinates of the targets
 //   kPair    slot pair number, present bits, factors
 //   kMultiply set, factor;  kScale (all registers)                                 kScale reals: 1
-//   factor:  table + 1, tile factor + 1, cross count, {thread bit | tile factor << 8}...   reals: 2
-//   kRegroup write columns of threads, of slots, offset, guard count, {mask lo, hi, value lo, hi, offset}..., read
-//            columns of threads, of slots
+//   factor:  table + 1 | tile factor + 1 << 12 | cross count << 24, {thread bit | tile factor << 8}...   reals: 2
+//   kRegroup number of its address table, write columns of slots, guard count, {mask lo, hi, value lo, hi, offset}...,
+//            read columns of slots; the table has (write address | read address << 16) for each thread
 #pragma once
 
 #include "kernels/cuda/sweep.h"
@@ -258,7 +258,7 @@ struct Machine {
   __device__ __forceinline__ C factor() {
     C value = {p.reals[real], p.reals[real + 1]};
     real += 2;
-    const std::uint32_t table = next(), shared_factor = next(), cross = next();
+    const std::uint32_t head = next(), table = head & 4095, shared_factor = head >> 12 & 4095, cross = head >> 24;
     if (table != 0) {
       value = times(value, __ldg(p.tables + (static_cast<std::uint64_t>(table - 1) << p.thread_bits) + threadIdx.x));
     }
@@ -384,11 +384,11 @@ struct Machine {
     }
   }
   __device__ __forceinline__ void regroup() {
-    std::uint32_t thread_address = columns(threadIdx.x, p.thread_bits);
+    const std::uint32_t both = __ldg(p.addresses + (static_cast<std::uint64_t>(next()) << p.thread_bits) + threadIdx.x);
+    std::uint32_t thread_address = both & 0xffffu;
     std::uint32_t slot[R];
 #pragma unroll
     for (int s = 0; s < R; ++s) slot[s] = next();
-    thread_address ^= next();
     const std::uint32_t guards = next();
     for (std::uint32_t g = 0; g < guards; ++g) {
       const std::uint64_t mask = next64(), value = next64();
@@ -397,10 +397,10 @@ struct Machine {
     }
     if (tile_read) __syncthreads();
     write_tile(thread_address, slot);
-    __syncthreads();
-    thread_address = columns(threadIdx.x, p.thread_bits);
+    thread_address = both >> 16;
 #pragma unroll
     for (int s = 0; s < R; ++s) slot[s] = next();
+    __syncthreads();
 #pragma unroll
     for (int j = 0; j < kRegisters; ++j) {
       std::uint32_t address = thread_address;
@@ -502,11 +502,11 @@ __device__ __forceinline__ void start_factors(const SweepParams<Real>& p, std::u
   }
 }
 
-template <class Real>
-__device__ __forceinline__ std::uint64_t sum_columns(const std::uint64_t* column, std::uint32_t number,
-                                                     std::uint32_t count) {
+/// Columns past the block's bits are 0.
+__device__ __forceinline__ std::uint64_t sum_columns(const std::uint64_t* column, std::uint32_t number) {
   std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < count; ++i) sum ^= column[i] & (0ull - (number >> i & 1u));
+#pragma unroll
+  for (int i = 0; i < kMaxThreadBits; ++i) sum ^= column[i] & (0ull - (number >> i & 1u));
   return sum;
 }
 
@@ -546,7 +546,7 @@ __global__ void __launch_bounds__(1 << kMaxThreadBits, 2)
   Machine<Real, R> m(p, tile, factors);
   m.base = base;
   if (p.reads && (base & p.zero_tiles) == 0) {
-    const C* from = p.state + (base | sum_columns<Real>(p.load_thread, threadIdx.x, p.thread_bits));
+    const C* from = p.state + (base | sum_columns(p.load_thread, threadIdx.x));
     const bool dead = (threadIdx.x & p.dead_load_threads) != 0;
 #pragma unroll
     for (int j = 0; j < kRegisters; ++j) {
@@ -617,7 +617,7 @@ __global__ void __launch_bounds__(1 << kMaxThreadBits, 2)
   }
 
   // The guarded part of the store's offset follows the program's end: count, {mask, value, offset}.
-  std::uint64_t to = base | (sum_columns<Real>(p.store_thread, threadIdx.x, p.thread_bits) ^ p.store_offset);
+  std::uint64_t to = base | (sum_columns(p.store_thread, threadIdx.x) ^ p.store_offset);
   const std::uint32_t guards = m.next();
   for (std::uint32_t g = 0; g < guards; ++g) {
     const std::uint64_t mask = m.next64(), value = m.next64(), offset = m.next64();

@@ -59,6 +59,7 @@ template <class Real>
 struct SweepParams {
   Amplitude<Real>* state;
   const Amplitude<Real>* tables;     // thread tables, one after the other
+  const std::uint32_t* addresses;    // of threads at each regroup
   const TileAngle* angles;           // of the tile factors
   const std::uint32_t* angle_begin;  // [tile_factors + 1]
   const Amplitude<Real>* dense;      // matrices of dense operations

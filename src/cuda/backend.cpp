@@ -69,15 +69,15 @@ class CudaBackend final : public Backend {
     std::byte* const tables = push(layout.table_bytes, "sweep programs");
     std::byte* const scratch = push(layout.scratch_bytes, "scratch");
     constexpr std::uint64_t kNormBytes = kNormCells * sizeof(NormCell);
-    if (layout.scratch_bytes < kNormBytes + ReadOuts::kMinScratchBytes) {
-      throw CapacityError("a CUDA pool needs " + std::to_string(kNormBytes + ReadOuts::kMinScratchBytes) +
-                              " bytes of scratch, its layout has " + std::to_string(layout.scratch_bytes),
-                          kNormBytes + ReadOuts::kMinScratchBytes, layout.scratch_bytes);
+    if (layout.scratch_bytes < kNormBytes) {
+      throw CapacityError("a CUDA pool needs " + std::to_string(kNormBytes) + " bytes of scratch, its layout has " +
+                              std::to_string(layout.scratch_bytes),
+                          kNormBytes, layout.scratch_bytes);
     }
+    scratch_ = scratch + kNormBytes;
+    scratch_bytes_ = layout.scratch_bytes - kNormBytes;
     norm_ = reinterpret_cast<NormCell*>(scratch);
     check(cudaMemsetAsync(norm_, 0, kNormBytes, lane(0)), "cudaMemsetAsync of the norm");
-    readouts_.emplace(Shard{state_, bits_, options_.precision == Precision::kDouble}, scratch + kNormBytes,
-                      layout.scratch_bytes - kNormBytes, lane(0));
     runner_->set_memory({state_, tables, layout.table_bytes, norm_, bits_});
     synchronize();
   }
@@ -202,7 +202,11 @@ class CudaBackend final : public Backend {
   }
   ReadOuts& readouts() {
     join();
-    if (!readouts_) throw Error("a CUDA backend was read before its pool was reserved");
+    if (state_ == nullptr) throw Error("a CUDA backend was read before its pool was reserved");
+    if (!readouts_) {
+      readouts_.emplace(Shard{state_, bits_, options_.precision == Precision::kDouble}, scratch_, scratch_bytes_,
+                        lane(0));
+    }
     return *readouts_;
   }
 
@@ -273,7 +277,8 @@ class CudaBackend final : public Backend {
   std::uint32_t bits_ = 0;
   std::byte* state_ = nullptr;
   std::byte* snapshots_ = nullptr;
-  std::uint64_t snapshot_count_ = 0, slot_bytes_ = 0;
+  std::byte* scratch_ = nullptr;
+  std::uint64_t snapshot_count_ = 0, slot_bytes_ = 0, scratch_bytes_ = 0;
   std::vector<std::byte*> slots_;
   NormCell* norm_ = nullptr;
 };

@@ -19,7 +19,7 @@ class Encoder {
 
   std::optional<EncodedSweep<Real>> encode() {
     if (program_.tile_factors.size() > static_cast<std::size_t>(kMaxTileFactors) ||
-        program_.start_tile.size() > static_cast<std::size_t>(kMaxStartBirths)) {
+        program_.start_tile.size() > static_cast<std::size_t>(kMaxStartBirths) || program_.tables.size() > 4094) {
       return std::nullopt;
     }
     set_addresses();
@@ -167,9 +167,8 @@ class Encoder {
 
   void add_factor(const Factor& factor) {
     complex(factor.constant);
-    word(static_cast<std::uint32_t>(factor.table + 1));
-    word(static_cast<std::uint32_t>(factor.tile + 1));
-    word(static_cast<std::uint32_t>(factor.cross.size()));
+    word(static_cast<std::uint32_t>(factor.table + 1) | static_cast<std::uint32_t>(factor.tile + 1) << 12 |
+         static_cast<std::uint32_t>(factor.cross.size()) << 24);
     for (const auto& [bit, tile] : factor.cross) word(static_cast<std::uint32_t>(bit | tile << 8));
   }
 
@@ -216,17 +215,23 @@ class Encoder {
 
   void add_regroup(const Regroup& regroup) {
     word(Code::kRegroup);
-    columns(regroup.write_thread);
+    word(regroups_++);
     columns(regroup.write_slot);
-    word(regroup.offset);
     word(static_cast<std::uint32_t>(regroup.guarded.size()));
     for (const auto& [guard, offset] : regroup.guarded) {
       word64(guard.mask);
       word64(guard.value);
       word(offset);
     }
-    columns(regroup.read_thread);
     columns(regroup.read_slot);
+    for (std::uint32_t thread = 0; thread < 1u << program_.thread_bits(); ++thread) {
+      std::uint32_t write = regroup.offset, read = 0;
+      for_each_bit(thread, [&](unsigned bit) {
+        write ^= regroup.write_thread[bit];
+        read ^= regroup.read_thread[bit];
+      });
+      addresses_.push_back(write | read << 16);
+    }
   }
 
   void add_end() {
@@ -264,6 +269,7 @@ class Encoder {
     begin.push_back(static_cast<std::uint32_t>(angles.size()));
     out_.tables.tables = append(tables);
     out_.tables.dense = append(dense);
+    out_.tables.addresses = append(addresses_);
     out_.tables.angles = append(angles);
     out_.tables.angle_begin = append(begin);
   }
@@ -274,6 +280,8 @@ class Encoder {
   std::vector<std::uint32_t> words_;
   std::vector<Real> reals_;
   std::vector<Complex> dense_;
+  std::vector<std::uint32_t> addresses_;
+  std::uint32_t regroups_ = 0;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace qsim::cuda {
 /// Device tables of one program in one piece of bytes; offsets are multiples of 16.
 struct TableBytes {
   std::vector<std::byte> bytes;
-  std::size_t tables = 0, angles = 0, angle_begin = 0, dense = 0;
+  std::size_t tables = 0, angles = 0, angle_begin = 0, dense = 0, addresses = 0;
 };
 
 template <class Real>

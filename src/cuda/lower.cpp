@@ -64,8 +64,9 @@ class Lowering {
       active |= spare & (~spare + 1);
     }
     if (static_cast<int>(count_bits(active)) > options_.max_bits) {
-      throw Error("sweep has " + std::to_string(count_bits(active)) +
-                  " active bits; this backend's tiles have at most " + std::to_string(options_.max_bits));
+      throw UsageError("a sweep has " + std::to_string(count_bits(active)) +
+                       " active bits; this GPU backend's tiles have at most " + std::to_string(options_.max_bits) +
+                       ": plan with --tile-bits " + std::to_string(options_.max_bits) + " or less");
     }
     for_each_bit(active, [&](unsigned bit) { program_.active.push_back(static_cast<Bit>(bit)); });
     program_.tile_bits = born & ~active;

@@ -51,7 +51,7 @@ class Scheduler {
       case Item::Kind::kTerm:
         return 0;
       case Item::Kind::kMatrix:
-        return item.targets.size() == 2 ? 5 : 2;
+        return item.targets.size() >= 2 ? 5 : 2;
     }
     throw Error("unknown item kind");
   }
@@ -73,7 +73,7 @@ class Scheduler {
         tail.add(item);
         weight += weight_of(item);
         if (out != nullptr) out->tail.push_back(i);
-      } else if (item.targets.size() <= 2 && (item.moves & ~reg) != 0) {
+      } else if (item.targets.size() <= 3 && (item.moves & ~reg) != 0) {
         undone.add(item);
       } else {
         weight += weight_of(item);

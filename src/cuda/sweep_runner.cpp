@@ -2,12 +2,17 @@
 #include "cuda/sweep_runner.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/bits.h"
+#include "cuda/addresses.h"
 #include "cuda/device.h"
 #include "cuda/encode.h"
+#include "cuda/generate.h"
+#include "cuda/jit.h"
 #include "cuda/lower.h"
 #include "qsim/error.h"
 
@@ -15,6 +20,18 @@ namespace qsim::cuda {
 namespace {
 
 constexpr std::size_t kKeptSweeps = 256;  // more are lowered again each time they run
+// From this size on, compiling pays within a run or so; smaller sweeps are compiled when they come back often.
+constexpr std::uint32_t kCompileBits = 25;
+constexpr std::uint32_t kCompileUses = 16;
+
+enum class JitMode { kOff, kAuto, kOnly };
+
+JitMode jit_mode(const std::string& text) {
+  if (text == "off") return JitMode::kOff;
+  if (text == "auto") return JitMode::kAuto;
+  if (text == "only") return JitMode::kOnly;
+  throw UsageError("--jit takes auto, off or only, not '" + text + "'");
+}
 
 /// A sweep cut in two that do the same one after the other.
 std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
@@ -42,6 +59,16 @@ std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
 template <class Real>
 class Runner final : public SweepRunner {
  public:
+  explicit Runner(const BackendOptions& options) : mode_(jit_mode(options.jit)) {
+    if (mode_ == JitMode::kOff) return;
+    const DeviceFacts facts = device_facts(options.device_id);
+    try {
+      jit_ = std::make_unique<Jit>(facts.major * 10 + facts.minor, KernelCache::default_folder());
+    } catch (const DeviceError&) {
+      if (mode_ == JitMode::kOnly) throw;  // auto: the interpreter does it all
+    }
+  }
+
   void set_memory(const SweepMemory& memory) override {
     memory_ = memory;
     clear();
@@ -61,6 +88,7 @@ class Runner final : public SweepRunner {
     }
     upload(staged.data(), start, staged.size(), stream);
     table_used_ = start + staged.size();
+    if (mode_ == JitMode::kOnly) wait_for_kernels(first);
     return first;
   }
 
@@ -89,6 +117,9 @@ class Runner final : public SweepRunner {
     EncodedSweep<Real> encoded;
     Index tile_bits = 0;
     std::uint64_t table_at = 0;
+    std::uint32_t uses = 0;
+    GeneratedSweep generated;  // its source only until the kernel is asked for
+    std::optional<Jit::Ticket> ticket;
   };
   struct Variant {
     Index inside = 0;  // active index bits: a chunk view must not fix them
@@ -135,7 +166,27 @@ class Runner final : public SweepRunner {
     for (const Bit bit : program.active) {
       if (bit != kPhantom) variant.inside |= bit_mask(bit);
     }
-    variant.parts.push_back({std::move(*encoded), program.tile_bits, 0});
+    Part part{std::move(*encoded), program.tile_bits, 0, 0, {}, {}};
+    if (jit_) {
+      part.generated = generate(program);
+      const bool compile = mode_ == JitMode::kOnly || memory_.local_bits >= kCompileBits;
+      ask_for_kernel(part, !compile);
+    }
+    variant.parts.push_back(std::move(part));
+  }
+
+  void ask_for_kernel(Part& part, bool cached_only) const {
+    const std::uint32_t bits = part.encoded.params.thread_bits + static_cast<std::uint32_t>(register_bits(Real{}));
+    const auto shared = static_cast<std::uint32_t>((std::uint64_t{1} << bits) * sizeof(Amplitude<Real>));
+    part.ticket = jit_->request(part.generated.source, shared, cached_only);
+  }
+
+  void wait_for_kernels(std::uint32_t first) {
+    for (std::size_t i = first; i < prepared_.size(); ++i) {
+      for (const Variant& variant : prepared_[i].variants) {
+        for (const Part& part : variant.parts) (void)jit_->wait(*part.ticket);
+      }
+    }
   }
 
   static Variant* find_variant(Prepared& prepared, Index chunk_mask) {
@@ -191,21 +242,72 @@ class Runner final : public SweepRunner {
       upload(part.encoded.tables.bytes.data(), 0, part.encoded.tables.bytes.size(), stream);
       table_used_ = memory_.table_bytes;
     }
+    NormCell* const norm = accumulate_norm ? memory_.norm : nullptr;
+    if (const DriverKernel* const kernel = kernel_of(part))
+      return launch_generated(part, *kernel, at, chunk, stream, norm);
     SweepParams<Real>& params = part.encoded.params;
     const TableBytes& tables = part.encoded.tables;
     std::byte* const base = memory_.tables + at;
     params.state = reinterpret_cast<Amplitude<Real>*>(memory_.state);
     params.tables = reinterpret_cast<const Amplitude<Real>*>(base + tables.tables);
     params.dense = reinterpret_cast<const Amplitude<Real>*>(base + tables.dense);
+    params.addresses = reinterpret_cast<const std::uint32_t*>(base + tables.addresses);
     params.angles = reinterpret_cast<const TileAngle*>(base + tables.angles);
     params.angle_begin = reinterpret_cast<const std::uint32_t*>(base + tables.angle_begin);
-    params.norm = accumulate_norm ? memory_.norm : nullptr;
+    params.norm = norm;
     const std::uint64_t tiles = set_tiles(params, part.tile_bits, chunk.mask, chunk.value);
     check(launch_sweep(params, tiles, stream), "launch of a sweep");
   }
 
+  const DriverKernel* kernel_of(Part& part) {
+    if (!jit_) return nullptr;
+    if (mode_ == JitMode::kOnly) return &jit_->wait(*part.ticket);
+    // A small sweep that keeps coming back deserves its kernel too.
+    if (++part.uses == kCompileUses) ask_for_kernel(part, false);
+    return jit_->find(*part.ticket);
+  }
+
+  void launch_generated(Part& part, const DriverKernel& kernel, std::uint64_t at, ChunkView chunk, cudaStream_t stream,
+                        NormCell* norm) {
+    std::vector<std::uint64_t>& ints = part.generated.ints;
+    const Index free = part.tile_bits & ~chunk.mask;
+    const std::vector<BitRun> runs = runs_of(free);
+    ints[0] = runs.size();
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      ints[1 + 2 * r] = runs[r].shift;
+      ints[2 + 2 * r] = runs[r].mask << runs[r].shift;
+    }
+    const TableBytes& tables = part.encoded.tables;
+    std::byte* const base = memory_.tables + at;
+    const void* const pointers[kGeneratedPointers] = {memory_.state,        base + tables.tables,
+                                                      base + tables.angles, base + tables.angle_begin,
+                                                      base + tables.dense,  norm};
+    arguments_.assign(
+        sizeof pointers + ints.size() * 8 + std::max<std::size_t>(part.generated.reals.size(), 1) * sizeof(Real) + 8,
+        std::byte{0});
+    std::memcpy(arguments_.data(), pointers, sizeof pointers);
+    std::memcpy(arguments_.data() + sizeof pointers, ints.data(), ints.size() * 8);
+    std::byte* real = arguments_.data() + sizeof pointers + ints.size() * 8;
+    for (const double value : part.generated.reals) {
+      const Real narrow = static_cast<Real>(value);
+      std::memcpy(real, &narrow, sizeof narrow);
+      real += sizeof narrow;
+    }
+    const std::uint64_t tiles = bit_mask(count_bits(free));
+    const std::uint32_t threads = 1u << part.encoded.params.thread_bits;
+    constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 30;
+    for (std::uint64_t first = 0; first < tiles; first += kMostBlocks) {
+      std::uint64_t base_index = chunk.value, first_tile = first;
+      void* words[] = {arguments_.data(), &base_index, &first_tile};
+      kernel.launch(static_cast<std::uint32_t>(std::min(tiles - first, kMostBlocks)), threads, stream, words);
+    }
+  }
+
   static constexpr std::uint64_t kNotPlaced = ~std::uint64_t{0};
 
+  JitMode mode_;
+  std::unique_ptr<Jit> jit_;
+  std::vector<std::byte> arguments_;
   SweepMemory memory_;
   std::vector<Prepared> prepared_;
   std::uint64_t table_used_ = 0, generation_ = 1;
@@ -214,8 +316,8 @@ class Runner final : public SweepRunner {
 }  // namespace
 
 std::unique_ptr<SweepRunner> make_sweep_runner(const BackendOptions& options) {
-  if (options.precision == Precision::kDouble) return std::make_unique<Runner<double>>();
-  return std::make_unique<Runner<float>>();
+  if (options.precision == Precision::kDouble) return std::make_unique<Runner<double>>(options);
+  return std::make_unique<Runner<float>>(options);
 }
 
 }  // namespace qsim::cuda

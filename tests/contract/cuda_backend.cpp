@@ -6,7 +6,7 @@ namespace {
 
 std::vector<BackendCase> cuda_cases() {
   std::vector<BackendCase> cases;
-  for (const char* jit : {"off"}) {
+  for (const char* const jit : {"off", "only"}) {
     BackendOptions options;
     options.jit = jit;
     for (BackendCase& one : both_precisions(std::string("CudaJit") + jit, make_cuda_backend, options)) {

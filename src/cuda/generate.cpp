@@ -1,0 +1,639 @@
+// One method a kind of operation; registers are variables a0, a1, ... that uncontrolled swaps merely rename.
+#include "cuda/generate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/bits.h"
+#include "cuda/addresses.h"
+#include "qsim/error.h"
+
+namespace qsim::cuda {
+namespace {
+
+constexpr const char* kPrelude = R"(
+typedef unsigned long long u64;
+typedef unsigned int u32;
+struct Angle { u64 mask; double half_turns; };
+struct Norm { u64 fraction, whole; };
+struct P {
+  C* state; const C* tables; const Angle* angles; const u32* angle_begin; const C* dense; Norm* norm;
+  u64 u[NU]; R d[ND];
+};
+#define INLINE __device__ __forceinline__
+INLINE C mul(C a, C b) { C r; r.x = a.x * b.x - a.y * b.y; r.y = a.x * b.y + a.y * b.x; return r; }
+INLINE C mad(C a, C b, C c) { C r; r.x = fma(a.x, b.x, fma(-a.y, b.y, c.x)); r.y = fma(a.x, b.y, fma(a.y, b.x, c.y)); return r; }
+INLINE C mk(R x, R y) { C r; r.x = x; r.y = y; return r; }
+INLINE void r1(C& x, C& y, R t) { C u = x, v = y; x.x = fma(-t, v.x, u.x); x.y = fma(-t, v.y, u.y); y.x = fma(t, u.x, v.x); y.y = fma(t, u.y, v.y); }
+INLINE void r2(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, v.x, u.x); x.y = fma(t, v.y, u.y); y.x = fma(t, u.x, -v.x); y.y = fma(t, u.y, -v.y); }
+INLINE void r3(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, v.y, u.x); x.y = fma(-t, v.x, u.y); y.x = fma(t, u.y, v.x); y.y = fma(-t, u.x, v.y); }
+INLINE void r4(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, -v.x); x.y = fma(t, u.y, -v.y); y.x = fma(t, v.x, u.x); y.y = fma(t, v.y, u.y); }
+INLINE void r5(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, v.x); x.y = fma(t, u.y, v.y); y.x = fma(-t, v.x, u.x); y.y = fma(-t, v.y, u.y); }
+INLINE void r6(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, v.y); x.y = fma(t, u.y, -v.x); y.x = fma(t, v.x, u.y); y.y = fma(t, v.y, -u.x); }
+INLINE void r7(C& x, C& y) { C u = x, v = y; x.x = u.x + v.x; x.y = u.y + v.y; y.x = u.x - v.x; y.y = u.y - v.y; }
+INLINE void swp(C& x, C& y) { C u = x; x = y; y = u; }
+INLINE void neg(C& x) { x.x = -x.x; x.y = -x.y; }
+INLINE void tmi(C& x) { R u = x.x; x.x = -x.y; x.y = u; }
+INLINE void tni(C& x) { R u = x.x; x.x = x.y; x.y = -u; }
+INLINE u32 bit(u32 t, int i, u32 c) { return (0u - (t >> i & 1u)) & c; }
+INLINE u64 bit64(u32 t, int i, u64 c) { return (0ull - (u64)(t >> i & 1u)) & c; }
+INLINE void add_norm(Norm* cells, double sum, double* scratch) {
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (u32 w = 1; w < blockDim.x / 32; ++w) sum += scratch[w];
+  double whole = floor(sum), fraction = rint((sum - whole) * 9223372036854775808.0);
+  Norm& cell = cells[blockIdx.x % 64];
+  u64 add = (u64)fraction << 1, carry = 0;
+  if (fraction >= 9223372036854775808.0) { carry = 1; add = 0; }
+  u64 before = atomicAdd(&cell.fraction, add);
+  if (before + add < before) ++carry;
+  carry += (u64)whole;
+  if (carry != 0) atomicAdd(&cell.whole, carry);
+}
+)";
+
+/// A constant that needs no argument.
+enum class Plain { kOne, kMinusOne, kI, kMinusI, kNo };
+
+Plain plain_of(Complex value) {
+  constexpr double kTiny = 1e-15;
+  if (std::abs(value - 1.0) < kTiny) return Plain::kOne;
+  if (std::abs(value + 1.0) < kTiny) return Plain::kMinusOne;
+  if (std::abs(value - Complex(0, 1)) < kTiny) return Plain::kI;
+  if (std::abs(value + Complex(0, 1)) < kTiny) return Plain::kMinusI;
+  return Plain::kNo;
+}
+
+class Generator {
+ public:
+  explicit Generator(const TileProgram& program) : program_(program) {
+    double_ = program.precision == Precision::kDouble;
+    registers_ = 1u << program.register_bits;
+    amplitude_bytes_ = double_ ? 16 : 8;
+    name_.resize(registers_);
+    reset_names();
+  }
+
+  GeneratedSweep generate() {
+    begin();
+    for (std::size_t e = 0; e < program_.epochs.size(); ++e) {
+      epoch_ = &program_.epochs[e];
+      for (const TileOp& op : epoch_->ops) guarded(op);
+      if (e + 1 < program_.epochs.size()) regroup(regroup_columns(program_, e));
+    }
+    store();
+    body_ += "}\n";
+    out_.source = head() + functions_ + body_;
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Values>
+  void line(fmt::format_string<Values...> format, Values&&... values) {
+    body_ += fmt::format(format, std::forward<Values>(values)...);
+    body_ += '\n';
+  }
+  std::string int_arg(std::uint64_t value) {
+    out_.ints.push_back(value);
+    return fmt::format("p.u[{}]", out_.ints.size() - 1);
+  }
+  std::string real_arg(double value) {
+    out_.reals.push_back(value);
+    return fmt::format("p.d[{}]", out_.reals.size() - 1);
+  }
+  std::string complex_arg(Complex value) {
+    const std::string re = real_arg(value.real());
+    return "mk(" + re + "," + real_arg(value.imag()) + ")";
+  }
+  void reset_names() { std::iota(name_.begin(), name_.end(), 0u); }
+  std::string a(std::uint32_t j) const { return "a" + std::to_string(name_[j]); }
+
+  std::string head() const {
+    return fmt::format("#define NU {}\n#define ND {}\ntypedef {} R;\ntypedef {} C;\n",
+                       std::max<std::size_t>(out_.ints.size(), 1), std::max<std::size_t>(out_.reals.size(), 1),
+                       double_ ? "double" : "float", double_ ? "double2" : "float2") +
+           kPrelude;
+  }
+
+  /// index part of a thread's number, from columns; neighbouring unit columns become one shift.
+  std::string thread_index(const std::vector<Index>& columns) {
+    std::string text;
+    for (std::size_t i = 0; i < columns.size();) {
+      std::size_t run = 1;
+      const bool unit = is_power_of_two(columns[i]) && log2_exact(columns[i]) >= i;
+      while (unit && i + run < columns.size() && columns[i + run] == columns[i] << run) ++run;
+      if (columns[i] != 0) {
+        if (!text.empty()) text += " ^ ";
+        if (unit) {
+          const auto mask = static_cast<std::uint32_t>(low_mask(static_cast<unsigned>(run)) << i);
+          text += fmt::format("((u64)(t & {}u) << (int){})", mask, int_arg(log2_exact(columns[i]) - i));
+        } else {
+          text += fmt::format("bit64(t, {}, {})", i, int_arg(columns[i]));
+        }
+      }
+      i += run;
+    }
+    return text.empty() ? "0ull" : text;
+  }
+
+  /// Registers' offsets o0, o1, ... as XORs of slot columns.
+  void slot_offsets(const std::vector<Index>& columns) {
+    line("u64 o0 = 0;");
+    for (std::size_t s = 0; s < columns.size(); ++s) line("u64 o{} = {};", 1u << s, int_arg(columns[s]));
+    for (std::uint32_t j = 3; j < registers_; ++j) {
+      if (!is_power_of_two(j)) line("u64 o{} = o{} ^ o{};", j, j & (j - 1), j & (~j + 1));
+    }
+  }
+
+  void begin() {
+    const int threads = 1 << program_.thread_bits();
+    line(
+        "extern \"C\" __global__ void __launch_bounds__({}, {}) sweep(const __grid_constant__ P p, u64 base0, u64 "
+        "first_tile) {{",
+        threads, 512 / threads);
+    line("extern __shared__ __align__(16) char tile[];");
+    line("__shared__ C F[{}];", std::max<std::size_t>(program_.tile_factors.size(), 1));
+    line("__shared__ double scratch[32];");
+    line("const u32 t = threadIdx.x;");
+    line("const u64 number = first_tile + blockIdx.x;");
+    // The chunk's runs are known only at launch: their number is part of the structure, masks are filled in there.
+    line("u64 base = base0;");
+    line("#pragma unroll 1");
+    line("for (int i = 0; i < (int)p.u[0]; ++i) base |= number << p.u[1 + 2 * i] & p.u[2 + 2 * i];");
+    out_.ints.assign(1 + 2 * kTileRuns, 0);
+    for (std::uint32_t j = 0; j < registers_; ++j) line("C a{} = mk(0, 0);", j);
+    load();
+    if (!program_.tile_factors.empty()) {
+      line("for (u32 f = t / 32 + t % 32 * {}; f < {}; f += {}) {{", threads / 32, program_.tile_factors.size(),
+           threads);
+      line("double sum = 0, s, c;");
+      line(
+          "for (u32 i = p.angle_begin[f]; i < p.angle_begin[f + 1]; ++i) {{ Angle g = p.angles[i]; if ((base & g.mask) "
+          "== g.mask) sum += g.half_turns; }}");
+      line("sincospi(sum, &s, &c); F[f] = mk((R)c, (R)s);");
+      line("}}\n__syncthreads();");
+    }
+    start();
+  }
+
+  void load() {
+    const Epoch& first = program_.epochs.front();
+    const std::uint32_t dead = dead_threads(program_, first), dead_set = dead_registers(program_, first);
+    std::uint32_t births = 0;
+    for (std::size_t s = 0; s < first.reg.size(); ++s) births |= (program_.births >> first.reg[s] & 1u) << s;
+    std::string condition;
+    if (dead != 0) condition = fmt::format("(t & {}u) == 0", dead);
+    if (program_.reads && program_.zero_tiles != 0) {
+      condition += fmt::format("{}(base & {}) == 0", condition.empty() ? "" : " && ", int_arg(program_.zero_tiles));
+    }
+    line("{} {{", condition.empty() ? "" : "if (" + condition + ")");
+    if (program_.reads) {
+      const IndexColumns columns = load_columns(program_);
+      line("const C* from = p.state + (base | ({}));", thread_index(columns.thread));
+      slot_offsets(columns.slot);
+      for (std::uint32_t j = 0; j < registers_; ++j) {
+        if ((dead_set >> j & 1) == 0 && (j & births) == 0) line("a{} = __ldcs(from + o{});", j, j);
+      }
+      for (std::uint32_t j = 0; j < registers_; ++j) {
+        if ((dead_set >> j & 1) == 0 && (j & births) != 0) line("a{} = a{};", j, j & ~births);
+      }
+    } else {
+      for (std::uint32_t j = 0; j < registers_; ++j) {
+        if ((dead_set >> j & 1) == 0) line("a{}.x = 1;", j);
+      }
+    }
+    line("}}");
+  }
+
+  void start() {
+    if (!program_.start_scaled) return;
+    line("{{ C w = {};", complex_arg(program_.start_constant));
+    for (const Birth& birth : program_.start_tile) {
+      line("w = mul(w, (base & {}) != 0 ? {} : {});", int_arg(bit_mask(birth.bit)), complex_arg(birth.factor[1]),
+           complex_arg(birth.factor[0]));
+    }
+    if (program_.start_table >= 0) line("w = mul(w, __ldg(p.tables + {} + t));", table_offset(program_.start_table));
+    for (std::uint32_t j = 0; j < registers_; ++j) line("a{0} = mul(a{0}, w);", j);
+    for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(program_.register_bits); ++s) {
+      for (std::uint32_t v = 0; v < 2; ++v) {
+        std::uint32_t set = 0;
+        for (std::uint32_t j = 0; j < registers_; ++j) set |= (j >> s & 1) == v ? 1u << j : 0u;
+        multiply_constant(set, program_.start_register[s][v]);
+      }
+    }
+    line("}}");
+  }
+
+  std::uint64_t table_offset(int table) const { return static_cast<std::uint64_t>(table) << program_.thread_bits(); }
+
+  void guarded(const TileOp& op) {
+    if (op.guard.always()) return add(op, false);
+    std::string condition;
+    if (op.guard.mask != 0) {
+      const std::string mask = int_arg(op.guard.mask);
+      condition = fmt::format("(base & {}) == {}", mask, int_arg(op.guard.value));
+    }
+    if (op.guard.parity_mask != 0) {
+      condition += fmt::format("{}(__popcll(base & {}) & 1) == {}", condition.empty() ? "" : " && ",
+                               int_arg(op.guard.parity_mask), op.guard.odd ? 1 : 0);
+    }
+    line("if ({}) {{", condition);
+    add(op, true);
+    line("}}");
+  }
+
+  void add(const TileOp& op, bool conditional) {
+    switch (op.kind) {
+      case TileOpKind::kRotate:
+        return rotate(op);
+      case TileOpKind::kMatrix1:
+        return matrix(op, {op.slots[0]});
+      case TileOpKind::kMatrix2:
+        return matrix(op, {op.slots[0], op.slots[1]});
+      case TileOpKind::kSwap:
+        return swap(op, conditional);
+      case TileOpKind::kDense:
+        return dense(op);
+      case TileOpKind::kPair:
+        return pair(op);
+      case TileOpKind::kMultiply:
+        return multiply(op);
+    }
+    throw Error("unknown tile operation");
+  }
+
+  void rotate(const TileOp& op) {
+    for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(program_.register_bits); ++s) {
+      if (op.rotation[s] == Rotation::kNone) continue;
+      const bool hadamard = op.rotation[s] == Rotation::kRealMinus && std::abs(op.tangent[s] - 1) < 1e-15;
+      const std::string tangent = hadamard ? "" : "," + real_arg(op.tangent[s]);
+      const int form = hadamard ? 7 : static_cast<int>(op.rotation[s]);
+      for (std::uint32_t j = 0; j < registers_; ++j) {
+        if ((j >> s & 1) == 0) line("r{}({},{}{});", form, a(j), a(j | 1u << s), tangent);
+      }
+    }
+  }
+
+  /// One line of a matrix-vector product: what += coefficient * in, parts that are exactly 0 left out.
+  void add_product(std::string& text, const char* part, const std::string& coefficient, const std::string& in,
+                   bool& first) const {
+    if (first)
+      text += fmt::format("o.{} = {} * {};", part, coefficient, in);
+    else
+      text += fmt::format("o.{0} = fma({1}, {2}, o.{0});", part, coefficient, in);
+    first = false;
+  }
+
+  /// A function that multiplies its 2^t arguments by `matrix`; returns its name.
+  std::string matrix_function(const std::vector<Complex>& matrix, std::size_t order) {
+    const std::string name = fmt::format("m{}", function_count_++);
+    std::string text = "INLINE void " + name + "(const P& p";
+    for (std::size_t c = 0; c < order; ++c) text += fmt::format(", C& x{}", c);
+    text += ") {";
+    for (std::size_t c = 0; c < order; ++c) text += fmt::format("C y{0} = x{0};", c);
+    text += "C o;\n";
+    constexpr double kTiny = 1e-17;
+    for (std::size_t r = 0; r < order; ++r) {
+      bool first_x = true, first_y = true;
+      for (std::size_t c = 0; c < order; ++c) {
+        const Complex entry = matrix[r * order + c];
+        const std::string in = fmt::format("y{}", c);
+        if (std::abs(entry.real()) > kTiny) {
+          const std::string re = real_arg(entry.real());
+          add_product(text, "x", re, in + ".x", first_x);
+          add_product(text, "y", re, in + ".y", first_y);
+        }
+        if (std::abs(entry.imag()) > kTiny) {
+          const std::string im = real_arg(entry.imag());
+          add_product(text, "x", "-" + im, in + ".y", first_x);
+          add_product(text, "y", im, in + ".x", first_y);
+        }
+      }
+      if (first_x) text += "o.x = 0; o.y = 0;";
+      text += fmt::format("x{} = o;\n", r);
+    }
+    functions_ += text + "}\n";
+    return name;
+  }
+
+  void open_threads(const TileOp& op) {
+    line("{} {{", op.thread_mask == 0 ? "" : fmt::format("if ((t & {}u) == {}u)", op.thread_mask, op.thread_value));
+  }
+
+  void matrix(const TileOp& op, std::vector<std::uint8_t> slots) {
+    const std::size_t order = std::size_t{1} << slots.size();
+    const std::string function = matrix_function(op.matrix, order);
+    open_threads(op);
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if ((op.set >> j & 1) == 0) continue;
+      std::string call = function + "(p";
+      for (std::size_t r = 0; r < order; ++r) {
+        std::uint32_t place = j;
+        for (std::size_t s = 0; s < slots.size(); ++s) place |= static_cast<std::uint32_t>(r >> s & 1) << slots[s];
+        call += "," + a(place);
+      }
+      line("{});", call);
+    }
+    line("}}");
+  }
+
+  void swap(const TileOp& op, bool conditional) {
+    const bool rename = !conditional && op.thread_mask == 0;
+    if (!rename) open_threads(op);
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if ((op.set >> j & 1) == 0) continue;
+      const std::uint32_t other = j | 1u << op.slots[0];
+      if (rename)
+        std::swap(name_[j], name_[other]);
+      else
+        line("swp({},{});", a(j), a(other));
+    }
+    if (!rename) line("}}");
+  }
+
+  // -- phases
+  static bool is_constant(const Factor& factor) { return factor.table < 0 && factor.tile < 0 && factor.cross.empty(); }
+
+  void multiply_constant(std::uint32_t set, Complex value) {
+    const Plain plain = plain_of(value);
+    if (plain == Plain::kOne || set == 0) return;
+    std::string argument;
+    if (plain == Plain::kNo) argument = complex_arg(value);
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if ((set >> j & 1) == 0) continue;
+      switch (plain) {
+        case Plain::kMinusOne:
+          line("neg({});", a(j));
+          break;
+        case Plain::kI:
+          line("tmi({});", a(j));
+          break;
+        case Plain::kMinusI:
+          line("tni({});", a(j));
+          break;
+        case Plain::kNo:
+          line("{0} = mul({0}, {1});", a(j), argument);
+          break;
+        case Plain::kOne:
+          break;
+      }
+    }
+  }
+
+  /// Declares variable `name` with the factor's value.
+  void factor_variable(const std::string& name, const Factor& factor) {
+    std::string value;
+    const auto times = [&](const std::string& more) {
+      value = value.empty() ? more : "mul(" + value + "," + more + ")";
+    };
+    if (plain_of(factor.constant) != Plain::kOne || is_constant(factor)) times(complex_arg(factor.constant));
+    if (factor.table >= 0) times(fmt::format("__ldg(p.tables + {} + t)", table_offset(factor.table)));
+    if (factor.tile >= 0) times(fmt::format("F[{}]", factor.tile));
+    if (value.empty()) value = "mk(1, 0)";
+    line("C {} = {};", name, value);
+    for (const auto& [thread_bit, tile] : factor.cross) {
+      line("if (t >> {} & 1) {} = mul({}, F[{}]);", thread_bit, name, name, tile);
+    }
+  }
+
+  void pair(const TileOp& op) {
+    std::uint32_t set[4] = {0, 0, 0, 0};  // registers by the two slots' bits
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      set[(j >> op.slots[0] & 1) | (j >> op.slots[1] & 1) << 1] |= 1u << j;
+    }
+    const bool constant =
+        std::all_of(op.factor.begin(), op.factor.end(), [](const Factor& f) { return !f.present || is_constant(f); });
+    if (constant) {
+      for (std::uint32_t v = 0; v < 4; ++v) {
+        Complex value = op.factor[0].present ? op.factor[0].constant : 1;
+        for (std::uint32_t f = 1; f < 4; ++f) {
+          if (op.factor[f].present && (v & f) == f) value *= op.factor[f].constant;
+        }
+        multiply_constant(set[v], value);
+      }
+      return;
+    }
+    line("{{");
+    for (std::uint32_t f = 0; f < 4; ++f) {
+      if (op.factor[f].present) factor_variable(fmt::format("f{}", f), op.factor[f]);
+    }
+    for (std::uint32_t v = 0; v < 4; ++v) {
+      std::string product;
+      for (std::uint32_t f = 0; f < 4; ++f) {
+        if (!op.factor[f].present || (v & f) != f) continue;
+        product = product.empty() ? fmt::format("f{}", f) : fmt::format("mul({},f{})", product, f);
+      }
+      if (product.empty()) continue;
+      line("{{ C g = {};", product);
+      for (std::uint32_t j = 0; j < registers_; ++j) {
+        if (set[v] >> j & 1) line("{0} = mul({0}, g);", a(j));
+      }
+      line("}}");
+    }
+    line("}}");
+  }
+
+  void multiply(const TileOp& op) {
+    const Factor& factor = op.factor[0];
+    if (is_constant(factor) && factor.constant.imag() == 0 && plain_of(factor.constant) == Plain::kNo) {
+      const std::string scale = real_arg(factor.constant.real());
+      for (std::uint32_t j = 0; j < registers_; ++j) {
+        if (op.set >> j & 1) line("{0}.x *= {1}; {0}.y *= {1};", a(j), scale);
+      }
+      return;
+    }
+    if (is_constant(factor)) return multiply_constant(op.set, factor.constant);
+    line("{{");
+    factor_variable("g", factor);
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if (op.set >> j & 1) line("{0} = mul({0}, g);", a(j));
+    }
+    line("}}");
+  }
+
+  // -- through shared memory
+  std::string thread_address(const std::vector<Coordinate>& columns) const {
+    std::string text;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i] == 0) continue;
+      text += fmt::format("{}bit(t, {}, {}u)", text.empty() ? "" : " ^ ", i, columns[i] * amplitude_bytes_);
+    }
+    return text.empty() ? "0u" : text;
+  }
+  std::uint32_t slot_address(const std::vector<Coordinate>& columns, std::uint32_t j) const {
+    std::uint32_t sum = 0;
+    for (std::size_t s = 0; s < columns.size(); ++s) {
+      if (j >> s & 1) sum ^= columns[s] * amplitude_bytes_;
+    }
+    return sum;
+  }
+
+  void write_tile(const std::string& address, const std::vector<Coordinate>& slots) {
+    if (tile_read_) line("__syncthreads();");
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      line("*(C*)(tile + ({} ^ {}u)) = {};", address, slot_address(slots, j), a(j));
+    }
+    line("__syncthreads();");
+    tile_read_ = true;
+  }
+
+  void regroup(const Regroup& columns) {
+    line("{{ u32 w = ({}) ^ {}u;", thread_address(columns.write_thread), columns.offset * amplitude_bytes_);
+    for (const auto& [guard, offset] : columns.guarded) {
+      const std::string mask = int_arg(guard.mask);
+      line("if ((base & {}) == {}) w ^= {}u;", mask, int_arg(guard.value), offset * amplitude_bytes_);
+    }
+    write_tile("w", columns.write_slot);
+    reset_names();
+    line("u32 r = {};", thread_address(columns.read_thread));
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      line("a{} = *(C*)(tile + (r ^ {}u));", j, slot_address(columns.read_slot, j));
+    }
+    line("}}");
+  }
+
+  void dense(const TileOp& op) {
+    std::vector<std::uint8_t> slots;
+    std::uint32_t target_slots = 0;
+    for (const std::uint8_t target : op.targets) {
+      const auto found = std::find(epoch_->reg.begin(), epoch_->reg.end(), target);
+      if (found == epoch_->reg.end()) break;
+      slots.push_back(static_cast<std::uint8_t>(found - epoch_->reg.begin()));
+      target_slots |= 1u << slots.back();
+    }
+    if (slots.size() == op.targets.size() && slots.size() <= 3) {
+      TileOp inside = op;
+      std::uint32_t control_slots = 0, control_bits = 0;
+      for (std::size_t j = 0; j < epoch_->reg.size(); ++j) {
+        control_slots |= (op.control_mask >> epoch_->reg[j] & 1u) << j;
+        control_bits |= (op.control_value >> epoch_->reg[j] & 1u) << j;
+      }
+      for (std::size_t i = 0; i < epoch_->thread.size(); ++i) {
+        inside.thread_mask |= (op.control_mask >> epoch_->thread[i] & 1u) << i;
+        inside.thread_value |= (op.control_value >> epoch_->thread[i] & 1u) << i;
+      }
+      for (std::uint32_t j = 0; j < registers_; ++j) {
+        if ((j & target_slots) == 0 && (j & control_slots) == control_bits) inside.set |= 1u << j;
+      }
+      dense_used_ += op.matrix.size();  // its entries are arguments here, but the table holds them too
+      return matrix(inside, slots);
+    }
+    wide_matrix(op);
+  }
+
+  /// Each thread makes its own amplitudes from the group's in shared memory, all of its registers at once.
+  void wide_matrix(const TileOp& op) {
+    std::vector<Coordinate> threads;
+    for (const std::uint8_t i : epoch_->thread) threads.push_back(1u << i);
+    const std::vector<Coordinate> address = conflict_free_columns(program_, threads, threads);
+    std::vector<Coordinate> thread_columns, slot_columns, target_columns;
+    Coordinate targets = 0;
+    for (const std::uint8_t i : epoch_->thread) thread_columns.push_back(address[i]);
+    for (const std::uint8_t i : epoch_->reg) slot_columns.push_back(address[i]);
+    for (const std::uint8_t i : op.targets) {
+      target_columns.push_back(address[i]);
+      targets |= 1u << i;
+    }
+    line("{{ u32 w = {};", thread_address(thread_columns));
+    write_tile("w", slot_columns);
+    const std::size_t order = std::size_t{1} << op.targets.size();
+    // Row part and address part of the thread, then of each register.
+    std::string row = "0u", home = "w";
+    for (std::size_t b = 0; b < op.targets.size(); ++b) {
+      for (std::size_t i = 0; i < epoch_->thread.size(); ++i) {
+        if (epoch_->thread[i] != op.targets[b]) continue;
+        row += fmt::format(" | (t >> {} & 1u) << {}", i, b);
+        home += fmt::format(" ^ bit(t, {}, {}u)", i, address[op.targets[b]] * amplitude_bytes_);
+      }
+    }
+    line("const u32 row = {}, home = {}; const C* const m = p.dense + {} + row * {};", row, home, dense_used_, order);
+    dense_used_ += op.matrix.size();
+    for (std::uint32_t j = 0; j < registers_; ++j) line("C s{} = mk(0, 0);", j);
+    line("#pragma unroll 1");
+    line("for (u32 c = 0; c < {}; ++c) {{ u32 from = home;", order);
+    for (std::size_t b = 0; b < op.targets.size(); ++b)
+      line("from ^= bit(c, {}, {}u);", b, target_columns[b] * amplitude_bytes_);
+    std::vector<std::uint32_t> seen;
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      std::uint32_t place = 0;
+      std::size_t register_row = 0;
+      for (std::size_t s = 0; s < epoch_->reg.size(); ++s) {
+        if ((j >> s & 1) == 0) continue;
+        if ((targets >> epoch_->reg[s] & 1) == 0)
+          place ^= slot_columns[s] * amplitude_bytes_;
+        else
+          register_row |=
+              std::size_t{1} << (std::find(op.targets.begin(), op.targets.end(), epoch_->reg[s]) - op.targets.begin());
+      }
+      if (std::find(seen.begin(), seen.end(), place) == seen.end()) {
+        seen.push_back(place);
+        line("C v{0} = *(C*)(tile + (from ^ {0}u));", place);
+      }
+      line("s{0} = mad(__ldg(m + {1} + c), v{2}, s{0});", j, register_row * order, place);
+    }
+    line("}}");
+    for (std::uint32_t j = 0; j < registers_; ++j) assign_where_controlled(op, j);
+    line("}}");
+  }
+
+  void assign_where_controlled(const TileOp& op, std::uint32_t j) {
+    std::uint32_t thread_mask = 0, thread_value = 0;
+    for (std::size_t s = 0; s < epoch_->reg.size(); ++s) {
+      if ((op.control_mask >> epoch_->reg[s] & 1) != 0 && (op.control_value >> epoch_->reg[s] & 1) != (j >> s & 1))
+        return;
+    }
+    for (std::size_t i = 0; i < epoch_->thread.size(); ++i) {
+      thread_mask |= (op.control_mask >> epoch_->thread[i] & 1u) << i;
+      thread_value |= (op.control_value >> epoch_->thread[i] & 1u) << i;
+    }
+    if (thread_mask == 0)
+      line("{} = s{};", a(j), j);
+    else
+      line("if ((t & {}u) == {}u) {} = s{};", thread_mask, thread_value, a(j), j);
+  }
+
+  void store() {
+    const Epoch& last = program_.epochs.back();
+    const IndexColumns columns = store_columns(program_);
+    const std::uint32_t dead = dead_threads(program_, last), dead_set = dead_registers(program_, last);
+    line("u64 to = base | (({}) ^ {});", thread_index(columns.thread), int_arg(columns.offset));
+    for (const auto& [guard, offset] : columns.guarded) {
+      const std::string mask = int_arg(guard.mask), value = int_arg(guard.value);
+      line("if ((base & {}) == {}) to ^= {};", mask, value, int_arg(offset));
+    }
+    line("double norm = 0;");
+    line("{} {{", dead == 0 ? "" : fmt::format("if ((t & {}u) == 0)", dead));
+    slot_offsets(columns.slot);
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if ((dead_set >> j & 1) == 0) line("__stcs(p.state + (to ^ o{}), {});", j, a(j));
+    }
+    line("if (p.norm != 0) {{");
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if ((dead_set >> j & 1) == 0)
+        line("norm = fma((double){0}.x, (double){0}.x, fma((double){0}.y, (double){0}.y, norm));", a(j));
+    }
+    line("}} }}\nif (p.norm != 0) add_norm(p.norm, norm, scratch);");
+  }
+
+  static constexpr std::size_t kTileRuns = 20;
+
+  const TileProgram& program_;
+  const Epoch* epoch_ = nullptr;
+  GeneratedSweep out_;
+  std::string functions_, body_;
+  std::vector<std::uint32_t> name_;  // variable that holds each register
+  bool double_ = true, tile_read_ = false;
+  std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
+  std::size_t function_count_ = 0, dense_used_ = 0;
+};
+
+}  // namespace
+
+GeneratedSweep generate(const TileProgram& program) { return Generator(program).generate(); }
+
+}  // namespace qsim::cuda

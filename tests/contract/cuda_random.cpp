@@ -1,0 +1,92 @@
+// Random circuits, planned in every way, on the GPU against the CPU. QSIM_CUDA_CIRCUITS sets how many.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "qsim/backend.h"
+#include "qsim/error.h"
+#include "support/random_circuit.h"
+#include "support/tolerance.h"
+
+namespace qsim {
+namespace {
+
+std::vector<Complex> run(Backend& backend, const Plan& plan, const std::vector<Sweep>& sweeps, Precision precision) {
+  const std::uint32_t bits = plan.local_bits();
+  PoolLayout layout;
+  layout.state_bytes = amplitude_bytes(precision) << bits;
+  layout.table_bytes = 8ull << 20;
+  layout.scratch_bytes = 17ull << 20;
+  backend.reserve(layout, bits);
+  if (plan.start == Start::kRandom) backend.fill_random(plan.initial_layout, 0, 5, std::pow(2.0, -0.5 * (bits + 1)));
+  const std::uint32_t first = backend.prepare(sweeps);
+  for (std::uint32_t s = 0; s < sweeps.size(); ++s) backend.sweep(first + s, {}, 0, false);
+  std::vector<std::byte> raw(amplitude_bytes(precision) << bits);
+  backend.copy_out(0, Index{1} << bits, raw.data());
+  std::vector<Complex> state(std::size_t{1} << bits);
+  if (precision == Precision::kDouble) {
+    std::memcpy(state.data(), raw.data(), raw.size());
+  } else {
+    std::vector<std::complex<float>> narrow(state.size());
+    std::memcpy(narrow.data(), raw.data(), raw.size());
+    state.assign(narrow.begin(), narrow.end());
+  }
+  return state;
+}
+
+void compare(std::uint64_t seed, Backend& cuda, Backend& cpu, Precision precision) {
+  test::RandomCircuitOptions circuit_options;
+  circuit_options.qubits = 3 + static_cast<unsigned>(seed * 7 % (seed % 50 == 0 ? 20 : 13));
+  circuit_options.operations = 20 + static_cast<unsigned>(seed % 5) * 20;
+  circuit_options.seed = seed;
+  const Circuit circuit = test::random_circuit(circuit_options);
+  PlanOptions options;
+  options.precision = precision;
+  options.strategy = seed % 3 == 0 ? Strategy::kNaive : seed % 3 == 1 ? Strategy::kGreedy : Strategy::kSearch;
+  options.start = seed % 2 == 0 ? Start::kRandom : Start::kZero;
+  options.known_zeros = seed % 8 != 1;
+  if (seed % 4 != 0) options.tile_bits = 3 + static_cast<std::uint32_t>(seed % 10);
+  const Plan plan = make_plan(circuit, find_machine("h200"), options);
+  std::vector<Sweep> sweeps;
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps) sweeps.push_back(specialize(sweep, plan, 0));
+  }
+  const auto got = run(cuda, plan, sweeps, precision), expected = run(cpu, plan, sweeps, Precision::kDouble);
+  double worst = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double difference = std::abs(got[i] - expected[i]);
+    if (!(difference <= worst)) worst = difference;
+  }
+  EXPECT_LE(worst, test::tolerance(precision, circuit.depth())) << "seed " << seed << ", qubits " << circuit.qubits();
+}
+
+void compare_all(Precision precision, const char* jit) {
+  BackendOptions options;
+  options.precision = precision;
+  options.jit = jit;
+  std::unique_ptr<Backend> cuda;
+  try {
+    cuda = make_cuda_backend(options);
+  } catch (const DeviceError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  BackendOptions cpu_options;
+  const auto cpu = make_cpu_backend(cpu_options);
+  const char* const wanted = std::getenv("QSIM_CUDA_CIRCUITS");
+  // Compiling takes its time: an eighth of the circuits.
+  const std::uint64_t all = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 160;
+  const std::uint64_t circuits = options.jit == "only" ? (all + 7) / 8 : all;
+  for (std::uint64_t seed = 1; seed <= circuits && !testing::Test::HasFailure(); ++seed) {
+    compare(seed, *cuda, *cpu, precision);
+  }
+}
+
+TEST(CudaRandom, InterpretedDoubleMatchesTheCpu) { compare_all(Precision::kDouble, "off"); }
+TEST(CudaRandom, InterpretedSingleMatchesTheCpu) { compare_all(Precision::kSingle, "off"); }
+TEST(CudaRandom, CompiledDoubleMatchesTheCpu) { compare_all(Precision::kDouble, "only"); }
+TEST(CudaRandom, CompiledSingleMatchesTheCpu) { compare_all(Precision::kSingle, "only"); }
+
+}  // namespace
+}  // namespace qsim

@@ -1,0 +1,128 @@
+// Generated kernels compile, without spills, to few texts; the cache on disk gives back what it was given.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+
+#include "cuda/generate.h"
+#include "cuda/jit.h"
+#include "cuda/lower.h"
+#include "qsim/error.h"
+#include "qsim/generators.h"
+#include "support/random_circuit.h"
+
+namespace qsim {
+namespace {
+
+using namespace qsim::cuda;
+
+std::optional<RuntimeCompiler> compiler() {
+  try {
+    return RuntimeCompiler::load();
+  } catch (const DeviceError&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<TileProgram> programs_of(const Circuit& circuit, Precision precision, Start start) {
+  PlanOptions options;
+  options.start = start;
+  options.precision = precision;
+  const Plan plan = make_plan(circuit, find_machine("h200"), options);
+  std::vector<TileProgram> programs;
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps) {
+      LowerOptions lower;
+      lower.precision = precision;
+      lower.local_bits = plan.local_bits();
+      lower.register_bits = precision == Precision::kDouble ? 4 : 5;
+      lower.max_bits = precision == Precision::kDouble ? 12 : 13;
+      programs.push_back(lower_sweep(specialize(sweep, plan, 0), lower));
+    }
+  }
+  return programs;
+}
+
+void expect_compiles(const RuntimeCompiler& nvrtc, const TileProgram& program) {
+  const GeneratedSweep generated = generate(program);
+  const CompiledKernel kernel = nvrtc.compile(generated.source, 90, true);
+  EXPECT_FALSE(kernel.cubin.empty()) << kernel.log;
+  EXPECT_NE(kernel.log.find(" 0 bytes spill stores"), std::string::npos) << kernel.log;
+}
+
+TEST(CudaGenerate, SweepsOfTheFamiliesCompileWithoutSpills) {
+  const auto nvrtc = compiler();
+  if (!nvrtc) GTEST_SKIP() << "no libnvrtc";
+  for (const char* const family : {"qft", "random"}) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      const Circuit circuit = generate(family, GeneratorOptions{26, 0, 1});
+      const std::vector<TileProgram> programs = programs_of(circuit, precision, Start::kRandom);
+      expect_compiles(*nvrtc, programs.front());
+    }
+  }
+}
+
+TEST(CudaGenerate, RandomSweepsCompile) {
+  const auto nvrtc = compiler();
+  if (!nvrtc) GTEST_SKIP() << "no libnvrtc";
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    test::RandomCircuitOptions options;
+    options.qubits = 4 + static_cast<unsigned>(seed) * 3;
+    options.seed = seed;
+    const Precision precision = seed % 2 == 0 ? Precision::kDouble : Precision::kSingle;
+    const Circuit circuit = test::random_circuit(options);
+    const auto programs = programs_of(circuit, precision, seed % 3 == 0 ? Start::kRandom : Start::kZero);
+    const CompiledKernel kernel = nvrtc->compile(generate(programs.back()).source, 90);
+    EXPECT_FALSE(kernel.cubin.empty()) << kernel.log;
+  }
+}
+
+TEST(CudaGenerate, AnglesAndBitPositionsAreArguments) {
+  Sweep sweep;
+  sweep.active = {0, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+  sweep.store = sweep.active;
+  const auto with_angle = [&](double angle, Bit control) {
+    Sweep one = sweep;
+    PlanOp rotation;
+    rotation.target_count = 1;
+    rotation.targets[0] = 9;
+    const double c = std::cos(angle), s = std::sin(angle);
+    one.matrices = {c, -s, s, c};
+    rotation.data_count = 4;
+    PlanOp phase;
+    phase.form = Form::kPhases;
+    phase.data_count = 1;
+    one.phases = {{Index{1} << 9 | Index{1} << control, false, angle}};
+    one.ops = {rotation, phase};
+    LowerOptions options;
+    options.local_bits = 26;
+    return generate(lower_sweep(one, options));
+  };
+  const GeneratedSweep a = with_angle(0.3, 20), b = with_angle(0.4, 24);
+  EXPECT_EQ(a.source, b.source);
+  EXPECT_NE(a.reals, b.reals);
+}
+
+TEST(CudaGenerate, TheCacheReturnsOnlyWhatItWasGiven) {
+  const std::string folder = testing::TempDir() + "/qsim_cache_" + std::to_string(getpid());
+  const KernelCache cache(folder, 90, 1300), other(folder, 80, 1300);
+  const std::vector<char> cubin = {'a', 'b', 'c', 0, 'd'};
+  EXPECT_TRUE(cache.read("text").empty());
+  cache.write("text", cubin);
+  EXPECT_EQ(cache.read("text"), cubin);
+  EXPECT_TRUE(cache.read("other text").empty());
+  EXPECT_TRUE(other.read("text").empty());
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('x');
+  }
+  EXPECT_TRUE(cache.read("text").empty()) << "a damaged file was believed";
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace qsim
