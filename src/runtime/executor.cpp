@@ -77,6 +77,7 @@ std::size_t Executor::prepare(const Plan& plan) {
   PreparedPlan prepared;
   prepared.plan = &plan;
   prepared.played_bits = plan.rank_bits - state_.rank_bits;
+  state_.layout.bit_of.reserve(state_.qubits);  // assigned to later, when nothing may be allocated
   for (const Stage& stage : plan.stages) prepare_stage(prepared, stage);
   norms_.resize(std::max(norms_.size(), plan.stages.size()));
   plans_.push_back(std::move(prepared));
@@ -143,12 +144,16 @@ void Executor::make_start(const Plan& plan, std::uint64_t start_seed) {
   state_.layout = plan.initial_layout;
   if (plan.start == Start::kZero) return;  // the plan's first sweep writes it
   const auto rank = static_cast<std::uint32_t>(state_.rank());
-  const double guess = std::exp2(-0.5 * (static_cast<double>(state_.qubits) + 1));
-  state_.backend.fill_random(plan.initial_layout, rank, start_seed, guess);
-  double total = state_.backend.norm();
-  state_.communicator.sum({&total, 1});
-  if (!(total > 0)) throw Error("the random start state has no probability");
-  state_.backend.fill_random(plan.initial_layout, rank, start_seed, guess / std::sqrt(rounded_total(total)));
+  if (start_scale_ == 0 || start_seed != start_scale_seed_) {
+    const double guess = std::exp2(-0.5 * (static_cast<double>(state_.qubits) + 1));
+    state_.backend.fill_random(plan.initial_layout, rank, start_seed, guess);
+    double total = state_.backend.norm();
+    state_.communicator.sum({&total, 1});
+    if (!(total > 0)) throw Error("the random start state has no probability");
+    start_scale_ = guess / std::sqrt(rounded_total(total));
+    start_scale_seed_ = start_seed;
+  }
+  state_.backend.fill_random(plan.initial_layout, rank, start_seed, start_scale_);
 }
 
 void Executor::run(std::size_t number, double expected_norm, std::uint64_t start_seed) {

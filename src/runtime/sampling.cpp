@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -18,8 +19,45 @@ namespace {
 constexpr std::uint32_t kBlockQubits = 16;
 constexpr std::uint64_t kShotStream = 0x73686f7473;  // "shots": apart from the streams of start states and circuits
 
+Philox shot_stream(std::uint64_t seed, std::uint64_t draw) { return Philox(seed, kShotStream + (draw << 40)); }
+
+/// Places of the shots, rising. They are uniform over [0, total), so one pass into buckets leaves little to sort.
+std::vector<std::uint64_t> sorted_places(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw,
+                                         std::uint64_t total) {
+  const Philox philox = shot_stream(seed, draw);
+  std::vector<std::uint64_t> places;
+  places.reserve(shots.size());
+  std::uint64_t held = ~std::uint64_t{0};
+  std::array<std::uint64_t, 4> words{};
+  for (const std::uint64_t shot : shots) {
+    if (shot >> 2 != held) {
+      held = shot >> 2;
+      words = philox.block(held);
+    }
+    places.push_back(scale_word(words[shot & 3], total));
+  }
+  constexpr int kBucketBits = 16;
+  if (places.size() < std::size_t{1} << kBucketBits) {
+    std::sort(places.begin(), places.end());
+    return places;
+  }
+  const int shift = std::max(0, static_cast<int>(std::bit_width(total)) - kBucketBits);
+  std::vector<std::size_t> begins((std::size_t{1} << kBucketBits) + 2);
+  for (const std::uint64_t place : places) ++begins[(place >> shift) + 2];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<std::uint64_t> sorted(places.size());
+  for (const std::uint64_t place : places) sorted[begins[(place >> shift) + 1]++] = place;
+  std::size_t begin = 0;
+  for (std::size_t bucket = 1; bucket < begins.size(); ++bucket) {
+    std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin),
+              sorted.begin() + static_cast<std::ptrdiff_t>(begins[bucket]));
+    begin = begins[bucket];
+  }
+  return sorted;
+}
+
 void count_runs(OutcomeCounts& outcomes) {
-  std::sort(outcomes.begin(), outcomes.end());
+  if (!std::is_sorted(outcomes.begin(), outcomes.end())) std::sort(outcomes.begin(), outcomes.end());
   std::size_t kept = 0;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (kept > 0 && outcomes[kept - 1].first == outcomes[i].first) {
@@ -42,7 +80,7 @@ void apply_move(DistributedState& state, ExchangePipeline& exchanges, const Exch
 }  // namespace
 
 std::uint64_t shot_word(std::uint64_t seed, std::uint64_t shot, std::uint64_t draw) {
-  return Philox(seed, kShotStream + (draw << 40)).bits(shot);
+  return shot_stream(seed, draw).block(shot >> 2)[shot & 3];
 }
 
 std::uint64_t scale_word(std::uint64_t word, std::uint64_t total) {
@@ -115,12 +153,9 @@ OutcomeCounts Sampler::sample(std::span<const std::uint64_t> shots, std::uint64_
                               Index mask) {
   constexpr std::size_t kBatch = std::size_t{1} << 21;
   OutcomeCounts mine;
-  std::vector<std::uint64_t> places;
   for (std::size_t first = 0; first < shots.size(); first += kBatch) {
     const std::span<const std::uint64_t> batch = shots.subspan(first, std::min(kBatch, shots.size() - first));
-    places.clear();
-    for (const std::uint64_t shot : batch) places.push_back(scale_word(shot_word(seed, shot, draw), ends_.back()));
-    std::sort(places.begin(), places.end());
+    const std::vector<std::uint64_t> places = sorted_places(batch, seed, draw, ends_.back());
     for (const Index index : locate(places)) mine.emplace_back(index & mask, 1);
     count_runs(mine);
   }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "comm/launcher.h"
@@ -34,6 +36,15 @@ void split(std::size_t total, std::size_t limit, Piece&& piece) {
   }
 }
 
+/// Where ranks fill a host's cores, one that waits must not spin while the one it waits for wants the core. Open MPI
+/// decides that from --oversubscribe alone; a setting of the user's stays.
+void yield_on_full_hosts() {
+  const LaunchEnvironment launched = launch_environment();
+  if (launched.launcher != "Open MPI" || launched.local_size < 2) return;
+  if (static_cast<unsigned>(launched.local_size) < std::thread::hardware_concurrency()) return;
+  ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+}
+
 /// MPI_Init and MPI_Finalize, unless the program around the library has done that itself.
 class MpiSession {
  public:
@@ -43,6 +54,7 @@ class MpiSession {
     if (finalized) throw CommunicatorError("MPI has already been finalized in this process");
     MPI_Initialized(&initialized);
     if (initialized) return;
+    yield_on_full_hosts();
     int provided = MPI_THREAD_SINGLE;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
       throw CommunicatorError("MPI_Init_thread failed", -1, "start qsim with the mpirun of " + mpi_library_version());
