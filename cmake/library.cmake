@@ -47,6 +47,7 @@ add_library(qsim STATIC ${qsim_sources} ${build_info})
 add_dependencies(qsim qsim_build_info)
 add_library(qsim::qsim ALIAS qsim)
 set_target_properties(qsim PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_compile_features(qsim PUBLIC cxx_std_20)
 target_include_directories(qsim PUBLIC
   $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
   PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})

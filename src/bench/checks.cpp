@@ -22,7 +22,9 @@ BenchCheck compared(const std::string& name, std::size_t values, double differen
 }
 
 /// The larger of the two; what is not a number stays.
-double worse(double largest, double difference) { return std::isnan(largest) || difference <= largest ? largest : difference; }
+double worse(double largest, double difference) {
+  return std::isnan(largest) || difference <= largest ? largest : difference;
+}
 
 void check_reference(const Workload& workload, Precision precision, const Results& results,
                      std::vector<BenchCheck>& checks) {

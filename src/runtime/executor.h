@@ -85,7 +85,7 @@ class Executor {
   std::vector<PreparedPlan> plans_;
   std::vector<double> norms_;  // of each stage of the running plan; negative: not taken
   bool held_back_ = false;     // the stage before left its last sweep to this stage's exchange
-  double start_scale_ = 0;  // makes the random start of this seed a state of norm 1; 0 = not known yet
+  double start_scale_ = 0;     // makes the random start of this seed a state of norm 1; 0 = not known yet
   std::uint64_t start_scale_seed_ = 0;
   double seconds_done_ = 0;
   std::size_t steps_done_ = 0;

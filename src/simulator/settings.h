@@ -18,7 +18,8 @@ struct Settings {
 /// Throws UsageError or UnsupportedError. Draws a seed from the system where none is given (ranks differ: agree).
 Settings check_settings(const Circuit& circuit, const RunOptions& options, int ranks);
 
-/// `circuit` without resets of qubits that nothing has touched yet, which are |0> already; nullopt where there are none.
+/// `circuit` without resets of qubits that nothing has touched yet, which are |0> already; nullopt where there are
+/// none.
 std::optional<Circuit> without_idle_resets(const Circuit& circuit);
 
 /// How many local qubits the circuit's operations need at once; with fewer, it cannot be split.
