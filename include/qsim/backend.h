@@ -52,6 +52,12 @@ struct IndexProbability {
   double probability = 0;
 };
 
+/// Pauli strings of one X part: z_masks [begin, begin + count) of a list.
+struct PauliGroup {
+  Index x_mask = 0;
+  std::uint32_t begin = 0, count = 0;
+};
+
 /// A draw inside a block of amplitudes: find the first amplitude of the block, in the order given by `order` bits,
 /// whose running total of units exceeds `offset`.
 struct UnitDraw {
@@ -124,7 +130,14 @@ class Backend {
   /// out[j] = sum over local i of conj(a[i ^ x_mask]) a[i] (-1)^popcount(i & z_masks[j]); x_mask local, so both ends
   /// are here.
   virtual void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) = 0;
-  /// The same over this shard's i of `view`, where the partner a[i ^ x_mask] is another rank's: `slot` holds that
+  /// pauli_sums of every group; out is as long as z_masks. A backend that can share work between groups overrides it.
+  virtual void pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                                std::span<Complex> out) {
+    for (const PauliGroup& group : groups) {
+      pauli_sums(group.x_mask, z_masks.subspan(group.begin, group.count), out.subspan(group.begin, group.count));
+    }
+  }
+  /// pauli_sums over this shard's i of `view`, where the partner a[i ^ x_mask] is another rank's: `slot` holds that
   /// rank's amplitudes of the view {view.mask, view.value ^ (x_mask & view.mask)}, packed. x_mask: its local bits.
   virtual void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, std::uint32_t slot,
                                  std::span<Complex> out) = 0;

@@ -7,10 +7,12 @@
 
 #include "cpu/cpu_info.h"
 #include "cpu/readouts.h"
+#include "cpu/readouts_pauli.h"
 #include "cpu/sweep_engine.h"
 #include "cpu/views.h"
 #include "device/compensated.h"
 #include "device/pool.h"
+#include "kernels/cpu/pauli_block.h"
 #include "qsim/error.h"
 
 namespace qsim::cpu {
@@ -117,6 +119,11 @@ class CpuBackend : public Backend {
   }
   void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) override {
     cpu::pauli_sums<T>(shard(), team_, x_mask, z_masks, ChunkView{}, nullptr, out);
+  }
+  void pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                        std::span<Complex> out) override {
+    if (bits_ < static_cast<std::uint32_t>(kPauliBlockBits)) return Backend::pauli_group_sums(groups, z_masks, out);
+    cpu::pauli_group_sums<T>(shard(), team_, instruction_set_, groups, z_masks, out);
   }
   void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, std::uint32_t slot,
                          std::span<Complex> out) override {

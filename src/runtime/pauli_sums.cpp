@@ -53,24 +53,45 @@ void remote_sums(DistributedState& state, ExchangePipeline& exchanges, Index x, 
   } while (step != 0);
 }
 
+/// Groups whose partners are all in this shard, in one call.
+void local_sums(DistributedState& state, std::span<const Group> groups, std::span<Complex> values) {
+  const Index local = low_mask(state.local_bits());
+  std::vector<PauliGroup> calls;
+  std::vector<Index> z_local;
+  std::vector<std::size_t> members;
+  for (const Group& group : groups) {
+    if ((group.x & ~local) != 0) continue;
+    calls.push_back({group.x, static_cast<std::uint32_t>(z_local.size()), static_cast<std::uint32_t>(group.z.size())});
+    for (std::size_t j = 0; j < group.z.size(); ++j) {
+      z_local.push_back(group.z[j] & local);
+      members.push_back(group.members[j]);
+    }
+  }
+  if (calls.empty()) return;
+  std::vector<Complex> sums(z_local.size());
+  state.backend.pauli_group_sums(calls, z_local, sums);
+  for (std::size_t j = 0; j < sums.size(); ++j) values[members[j]] = sums[j];
+}
+
 }  // namespace
 
 std::vector<double> pauli_expectations(DistributedState& state, ExchangePipeline& exchanges,
                                        std::span<const PauliString> strings) {
   const Index local = low_mask(state.local_bits());
+  const std::vector<Group> groups = group_by_x(state, strings);
   std::vector<Complex> values(strings.size());
-  for (const Group& group : group_by_x(state, strings)) {
-    std::vector<Index> z_local(group.z.size());
-    for (std::size_t j = 0; j < z_local.size(); ++j) z_local[j] = group.z[j] & local;
-    std::vector<Complex> sums(group.z.size());
-    if ((group.x & ~local) == 0) {
-      state.backend.pauli_sums(group.x, z_local, sums);
-    } else {
+  local_sums(state, groups, values);
+  for (const Group& group : groups) {
+    if ((group.x & ~local) != 0) {
+      std::vector<Index> z_local(group.z.size());
+      for (std::size_t j = 0; j < z_local.size(); ++j) z_local[j] = group.z[j] & local;
+      std::vector<Complex> sums(group.z.size());
       remote_sums(state, exchanges, group.x, z_local, exchanges.spare_slot(), sums);
+      for (std::size_t j = 0; j < sums.size(); ++j) values[group.members[j]] = sums[j];
     }
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      const double sign = odd_parity(state.base() & group.z[j]) ? -1.0 : 1.0;
-      values[group.members[j]] = sign * sums[j];
+    // The part of z on global bits has one sign for the whole shard.
+    for (std::size_t j = 0; j < group.z.size(); ++j) {
+      if (odd_parity(state.base() & group.z[j])) values[group.members[j]] = -values[group.members[j]];
     }
   }
   std::vector<double> flat(2 * values.size());

@@ -157,6 +157,31 @@ TEST_P(BackendContract, PauliSumsMatchTheirDefinition) {
   }
 }
 
+TEST_P(BackendContract, GroupsOfPauliSumsMatchOneByOne) {
+  PhiloxSequence random(43);
+  for (const std::uint32_t bits : {1u, 9u, 10u, 13u, 16u}) {
+    reserve(bits);
+    start(75);
+    std::vector<PauliGroup> groups;
+    std::vector<Index> z;
+    for (std::uint32_t g = 0; g < 12; ++g) {
+      // Within a block, within a tile, across tiles; none at all; several groups of one X part.
+      const Index x = g == 0 ? 0 : g < 4 ? random.bits() & 1023 : g == 11 ? groups.back().x_mask : random.bits();
+      groups.push_back({x & low_mask(bits), static_cast<std::uint32_t>(z.size()), g % 7 + 1});
+      for (std::uint32_t j = 0; j < g % 7 + 1; ++j) z.push_back(random.bits() & low_mask(bits));
+    }
+    std::vector<Complex> together(z.size());
+    backend_->pauli_group_sums(groups, z, together);
+    for (const PauliGroup& group : groups) {
+      std::vector<Complex> alone(group.count);
+      backend_->pauli_sums(group.x_mask, std::span(z).subspan(group.begin, group.count), alone);
+      for (std::uint32_t j = 0; j < group.count; ++j) {
+        EXPECT_NEAR(std::abs(together[group.begin + j] - alone[j]), 0, 1e-13) << bits << " x " << group.x_mask;
+      }
+    }
+  }
+}
+
 TEST_P(BackendContract, RemotePauliSumsReadThePartnersFromASlot) {
   reserve(9);
   const std::vector<Complex> a = start(75);
