@@ -1,18 +1,30 @@
 // Main of the MPI tests: every rank runs every test on one communicator; only rank 0 speaks unless something fails.
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <cstdio>
 #include <cstdlib>
 
 #include "mpi/world.h"
 #include "qsim/error.h"
+#include "qsim/generators.h"
+#include "qsim/simulator.h"
+#include "support/failing_communicator.h"
 
 namespace qsim::test {
 namespace {
 Communicator* current_world = nullptr;  // set once by main, before any test
 }
 Communicator& mpi_world() { return *current_world; }
+
+namespace {
+
+/// Runs a circuit in which rank 1 throws at its `call`-th use of the communicator.
+void fail_at(Communicator& world, int call) {
+  FailingCommunicator failing(world, world.rank() == 1 ? call : -1);
+  simulate(generate("random", {10, 10, 1}), {}, failing);
+}
+
+}  // namespace
 }  // namespace qsim::test
 
 int main(int argc, char** argv) {
@@ -20,10 +32,7 @@ int main(int argc, char** argv) {
   try {
     const std::unique_ptr<qsim::Communicator> world = qsim::make_mpi_communicator();
     qsim::test::current_world = world.get();
-    if (std::getenv("QSIM_TEST_DIE") != nullptr) {
-      if (world->rank() == 1) ::raise(SIGKILL);
-      world->barrier();
-    }
+    if (const char* call = std::getenv("QSIM_TEST_FAIL_AT")) qsim::test::fail_at(*world, std::atoi(call));
     if (world->rank() != 0) {
       testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
       delete listeners.Release(listeners.default_result_printer());
