@@ -26,15 +26,18 @@ class Machine {
 
   static double run(const TileProgramView<T>& program, std::complex<T>* shard, const TileTask& task,
                     const TileScratch<T>& scratch, bool norm) {
-    const Machine machine(program, shard, task, scratch);
-    machine.load();
-    machine.make_tables();
-    for (std::uint32_t pass = 0; pass < program.pass_count; ++pass) {
-      if (program.passes[pass].dense) {
-        machine.run_dense(program.passes[pass]);
-        machine.load_ahead(pass, 0, 1);
-      } else {
-        machine.run_pass(pass);
+    Machine machine(program, shard, task, scratch);
+    for (std::uint64_t tile = 0; tile < task.tiles; ++tile) {
+      machine.begin_tile(tile);
+      machine.load();
+      machine.make_tables();
+      for (std::uint32_t pass = 0; pass < program.pass_count; ++pass) {
+        if (program.passes[pass].dense) {
+          machine.run_dense(program.passes[pass]);
+          machine.load_ahead(pass * machine.groups(), (pass + 1) * machine.groups());
+        } else {
+          machine.run_pass(pass);
+        }
       }
     }
     return norm ? machine.template store<true>() : machine.template store<false>();
@@ -43,15 +46,26 @@ class Machine {
  private:
   Machine(const TileProgramView<T>& program, std::complex<T>* shard, const TileTask& task,
           const TileScratch<T>& scratch)
-      : program_(program),
-        shard_(reinterpret_cast<T*>(shard + task.base)),
-        all_(reinterpret_cast<const T*>(shard)),
-        task_(task),
-        scratch_(scratch) {}
+      : program_(program), all_(reinterpret_cast<T*>(shard)), task_(task), scratch_(scratch) {
+    const std::uint64_t steps = groups() * program.pass_count * task.tiles;
+    if (steps != 0) share_ = ((program.vectors << 32) + steps - 1) / steps;
+  }
+
+  std::uint64_t groups() const { return program_.vectors >> kRegisterBits; }
+  std::uint64_t tile_reals() const { return program_.vectors * 2 * kLanes; }
+
+  void begin_tile(std::uint64_t tile) {
+    base_ = task_.base + tile * task_.tile_step;
+    number_ = task_.number + tile;
+    tile_ = scratch_.tile + tile * tile_reals();
+    first_step_ = tile * program_.pass_count * groups();
+    // Asks nothing of the tile's data, so it can be known before the tile is stored.
+    scratch_.scales[tile] = tile_scale();
+  }
 
   // ---- loading and storing
 
-  T* vector(std::uint64_t number) const { return scratch_.tile + number * 2 * kLanes; }
+  T* vector(std::uint64_t number) const { return tile_ + number * 2 * kLanes; }
 
   void load() const {
     if (task_.factor == std::complex<double>(0)) {
@@ -60,7 +74,8 @@ class Machine {
     }
     switch (program_.load) {
       case Load::kUnits:
-        if (!task_.loaded) load_units(scratch_.tile, shard_, 0, program_.vectors);
+        // The first tile of a batch loads all.
+        if (!task_.loaded && tile_ == scratch_.tile) load_all();
         break;
       case Load::kElements:
         load_elements();
@@ -77,44 +92,67 @@ class Machine {
     }
   }
 
-  /// Loads vectors [begin, end) of the tile at `from` into the buffer `to`.
-  void load_units(T* to, const T* from, std::uint64_t begin, std::uint64_t end) const {
-    const Index* const offsets = program_.load_offsets;
-    for (std::uint64_t i = begin; i < end; ++i) {
-      const Index low = offsets[2 * i], high = offsets[2 * i + 1];
+  /// Vector i of each tile of a batch, neighbours in memory one after the other.
+  void load_vectors(T* to, const T* from, std::uint64_t i) const {
+    const Index low = program_.load_offsets[2 * i], high = program_.load_offsets[2 * i + 1];
+    to += 2 * kLanes * i;
+    for (std::uint64_t tile = 0; tile < task_.tiles; ++tile) {
       const V a = low == kNowhere ? S::zero() : S::load_any(from + 2 * low);
       const V b = high == kNowhere ? S::zero() : S::load_any(from + 2 * high);
       V re, im;
       S::split(a, b, re, im);
-      put(to + 2 * kLanes * i, re, im);
+      put(to, re, im);
+      from += 2 * task_.tile_step;
+      to += tile_reals();
+    }
+  }
+  /// Inlined always: g++ takes a function that only prefetches for one without effects, and drops its calls.
+  __attribute__((always_inline)) void ask_for_vectors(const T* from, std::uint64_t i) const {
+    const Index low = program_.load_offsets[2 * i], high = program_.load_offsets[2 * i + 1];
+    for (std::uint64_t tile = 0; tile < task_.tiles; ++tile) {
+      if (low != kNowhere) __builtin_prefetch(from + 2 * low, 0, 3);
+      if (high != kNowhere) __builtin_prefetch(from + 2 * high, 0, 3);
+      from += 2 * task_.tile_step;
     }
   }
 
-  /// Loads the share of the next tile that belongs to step `step` of `steps` of a pass. Its lines were asked for
-  /// kAhead vectors earlier: soon enough to hide memory, late enough that they are still in the first cache, where the
-  /// lines of one tile often share few places.
-  void load_ahead(std::uint32_t pass, std::uint64_t step, std::uint64_t steps) const {
-    if (task_.next_base == kNowhere) return;
-    constexpr std::uint64_t kAhead = 12;
-    const std::uint64_t all = steps * program_.pass_count, now = steps * pass + step;
-    const std::uint64_t begin = program_.vectors * now / all, end = program_.vectors * (now + 1) / all;
-    if (begin == end) return;
-    const T* const from = all_ + 2 * task_.next_base;
-    const Index* const offsets = program_.load_offsets;
-    for (std::uint64_t i = begin == 0 ? 0 : begin + kAhead; i < end + kAhead && i < program_.vectors; ++i) {
-      if (offsets[2 * i] != kNowhere) __builtin_prefetch(from + 2 * offsets[2 * i], 0, 3);
-      if (offsets[2 * i + 1] != kNowhere) __builtin_prefetch(from + 2 * offsets[2 * i + 1], 0, 3);
+  /// Vectors that are asked for ahead of loading: enough to hide memory, few enough that the lines are still in the
+  /// first cache when they are loaded (those of one tile often share few places there).
+  std::uint64_t ahead() const { return task_.tiles >= 8 ? 4 : task_.tiles >= 4 ? 8 : task_.tiles == 2 ? 16 : 24; }
+
+  void load_all() const {
+    const T* const from = all_ + 2 * task_.base;
+    const std::uint64_t distance = ahead();
+    for (std::uint64_t i = 0; i < program_.vectors; ++i) {
+      if (i + distance < program_.vectors) ask_for_vectors(from, i + distance);
+      load_vectors(scratch_.tile, from, i);
     }
-    load_units(scratch_.next, from, begin, end);
+  }
+
+  /// Loads the share of the next batch that belongs to steps [first, last) of this tile; a step is one group of one
+  /// pass.
+  /// Not inlined: a pass needs all registers for its group.
+  [[gnu::noinline]] void load_ahead(std::uint64_t first, std::uint64_t last) const {
+    if (task_.next_base == kNowhere) return;
+    const std::uint64_t begin = (first_step_ + first) * share_ >> 32, wanted = (first_step_ + last) * share_ >> 32;
+    const std::uint64_t end = wanted < program_.vectors ? wanted : program_.vectors;
+    if (begin >= end) return;
+    const T* const from = all_ + 2 * task_.next_base;
+    const std::uint64_t distance = ahead();
+    for (std::uint64_t i = begin == 0 ? 0 : begin + distance; i < end + distance && i < program_.vectors; ++i) {
+      ask_for_vectors(from, i);
+    }
+    for (std::uint64_t i = begin; i < end; ++i) load_vectors(scratch_.next, from, i);
   }
 
   void load_elements() const {
+    const T* const from = all_ + 2 * base_;
     for (std::uint64_t i = 0; i < program_.vectors; ++i) {
       T* const to = vector(i);
       for (int lane = 0; lane < kLanes; ++lane) {
         const Index offset = program_.load_offsets[i * kLanes + static_cast<std::uint64_t>(lane)];
-        to[lane] = offset == kNowhere ? T(0) : shard_[2 * offset];
-        to[kLanes + lane] = offset == kNowhere ? T(0) : shard_[2 * offset + 1];
+        to[lane] = offset == kNowhere ? T(0) : from[2 * offset];
+        to[kLanes + lane] = offset == kNowhere ? T(0) : from[2 * offset + 1];
       }
     }
   }
@@ -131,7 +169,7 @@ class Machine {
     if (program_.scalar_pieces != nullptr) {
       for (int piece = 0; piece < program_.pieces; ++piece) {
         const double* const entry =
-            program_.scalar_pieces + 2 * (64 * piece + static_cast<int>(task_.number >> 6 * piece & 63));
+            program_.scalar_pieces + 2 * (64 * piece + static_cast<int>(number_ >> 6 * piece & 63));
         times(entry[0], entry[1]);
       }
     }
@@ -142,39 +180,43 @@ class Machine {
     return {re, im};
   }
 
+  /// Stores the tiles of the batch, neighbours in memory one after the other.
   template <bool kNorm>
   double store() const {
-    const std::complex<double> scale = tile_scale();
-    const bool scaled = scale != std::complex<double>(1);
-    const V re = S::set1(static_cast<T>(scale.real())), im = S::set1(static_cast<T>(scale.imag()));
     V sum = S::zero();
     double total = 0;
     for (std::uint64_t i = 0; i < program_.vectors; ++i) {
-      T* const from = vector(i);
-      V xr = S::load(from), xi = S::load(from + kLanes);
-      if (scaled) multiply(xr, xi, re, im);
-      if constexpr (kNorm) {
-        sum = S::fmadd(xr, xr, S::fmadd(xi, xi, sum));
-        if ((i & 255) == 255) {
-          total += S::sum(sum);
-          sum = S::zero();
+      T* from = scratch_.tile + i * 2 * kLanes;
+      T* to = all_ + 2 * task_.base;
+      for (std::uint64_t tile = 0; tile < task_.tiles; ++tile) {
+        const std::complex<double> scale = scratch_.scales[tile];
+        V xr = S::load(from), xi = S::load(from + kLanes);
+        if (scale != std::complex<double>(1)) {
+          multiply(xr, xi, S::set1(static_cast<T>(scale.real())), S::set1(static_cast<T>(scale.imag())));
         }
+        if constexpr (kNorm) sum = S::fmadd(xr, xr, S::fmadd(xi, xi, sum));
+        if (program_.store_units) {
+          store_units(to, i, xr, xi);
+        } else {
+          put(from, xr, xi);
+          store_elements(to, i, from);
+        }
+        from += tile_reals();
+        to += 2 * task_.tile_step;
       }
-      if (program_.store_units) {
-        store_units(i, xr, xi);
-      } else {
-        put(from, xr, xi);
-        store_elements(i, from);
+      if (kNorm && (i & 63) == 63) {
+        total += S::sum(sum);
+        sum = S::zero();
       }
     }
     return kNorm ? total + S::sum(sum) : 0;
   }
 
-  void store_units(std::uint64_t i, V re, V im) const {
+  void store_units(T* to, std::uint64_t i, V re, V im) const {
     V a, b;
     S::join(re, im, a, b);
-    T* const low = shard_ + 2 * program_.store_offsets[2 * i];
-    T* const high = shard_ + 2 * program_.store_offsets[2 * i + 1];
+    T* const low = to + 2 * program_.store_offsets[2 * i];
+    T* const high = to + 2 * program_.store_offsets[2 * i + 1];
     if (program_.stream) {
       S::stream(low, a);
       S::stream(high, b);
@@ -184,12 +226,12 @@ class Machine {
     }
   }
 
-  void store_elements(std::uint64_t i, const T* from) const {
+  void store_elements(T* to, std::uint64_t i, const T* from) const {
     for (int lane = 0; lane < kLanes; ++lane) {
       const Index offset = program_.store_offsets[i * kLanes + static_cast<std::uint64_t>(lane)];
       if (offset == kNowhere) continue;
-      shard_[2 * offset] = from[lane];
-      shard_[2 * offset + 1] = from[kLanes + lane];
+      to[2 * offset] = from[lane];
+      to[2 * offset + 1] = from[kLanes + lane];
     }
   }
 
@@ -247,7 +289,7 @@ class Machine {
   }
 
   const T* piece_entry(const TileDiagonal& diagonal, int piece) const {
-    const std::uint64_t entry = 64 * static_cast<std::uint64_t>(piece) + (task_.number >> 6 * piece & 63);
+    const std::uint64_t entry = 64 * static_cast<std::uint64_t>(piece) + (number_ >> 6 * piece & 63);
     return program_.coefficients + diagonal.pieces_data + entry * diagonal.entry_reals;
   }
 
@@ -262,8 +304,8 @@ class Machine {
   // ---- passes
 
   bool holds(Index mask, Index value, Index parity_mask, bool odd) const {
-    if ((task_.base & mask) != value) return false;
-    return parity_mask == 0 || ((__builtin_popcountll(task_.base & parity_mask) & 1) != 0) == odd;
+    if ((base_ & mask) != value) return false;
+    return parity_mask == 0 || ((__builtin_popcountll(base_ & parity_mask) & 1) != 0) == odd;
   }
   bool enabled(const MicroOp& op) const { return holds(op.tile_mask, op.tile_value, op.parity_mask, op.odd); }
 
@@ -273,10 +315,14 @@ class Machine {
   void dense_order(const Pass& pass, const MicroOp& op) const;
 
   const TileProgramView<T>& program_;
-  T* const shard_;
-  const T* const all_;
+  T* const all_;
   const TileTask& task_;
   const TileScratch<T>& scratch_;
+  std::uint64_t share_ = 0;  // 2^32 times the vectors to load ahead in a step, rounded up: no division in loops
+  // The tile of the batch that is worked on:
+  Index base_ = 0, number_ = 0;
+  T* tile_ = nullptr;
+  std::uint64_t first_step_ = 0;
 };
 
 }  // namespace qsim::cpu

@@ -227,6 +227,14 @@ struct Group {
     });
   }
   template <int L>
+  QSIM_INLINE void lane_flip(unsigned vectors, std::uint32_t lanes) {
+    each([&](int i) QSIM_INLINE {
+      if ((vectors >> i & 1) == 0) return;
+      re[i] = S::blend(lanes, re[i], S::template swap<L>(re[i]));
+      im[i] = S::blend(lanes, im[i], S::template swap<L>(im[i]));
+    });
+  }
+  template <int L>
   QSIM_INLINE void lane_cross_b(const T* c) {
     const V c0 = S::load(c);
     each([&](int i) QSIM_INLINE {
@@ -312,11 +320,12 @@ QSIM_INLINE inline void with_constant(int value, Visit&& visit) {
 template <typename S>
 void Machine<S>::run_pass(std::uint32_t number) const {
   const Pass& pass = program_.passes[number];
+  const std::uint64_t first_step = number * groups();
   std::uint32_t count = 0;
   for (std::uint32_t i = pass.op_begin; i < pass.op_end; ++i) {
     if (enabled(program_.ops[i])) scratch_.enabled[count++] = program_.ops + i;
   }
-  if (count == 0) return load_ahead(number, 0, 1);
+  if (count == 0) return load_ahead(first_step, first_step + groups());
   const MicroOp* const* const ops = scratch_.enabled;
   constexpr int kR = kRegisterBits, kL = S::kLaneBits;
   std::uint64_t offset[kGroup];
@@ -325,9 +334,8 @@ void Machine<S>::run_pass(std::uint32_t number) const {
     for (int b = 0; b < kR; ++b) offset[i] |= std::uint64_t{static_cast<unsigned>(i >> b & 1)} << pass.register_bits[b];
     offset[i] *= 2 * kLanes;
   }
-  const std::uint64_t groups = program_.vectors >> kR;
-  for (std::uint64_t g = 0; g < groups; ++g) {
-    load_ahead(number, g, groups);
+  for (std::uint64_t g = 0; g < groups(); ++g) {
+    load_ahead(first_step + g, first_step + g + 1);
     const std::uint64_t first = group_vector(g, pass.register_bits, kR);
     T* const at = vector(first);
     Group<S> x;
@@ -394,6 +402,9 @@ void Machine<S>::run_pass(std::uint32_t number) const {
           break;
         case Micro::kLaneCrossA:
           with_constant<kL>(op.bit, [&](auto l) QSIM_INLINE { x.template lane_cross_a<l.value>(c); });
+          break;
+        case Micro::kLaneFlip:
+          with_constant<kL>(op.bit, [&](auto l) QSIM_INLINE { x.template lane_flip<l.value>(op.vectors, op.lanes); });
           break;
         case Micro::kLaneCrossB:
           with_constant<kL>(op.bit, [&](auto l) QSIM_INLINE { x.template lane_cross_b<l.value>(c); });

@@ -33,6 +33,7 @@ enum class Micro : std::uint8_t {
   kGeneralMasked,  // the same in the lanes of `lanes`
   kFlip,           // exchanges x0 and x1
   kFlipMasked,     // the same in the lanes of `lanes`
+  kLaneFlip,       // s(x) in the lanes of `lanes`
   kLaneShearA,     // x + c0 s(x)
   kLaneShearB,     // s(x) + c0 x
   kLaneReal,       // c0 x + c1 s(x)
@@ -126,26 +127,32 @@ struct TileProgramView {
   std::uint32_t lines = 0;
 };
 
-/// One tile to do.
+constexpr std::uint64_t kMaxBatch = 8;
+
+/// A batch to do: one tile, or 2, 4, 8 that are neighbours in memory. Those are loaded and stored together, so that
+/// memory is read in longer runs than a tile has.
 struct TileTask {
-  Index base = 0;
-  Index number = 0;                // the base's bits that name tiles, packed
-  std::complex<double> factor{1};  // of what is loaded; 0: the tile starts (and stays) zero
-  bool loaded = false;             // the tile has been loaded ahead
-  Index next_base = kNowhere;      // tile to load ahead
+  Index base = 0;    // of the first tile
+  Index number = 0;  // its base's bits that name tiles, packed; the others' follow
+  std::uint64_t tiles = 1;
+  Index tile_step = 0;             // from one tile's base to the next
+  std::complex<double> factor{1};  // of what is loaded; 0: the tiles start (and stay) zero
+  bool loaded = false;             // the batch has been loaded ahead
+  Index next_base = kNowhere;      // batch to load ahead
 };
 
 /// Memory of one thread.
 template <typename T>
 struct TileScratch {
-  T* tile = nullptr;    // 2^(K + 1) reals
-  T* next = nullptr;    // the same, for the tile that is loaded ahead
+  T* tile = nullptr;    // 2^(K + 1) reals for each tile of a batch
+  T* next = nullptr;    // the same, for the batch that is loaded ahead
   T* tables = nullptr;  // of tile diagonals, table_reals each
   const MicroOp** enabled = nullptr;
-  std::complex<T>* dense = nullptr;  // 64 complex vectors
+  std::complex<T>* dense = nullptr;        // 64 complex vectors
+  std::complex<double>* scales = nullptr;  // one a tile of a batch
 };
 
-/// Runs one tile; returns the sum of |a|^2 that it stored where `norm`.
+/// Runs one batch; returns the sum of |a|^2 that it stored where `norm`.
 template <typename T>
 using TileFunction = double (*)(const TileProgramView<T>& program, std::complex<T>* shard, const TileTask& task,
                                 const TileScratch<T>& scratch, bool norm);

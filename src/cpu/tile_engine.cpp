@@ -17,6 +17,7 @@ template <typename T>
 struct ThreadMemory {
   LineVector<T> tile, next, tables, dense;
   std::vector<const MicroOp*> enabled;
+  std::array<Complex, kMaxBatch> scales;
 };
 
 /// A sweep with few active bits wastes vectors: the same sweep with further bits active, where chunks allow it.
@@ -63,21 +64,28 @@ class TileEngine : public SweepEngine<T> {
     const TileProgram<T>& program = (chunk.mask & prepared.wide_bits) != 0 ? *prepared.narrow : *prepared.wide;
     const TileGeometry& geometry = program.geometry;
     const TileProgramView<T> view = program.view();
-    const Index tiles = geometry.tiles(chunk), pieces = std::min<Index>(tiles, kPieces);
+    const Index batch = program.batch(chunk.mask), batches = geometry.tiles(chunk) / batch;
+    const Index pieces = std::min<Index>(batches, kPieces);
     team.run(pieces, [&](Index piece, int worker) {
       ThreadMemory<T>& memory = threads_[static_cast<std::size_t>(worker)];
-      TileScratch<T> scratch{memory.tile.data(), memory.next.data(), memory.tables.data(), memory.enabled.data(),
-                             reinterpret_cast<std::complex<T>*>(memory.dense.data())};
-      const Index begin = piece * (tiles / pieces), end = begin + tiles / pieces;
+      TileScratch<T> scratch{memory.tile.data(),
+                             memory.next.data(),
+                             memory.tables.data(),
+                             memory.enabled.data(),
+                             reinterpret_cast<std::complex<T>*>(memory.dense.data()),
+                             memory.scales.data()};
+      const Index begin = piece * (batches / pieces), end = begin + batches / pieces;
       CompensatedSum sum;
       TileTask task;
-      Index next = geometry.base(chunk, begin);
-      for (Index tile = begin; tile < end; ++tile) {
+      task.tiles = batch;
+      task.tile_step = geometry.tile_mask & (~geometry.tile_mask + 1);
+      Index next = geometry.base(chunk, begin * batch);
+      for (Index number = begin; number < end; ++number) {
         task.base = next;
         task.number = extract_bits(task.base, geometry.tile_mask);
         task.factor = geometry.tile_factor(task.base);
         task.loaded = task.next_base != kNowhere;
-        next = tile + 1 < end ? geometry.base(chunk, tile + 1) : kNowhere;
+        next = number + 1 < end ? geometry.base(chunk, (number + 1) * batch) : kNowhere;
         const bool ahead = view.ahead && next != kNowhere && geometry.tile_factor(next) != Complex(0);
         task.next_base = ahead ? next : kNowhere;
         sum.add(machine_.run(view, shard, task, scratch, norm));
@@ -99,7 +107,7 @@ class TileEngine : public SweepEngine<T> {
 
   TileProgram<T> translate(const Sweep& sweep, std::uint32_t local_bits) {
     TileProgram<T> program = translate_sweep<T>(sweep, local_bits, machine_.lane_bits, machine_.register_bits);
-    const std::size_t reals = std::size_t{2} << program.position_bits;
+    const std::size_t reals = program.batch(0) << (program.position_bits + 1);
     const std::size_t tables = program.tile_diagonals.size() * program.table_reals();
     for (ThreadMemory<T>& memory : threads_) {
       if (memory.tile.size() < reals) memory.tile.resize(reals);

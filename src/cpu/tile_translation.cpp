@@ -102,17 +102,32 @@ class SweepTranslator {
     }
   }
 
-  /// True when a tile's lines share so few places of a cache that they push each other out before they are written:
-  /// then stores that go past the caches spare a second read of every line.
-  bool crowded() const {
+  /// Most lines of a tile that share one place of a second-level cache of 64 KiB a way.
+  std::size_t crowding() const {
     constexpr Index kLine = 64 / sizeof(std::complex<T>);
-    if (!program_.store_units || (Index{1} << (program_.lane_bits - 1)) < kLine) return false;
-    constexpr std::size_t kSets = 1024, kWays = 8;  // of a second-level cache, not quite all of it
-    std::vector<std::size_t> lines(kSets);
-    for (const Index offset : program_.store_offsets) {
-      if (++lines[offset / kLine % kSets] > kWays) return true;
-    }
-    return false;
+    std::vector<std::size_t> lines(1024);
+    for (const Index offset : program_.store_offsets) ++lines[offset / kLine % lines.size()];
+    return *std::max_element(lines.begin(), lines.end());
+  }
+
+  /// A tile whose runs of memory are short and far apart is loaded and stored with its neighbours, and past the caches
+  /// where its lines would push each other out before they are written: that spares a second read of every line.
+  void choose_traffic() {
+    const TileGeometry& geometry = program_.geometry;
+    const std::size_t unit = sizeof(std::complex<T>) << (program_.lane_bits - 1);
+    if (!program_.store_units || unit < 64) return;
+    const std::size_t crowd = crowding();
+    program_.stream = crowd > 64;
+    if (program_.load != Load::kUnits || crowd <= 8) return;
+    const int run_bits = std::countr_zero(geometry.tile_mask),
+              next_bits = std::countr_one(geometry.tile_mask >> run_bits);
+    constexpr int kRunBytesBits = 9, kBatchBytesBits = 18;  // a run, and a batch of tiles
+    const int amplitude_bits = sizeof(std::complex<T>) == 8 ? 3 : 4;
+    program_.batch_bits = std::clamp(std::min({kRunBytesBits - amplitude_bits - run_bits,
+                                               kBatchBytesBits - amplitude_bits - program_.position_bits, next_bits}),
+                                     0, std::countr_zero(kMaxBatch));
+    const Index batch_mask = low_mask(static_cast<unsigned>(program_.batch_bits)) << run_bits;
+    if ((batch_mask & geometry.inactive_zero) != 0) program_.batch_bits = 0;
   }
 
   void make_stores() {
@@ -125,7 +140,7 @@ class SweepTranslator {
       }
       program_.store_offsets.push_back(offset);
     }
-    program_.stream = crowded();
+    choose_traffic();
   }
 
   // ---- passes
@@ -169,22 +184,24 @@ class SweepTranslator {
       return;
     }
     begin_pass(plan.registers);
+    const std::vector<Step> steps = pass_steps(plan);
     Index later = 0;  // targets of the pass's matrices: phases on them are flushed together
-    for (const std::size_t number : plan.items) {
-      if (const auto* item = std::get_if<MatrixItem>(&items_[number])) later |= item->target_mask();
-    }
-    for (const std::size_t number : plan.items) {
-      if (const auto* term = std::get_if<Term>(&items_[number])) {
-        defer(*term);
-      } else {
-        const auto& item = std::get<MatrixItem>(items_[number]);
-        if (item.targets.size() == 1) {
-          add_two_by_two(item, later);
-        } else {
-          flush(item.target_mask(), later);
-          add_four_by_four(item);
-        }
+    for (const Step& step : steps) later |= step.item != nullptr ? step.item->target_mask() : 0;
+    for (const Step& step : steps) {
+      if (step.item == nullptr) {
+        defer(*step.term);
+        continue;
       }
+      defer_phases(step.item->targets[0], step.form.before);
+      flush(step.item->target_mask(), later);
+      if (step.item->targets.size() == 2) {
+        add_four_by_four(*step.item);
+      } else if (placement_.is_lane(step.item->targets[0])) {
+        add_on_lane(*step.item, step.form);
+      } else {
+        add_on_register(*step.item, step.form);
+      }
+      defer_phases(step.item->targets[0], step.form.after);
     }
     end_pass();
   }
@@ -275,27 +292,45 @@ class SweepTranslator {
     return out;
   }
 
-  void add_two_by_two(const MatrixItem& item, Index later) {
-    const bool plain = item.control_mask == 0 && item.condition.always();
-    const Bit target = item.targets[0];
-    Factored form = plain ? factor_matrix(item.matrix) : controlled_form(item.matrix);
-    if (plain) program_.scale *= form.scale;
-    auto phases = [&](const double* angles) {
-      Term term;
-      term.exponent = Complex(0, angles[0]);
-      defer(term);
-      term.mask = bit_mask(target);
-      term.exponent = Complex(0, angles[1] - angles[0]);
-      defer(term);
-    };
-    phases(form.before);
-    flush(bit_mask(target), later);
-    if (placement_.is_lane(target)) {
-      add_on_lane(item, form);
-    } else {
-      add_on_register(item, form);
+  /// An item of a pass: a phase, or a matrix with its form.
+  struct Step {
+    const Term* term = nullptr;
+    const MatrixItem* item = nullptr;
+    Factored form;
+  };
+
+  /// Factors the pass's matrices. Phases before a bit's first matrix are put off at once, so that one diagonal at the
+  /// pass's start has them all.
+  std::vector<Step> pass_steps(const PassPlan& plan) {
+    std::vector<Step> steps;
+    Index changed = 0;
+    for (const std::size_t number : plan.items) {
+      Step& step = steps.emplace_back();
+      step.term = std::get_if<Term>(&items_[number]);
+      step.item = std::get_if<MatrixItem>(&items_[number]);
+      if (step.item == nullptr) continue;
+      if (step.item->targets.size() == 1) {
+        const bool plain = step.item->control_mask == 0 && step.item->condition.always();
+        step.form = plain ? factor_matrix(step.item->matrix) : controlled_form(step.item->matrix);
+        if (plain) program_.scale *= step.form.scale;
+        if ((step.item->target_mask() & changed) == 0) {
+          defer_phases(step.item->targets[0], step.form.before);
+          step.form.before[0] = step.form.before[1] = 0;
+        }
+      }
+      changed |= step.item->target_mask();
     }
-    phases(form.after);
+    return steps;
+  }
+
+  /// Puts off phases on a bit at 0 and at 1.
+  void defer_phases(Bit target, const double* angles) {
+    Term term;
+    term.exponent = Complex(0, angles[0]);
+    defer(term);
+    term.mask = bit_mask(target);
+    term.exponent = Complex(0, angles[1] - angles[0]);
+    defer(term);
   }
 
   /// With controls no scale and no phase may be put off: the cheapest exact form.
@@ -409,9 +444,9 @@ class SweepTranslator {
         other[0] = c[1] / i, other[1] = c[2] / i;
         break;
       case Form::kFlip:
-        op.kind = Micro::kLaneReal;
-        other[0] = other[1] = 1;
-        break;
+        op.kind = Micro::kLaneFlip;
+        program_.ops.push_back(op);
+        return;
     }
     write_lanes(op, own, other);
     program_.ops.push_back(op);

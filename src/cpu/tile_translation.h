@@ -40,6 +40,7 @@ struct TileProgram {
   int lane_bits = 0, register_bits = 0, position_bits = 0;
   Load load = Load::kUnits;
   bool store_units = true, stream = false;
+  int batch_bits = 0;  // at most 2^batch_bits tiles are loaded and stored together
   int pieces = 1;
   std::vector<Index> load_offsets, store_offsets;
   LineVector<T> start, coefficients;
@@ -50,6 +51,11 @@ struct TileProgram {
   std::vector<TileScale> tile_scales;
   Complex scale{1};
 
+  /// Tiles of a batch inside chunks that fix `chunk_mask`.
+  std::uint64_t batch(Index chunk_mask) const {
+    const Index batch_mask = low_mask(static_cast<unsigned>(batch_bits)) << std::countr_zero(geometry.tile_mask);
+    return (batch_mask & chunk_mask) == 0 ? std::uint64_t{1} << batch_bits : 1;
+  }
   std::uint64_t vectors() const { return std::uint64_t{1} << (position_bits - lane_bits); }
   /// Reals of one tile diagonal's table in a thread's scratch.
   std::uint64_t table_reals() const {
