@@ -30,6 +30,11 @@ class Machine {
     for (std::uint64_t tile = 0; tile < task.tiles; ++tile) {
       machine.begin_tile(tile);
       machine.load();
+      if (task.factor == std::complex<double>(0)) {
+        // Zeros stay zeros.
+        machine.load_ahead(0, program.pass_count * machine.groups());
+        continue;
+      }
       machine.make_tables();
       for (std::uint32_t pass = 0; pass < program.pass_count; ++pass) {
         if (program.passes[pass].dense) {

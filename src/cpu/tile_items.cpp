@@ -140,10 +140,10 @@ bool near(double a, double b) { return std::abs(a - b) < kTiny; }
 
 /// Angle in (-pi, pi], with rounding noise around 0 and pi removed.
 double clean_angle(double angle) {
-  constexpr double kPi = std::numbers::pi;
+  constexpr double kPi = std::numbers::pi, kNoise = 1e-15;
   angle = std::remainder(angle, 2 * kPi);
-  if (std::abs(angle) < kTiny) return 0;
-  return std::abs(std::abs(angle) - kPi) < kTiny ? kPi : angle;
+  if (std::abs(angle) < kNoise) return 0;
+  return std::abs(std::abs(angle) - kPi) < kNoise ? kPi : angle;
 }
 
 /// A matrix that is real up to a phase.
@@ -185,37 +185,35 @@ Factored factor_matrix(const std::vector<Complex>& m) {
     return result;
   }
   result.coefficients = m;
-  const bool unitary = std::abs(std::norm(m[0]) + std::norm(m[2]) - 1) < 1e-9 &&
-                       std::abs(std::norm(m[1]) + std::norm(m[3]) - 1) < 1e-9 &&
-                       std::abs(std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3]) < 1e-9;
+  const bool unitary = std::abs(std::norm(m[0]) + std::norm(m[2]) - 1) < 1e-12 &&
+                       std::abs(std::norm(m[1]) + std::norm(m[3]) - 1) < 1e-12 &&
+                       std::abs(std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3]) < 1e-12;
   if (!unitary) return result;
   const bool swapped = std::abs(m[1]) > std::abs(m[0]) * (1 - 1e-12);
   const Complex pivot = swapped ? m[1] : m[0];
   if (factor_real(m, pivot, result)) return result;
-  // With the columns swapped where the second is the larger: m / pivot = [[1, t e^(i beta)], [t e^(i gamma), d]] and,
-  // as m is unitary, d = -e^(i (beta + gamma)): a real rotation or an RX between phases.
-  const Complex second = (swapped ? m[0] : m[1]) / pivot, third = (swapped ? m[3] : m[2]) / pivot;
-  const double t = std::abs(second);
-  const double beta = std::arg(second), gamma = std::arg(third);
+  // With the columns swapped where the second is the larger: m / pivot = [[1, t e^(i beta)], [.., e^(i delta)]] and, as
+  // m is unitary, the entry below 1 is -t e^(i (delta - beta)): a real rotation or an RX between phases. It is delta
+  // that decides the phase after: beta may be the angle of mere noise.
+  const Complex second = (swapped ? m[0] : m[1]) / pivot;
+  const double t = std::abs(second), beta = std::arg(second), delta = std::arg((swapped ? m[2] : m[3]) / pivot);
+  constexpr double kPi = std::numbers::pi;
   result.scale = pivot;
-  const double half = std::numbers::pi / 2;
   // Signs of t are chosen so that the phase before, which cannot wait, is trivial where it can be.
-  const double cross_before = clean_angle(beta - half), cross_after = clean_angle(gamma - half);
-  double before = 0, after = 0;
-  if (cross_before == 0 || near(std::abs(cross_before), std::numbers::pi)) {
-    const double sign = cross_before == 0 ? 1 : -1;
+  const double from_cross = clean_angle(beta - kPi / 2), from_shear = clean_angle(beta);
+  double before = 0;
+  if (from_cross == 0 || from_cross == kPi) {
+    const double sign = from_cross == 0 ? 1 : -1;
     result.form = swapped ? Factored::Form::kCrossB : Factored::Form::kCrossA;
     result.coefficients = {sign * t, sign * t};
-    after = cross_before == 0 ? cross_after : clean_angle(cross_after + 2 * half);
   } else {
-    const bool positive = clean_angle(beta) == 0;
+    const double sign = from_shear == 0 ? 1 : -1;
     result.form = swapped ? Factored::Form::kShearB : Factored::Form::kShearA;
-    result.coefficients = positive ? std::vector<Complex>{t, -t} : std::vector<Complex>{-t, t};
-    before = positive ? 0 : clean_angle(beta + 2 * half);
-    after = positive ? clean_angle(gamma + 2 * half) : clean_angle(gamma);
+    result.coefficients = {sign * t, -sign * t};
+    before = from_shear == 0 ? 0 : clean_angle(beta + kPi);
   }
   result.before[swapped ? 0 : 1] = before;
-  result.after[1] = after;
+  result.after[1] = clean_angle(delta - before);
   return result;
 }
 

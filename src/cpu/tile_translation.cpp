@@ -14,6 +14,7 @@ class SweepTranslator {
  public:
   SweepTranslator(const Sweep& sweep, std::uint32_t local_bits, int lane_bits, int register_bits)
       : sweep_(sweep),
+        local_bits_(local_bits),
         program_(TileGeometry(sweep, local_bits), lane_bits, register_bits),
         writer_(program_, placement_),
         items_(tile_items(sweep, program_.geometry.tile_mask)) {
@@ -116,8 +117,11 @@ class SweepTranslator {
     const TileGeometry& geometry = program_.geometry;
     const std::size_t unit = sizeof(std::complex<T>) << (program_.lane_bits - 1);
     if (!program_.store_units || unit < 64) return;
+    // A first write of what no cache holds needs no read before it.
+    constexpr std::uint32_t kCacheBytesBits = 24;
+    const bool large = local_bits_ + (sizeof(std::complex<T>) == 8 ? 3u : 4u) > kCacheBytesBits;
     const std::size_t crowd = crowding();
-    program_.stream = crowd > 64;
+    program_.stream = crowd > 64 || (large && program_.load == Load::kStart);
     if (program_.load != Load::kUnits || crowd <= 8) return;
     const int run_bits = std::countr_zero(geometry.tile_mask),
               next_bits = std::countr_one(geometry.tile_mask >> run_bits);
@@ -597,6 +601,7 @@ class SweepTranslator {
   }
 
   const Sweep& sweep_;
+  const std::uint32_t local_bits_;
   TileProgram<T> program_;
   Placement placement_;
   DiagonalWriter<T> writer_;
