@@ -9,7 +9,10 @@
 
 #include "base/build_info.h"
 #include "cli/io/flags.h"
+#include "cli/io/json.h"
+#include "qsim/bench.h"
 #include "qsim/error.h"
+#include "qsim/plan.h"
 
 namespace qsim::cli {
 namespace {
@@ -124,6 +127,20 @@ int run_in(Context& context, const std::vector<std::string>& arguments) {
   }
 }
 
+/// The JSON form of a failure from before the command could say which its own is.
+std::string early_failure_document(const std::vector<std::string>& arguments, const Failure& failure) {
+  const std::string command = arguments.empty() ? "" : arguments[0];
+  if (command == "plan") return plan_error_json({}, failure);
+  if (command == "bench") {
+    BenchReport report;
+    report.error = failure;
+    return bench_json(report);
+  }
+  Result result;
+  result.error = failure;
+  return result_document(result);
+}
+
 }  // namespace
 
 Context::Context(const Streams& streams) : streams_(streams) {
@@ -204,16 +221,23 @@ Failure current_failure() {
 
 int run_command_line(const std::vector<std::string>& arguments) {
   const Streams streams;
+  // Read ahead of the flags, so that even a wrong flag is reported in the form that was asked for.
+  const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
   std::unique_ptr<Context> context;
   try {
     context = std::make_unique<Context>(streams);
   } catch (const std::exception&) {
     const Failure failure = current_failure();
-    if (environment_rank() == 0) print_failure(failure);
+    if (environment_rank() != 0) return static_cast<int>(failure.code);
+    print_failure(failure);
+    try {
+      if (json) streams.write_stdout(early_failure_document(arguments, failure));
+    } catch (const FileError&) {
+      print_failure(current_failure());  // the first failure's code stands
+    }
     return static_cast<int>(failure.code);
   }
-  // Read ahead of the flags, so that even a wrong flag is reported in the form that was asked for.
-  context->json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+  context->json = json;
   int code = run_in(*context, arguments);
   if (context->launched()) {
     context->communicator()->broadcast(std::as_writable_bytes(std::span(&code, 1)), 0);

@@ -35,6 +35,16 @@ std::string hex16(std::uint64_t value) {
   return text.data();
 }
 
+/// parse_qasm_file, with a hint where the name looks like a mistyped command.
+QasmProgram parse_file(const std::string& file, std::uint64_t& hash) {
+  try {
+    return parse_qasm_file(file, &hash);
+  } catch (const FileError& error) {
+    if (file.find_first_of("./") != std::string::npos) throw;
+    throw Error(error.what(), ExitCode::kFile, "'" + file + "' is no command either: qsim --help lists them");
+  }
+}
+
 CircuitSummary summarize(const Circuit& circuit) {
   CircuitSummary summary;
   summary.qubits = circuit.qubits();
@@ -67,7 +77,7 @@ CircuitInput read_circuit(const std::string& file, Context& context) {
       program = parse_qasm(text, options);
       hash = xxh3(text);
     } else {
-      program = parse_qasm_file(file, &hash);
+      program = parse_file(file, hash);
     }
     input.circuit = std::move(program.circuit);
     input.summary = summarize(input.circuit);

@@ -292,6 +292,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   context.failure_document = result_document;
+  context.partial.environment = environment();
   Flags flags("qsim run", "Simulates a circuit and prints what was measured.", kExamples);
   RunFlags typed;
   declare(flags, typed);
@@ -304,7 +305,6 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     check_flags(flags, typed, context);
     options = options_of(flags, typed);
     ranks = rank_count(flags, typed);
-    context.partial.environment = environment();
     if (context.root()) require_outputs(typed, context.streams());
   });
   const CircuitInput input = read_circuit(typed.file, context);

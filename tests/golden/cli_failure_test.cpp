@@ -164,6 +164,7 @@ TEST(BadFlags, AreNamedWithTheNearestOne) {
   expect_failure(run_text(kBell, {"--expectation", "Z7"}), 2, "Z7");
   expect_failure(run_text(kBell, {"--expectation", "/nowhere/h.txt"}), 9, "/nowhere/h.txt");
   expect_failure(run_qsim({}), 2, "no circuit file");
+  expect_failure(run_qsim({"benhc"}), 9, "no command either");
   expect_failure(run_qsim({"gen", "ghzz", "-n", "3"}), 2, "ghz");
   expect_failure(run_qsim({"gen", "ghz", "-n", "3", "--depth", "2"}), 2, "depth");
   expect_failure(run_qsim({"gen", "ghz", "-n", "3", "--seed", "2"}), 2, "--seed");
@@ -197,6 +198,7 @@ TEST(JsonOnFailure, CoversUsageAndMissingFiles) {
   const ProgramRun usage = run_qsim({"x.qasm", "--json", "--no-such-flag"});
   EXPECT_EQ(usage.exit_code, 2);
   EXPECT_EQ(nlohmann::json::parse(usage.out).at("error").at("code"), 2);
+  EXPECT_TRUE(nlohmann::json::parse(usage.out).at("environment").at("version").is_string());
   const ProgramRun missing = run_qsim({"/nowhere/x.qasm", "--json"});
   EXPECT_EQ(missing.exit_code, 9);
   EXPECT_EQ(nlohmann::json::parse(missing.out).at("exit_code"), 9);

@@ -49,6 +49,20 @@ TEST_F(Mpi, ThreeRanksAndRankFlagsAreUsageErrors) {
   EXPECT_EQ(run_mpi(2, {"-", "--gpus", "2"}, kGhz4).exit_code, 2);
 }
 
+TEST_F(Mpi, ALauncherOfAnotherMpiIsNamedByOneVoice) {
+  const std::vector<std::string> first{"env",   "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=0", QSIM_PROGRAM, "-",
+                                       "--json"};
+  const ProgramRun said = run_command(first, kGhz4);
+  EXPECT_EQ(said.exit_code, 7);
+  EXPECT_NE(said.err.find("4 processes"), std::string::npos) << said.err;
+  EXPECT_EQ(json::parse(said.out)["error"]["code"], 7);
+  std::vector<std::string> second = first;
+  second[2] = "OMPI_COMM_WORLD_RANK=1";
+  const ProgramRun silent = run_command(second, kGhz4);
+  EXPECT_EQ(silent.exit_code, 7);
+  EXPECT_EQ(silent.out + silent.err, "");
+}
+
 TEST_F(Mpi, MoreRanksThanAmplitudesIsAUsageError) {
   const ProgramRun run = run_mpi(4, {"-"}, "OPENQASM 2.0;\nqreg q[1];\nU(0,0,0) q[0];\n");
   EXPECT_EQ(run.exit_code, 2) << run.err;
