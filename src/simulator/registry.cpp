@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -87,6 +88,28 @@ OpenedTransport open_transport(const std::string& backend_name, ExchangeKind wan
                             std::string(communicator.name()) + (refusals.empty() ? "" : " (" + refusals + ")"));
   }
   throw CommunicatorError("no way to move the state between ranks was left (" + refusals + ")");
+}
+
+GpuInfo pick_gpu(const GpuSurvey& survey, const RunOptions& options, int place) {
+  if (survey.devices.empty()) throw DeviceError("there is no GPU to run on: " + survey.reason);
+  std::vector<GpuInfo> usable = options.gpu_ids.empty() ? survey.devices : std::vector<GpuInfo>();
+  for (const int id : options.gpu_ids) {
+    const auto found =
+        std::find_if(survey.devices.begin(), survey.devices.end(), [id](const GpuInfo& gpu) { return gpu.id == id; });
+    if (found == survey.devices.end()) {
+      throw DeviceError("there is no GPU " + std::to_string(id) + " here: " + std::to_string(survey.devices.size()) +
+                        " can be used, counted from 0");
+    }
+    usable.push_back(*found);
+  }
+  const auto number = static_cast<std::size_t>(place);
+  if (number < usable.size()) return usable[number];
+  // A launcher that shows every rank a GPU of its own shows it as the only one.
+  const bool own = usable.size() == 1 && options.gpu_ids.empty() && std::getenv("CUDA_VISIBLE_DEVICES") != nullptr;
+  if (own || options.oversubscribe_gpus) return usable[number % usable.size()];
+  throw DeviceError("rank " + std::to_string(place) + " of this host has no GPU: there are " +
+                    std::to_string(usable.size()) + " for at least " + std::to_string(place + 1) +
+                    " ranks; start fewer ranks, or share GPUs with --oversubscribe-gpus");
 }
 
 int rank_threads(int wanted, std::uint32_t local_bits, int ranks_in_process) {

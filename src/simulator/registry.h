@@ -23,6 +23,10 @@ struct OpenedTransport {
 OpenedTransport open_transport(const std::string& backend_name, ExchangeKind wanted, DistributedState& state,
                                const PoolLayout& pool);
 
+/// The GPU of the rank that is number `place` on its host: the place-th of those named, or of those there are.
+/// DeviceError where that does not exist.
+GpuInfo pick_gpu(const GpuSurvey& survey, const RunOptions& options, int place);
+
 /// Threads of a rank: `wanted`, or this process's share of the cores that it may run on; 1 for small circuits.
 int rank_threads(int wanted, std::uint32_t local_bits, int ranks_in_process);
 /// Bytes that the ranks of this host may use together, and what is free of them now.

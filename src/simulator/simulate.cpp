@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/bits.h"
@@ -61,8 +62,9 @@ class Simulation {
 
   Result run() {
     const Clock::time_point begin = Clock::now();
+    choose();
     together(communicator_, [&] {
-      choose();
+      check_choice();
       make_programs();
       allocate();
     });
@@ -103,8 +105,18 @@ class Simulation {
     }
   }
 
+  /// Ranks on hosts that differ choose alike: a GPU only where all of them have one.
   void choose() {
-    const BackendChoice choice = choose_backend(circuit_, options_);
+    together(communicator_, [&] { choice_ = choose_backend(circuit_, options_); });
+    std::int64_t without_gpu = choice_.backend == "cuda" ? 0 : 1;
+    communicator_.max({&without_gpu, 1});
+    if (without_gpu != 0 && choice_.backend == "cuda" && options_.backend == "auto") {
+      choice_ = {"cpu", "another rank has no GPU", 0};
+    }
+  }
+
+  void check_choice() {
+    const BackendChoice& choice = choice_;
     result_.run.backend = choice.backend;
     result_.run.reason = choice.reason;
     const bool cuda = choice.backend == "cuda";
@@ -115,6 +127,8 @@ class Simulation {
     if (!cuda && options_.pool_share > 0) no_effect("--pool");
     if (!cuda && !options_.gpu_ids.empty()) no_effect("--gpu-ids");
     if (cuda && options_.threads > 0) throw UsageError("--threads has no effect: the circuit runs on a GPU");
+    const int place = communicator_.name() == "mpi" ? launch_environment().local_rank : communicator_.rank();
+    if (cuda) gpu_ = pick_gpu(survey_gpus(), options_, place);
     rank_bits_ = log2_exact(static_cast<Index>(communicator_.size()));
     local_bits_ = circuit_.qubits() - rank_bits_;
   }
@@ -155,23 +169,13 @@ class Simulation {
   std::uint64_t usable_bytes() const {
     if (options_.max_memory > 0) return options_.max_memory;
     if (machine_.kind == BackendKind::kNull) return ~std::uint64_t{0};
-    return machine_.memory_bytes_per_rank / (machine_.kind == BackendKind::kCpu ? ranks_of_host() : 1);
+    if (gpu_) return gpu_->free_bytes;
+    return machine_.memory_bytes_per_rank / ranks_of_host();
   }
   std::uint64_t ranks_of_host() const {
     if (communicator_.name() == "mpi") return static_cast<std::uint64_t>(launch_environment().local_size);
     return static_cast<std::uint64_t>(communicator_.size());
   }
-  int gpu_id() const {
-    const int place = communicator_.name() == "mpi" ? launch_environment().local_rank : communicator_.rank();
-    if (options_.gpu_ids.empty()) return place;
-    const auto count = options_.gpu_ids.size();
-    if (static_cast<std::size_t>(place) >= count && !options_.oversubscribe_gpus) {
-      throw UsageError("rank " + std::to_string(communicator_.rank()) + " has no GPU: " + std::to_string(count) +
-                       " were named");
-    }
-    return options_.gpu_ids[static_cast<std::size_t>(place) % count];
-  }
-
   void require_fit(std::uint64_t needed) const {
     CapacityQuestion question;
     question.qubits = circuit_.qubits();
@@ -179,7 +183,7 @@ class Simulation {
     question.rank = communicator_.rank();
     question.ranks = communicator_.size();
     question.rank_bits = rank_bits_;
-    if (machine_.kind == BackendKind::kCuda) question.device = "GPU " + std::to_string(gpu_id());
+    if (gpu_) question.device = "GPU " + std::to_string(gpu_->id);
     question.needed_bytes = needed;
     question.usable_bytes = usable_bytes();
     require_capacity(question, machine_);
@@ -211,7 +215,7 @@ class Simulation {
     backend.precision = options_.precision;
     const int in_process = communicator_.name() == "threads" ? communicator_.size() : 1;
     backend.threads = rank_threads(options_.threads, local_bits_, in_process);
-    if (machine_.kind == BackendKind::kCuda) backend.device_id = gpu_id();
+    if (gpu_) backend.device_id = gpu_->id;
     backend.instruction_set = options_.instruction_set;
     backend.jit = options_.jit;
     backend.pool_share = options_.pool_share;
@@ -404,7 +408,9 @@ class Simulation {
   const Settings settings_;
   Communicator& communicator_;
   Result result_;
+  BackendChoice choice_;
   Machine machine_;
+  std::optional<GpuInfo> gpu_;  // of this rank, where it runs on one
   std::uint32_t rank_bits_ = 0, local_bits_ = 0, snapshots_ = 0;
   Program program_;
   PoolLayout pool_;

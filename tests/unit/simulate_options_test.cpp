@@ -6,6 +6,7 @@
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "qsim/simulator.h"
+#include "simulator/registry.h"
 
 namespace qsim {
 namespace {
@@ -77,6 +78,20 @@ TEST(SimulateOptions, RefuseTransportsThatAreNotThereOnEveryRank) {
   RunOptions options;
   options.exchange = ExchangeKind::kNccl;
   EXPECT_THROW(simulate(generate("ghz", {8, 0, 1}), options, 4), CommunicatorError);
+}
+
+TEST(PickGpu, GivesEveryRankOfAHostOneOfItsOwn) {
+  const GpuSurvey two{{{0, "A", 100, 90}, {1, "B", 100, 80}}, ""};
+  RunOptions options;
+  EXPECT_EQ(pick_gpu(two, options, 1).name, "B");
+  EXPECT_THROW(pick_gpu(two, options, 2), DeviceError);
+  options.oversubscribe_gpus = true;
+  EXPECT_EQ(pick_gpu(two, options, 2).name, "A");
+  options.gpu_ids = {1};
+  EXPECT_EQ(pick_gpu(two, options, 0).name, "B");
+  options.gpu_ids = {2};
+  EXPECT_THROW(pick_gpu(two, options, 0), DeviceError);
+  EXPECT_THROW(pick_gpu({{}, "no driver"}, {}, 0), DeviceError);
 }
 
 TEST(SimulateOptions, SayWhatWouldFitBeforeAllocating) {
