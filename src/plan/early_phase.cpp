@@ -21,29 +21,55 @@ std::int64_t progress(const SetProblem& problem, Index group, Positions& at) {
   return total;
 }
 
-// The first wires that `plain` makes active, then swaps of one wire for another as long as they help.
-Index choose_group(const SetProblem& problem, const SetSchedule& plain, int size, Positions& at) {
+// The first wires that the sets make active, in their order or from the last set back.
+Index first_wires(const SetSchedule& plain, int size, bool from_end) {
   Index group = 0;
-  for (const Index set : plain.sets) {
+  for (std::size_t i = 0; i < plain.sets.size(); ++i) {
+    const Index set = plain.sets[from_end ? plain.sets.size() - 1 - i : i];
     for (Index rest = set & ~group; rest != 0 && std::popcount(group) < size; rest &= rest - 1) group |= lowest(rest);
   }
+  return group;
+}
+
+// Swaps of one wire for another as long as they help.
+Index climb(const SetProblem& problem, Index group) {
+  Positions at{};
   std::int64_t best = progress(problem, group, at);
   for (bool improved = true; improved;) {
     improved = false;
     for (Index out = group; out != 0 && !improved; out &= out - 1) {
       for (Index in = problem.turning() & ~group; in != 0 && !improved; in &= in - 1) {
         const Index other = (group & ~lowest(out)) | lowest(in);
-        Positions then{};
-        const std::int64_t reached = progress(problem, other, then);
+        const std::int64_t reached = progress(problem, other, at);
         if (reached <= best) continue;
         best = reached;
         group = other;
-        at = then;
         improved = true;
       }
     }
   }
   return group;
+}
+
+// All that `group` can do, then the rest.
+SetSchedule plan_phases(const Timeline& timeline, const SetProblem& problem, const SetRules& rules, Index group) {
+  Positions at{};
+  progress(problem, group, at);
+  std::vector<std::uint32_t> start(timeline.wires, 0), middle(at.begin(), at.begin() + timeline.wires), end;
+  for (const auto& line : timeline.line) end.push_back(static_cast<std::uint32_t>(line.size()));
+  const SetProblem early(timeline, start, middle), late(timeline, middle, end);
+  SetRules early_rules = rules;
+  early_rules.segments = {group};
+  early_rules.budget = rules.budget / 4;
+  SetSchedule schedule = find_sets(early, early_rules);
+  if (!schedule.complete || schedule.sets.empty()) return {};
+  SetRules late_rules = rules;
+  late_rules.before = schedule.sets.back();
+  const SetSchedule rest = find_sets(late, late_rules);
+  schedule.sets.insert(schedule.sets.end(), rest.sets.begin(), rest.sets.end());
+  schedule.segment.assign(schedule.sets.size(), 0);
+  schedule.complete = rest.complete;
+  return schedule;
 }
 
 }  // namespace
@@ -59,28 +85,20 @@ double known_traffic(const SetSchedule& schedule, int local) {
   return total;
 }
 
-SetSchedule plan_early_phase(const Timeline& timeline, const SetProblem& problem, const SetRules& rules,
+SetSchedule plan_early_phase(const Timeline& timeline, const SetProblem& problem, const SetRules& rules, int local,
                              const SetSchedule& plain) {
   const int size = std::popcount(problem.turning()) - (rules.size - rules.low);
-  if (size < rules.size) return {};
-  Positions at{};
-  const Index group = choose_group(problem, plain, size, at);
-  std::vector<std::uint32_t> start(timeline.wires, 0), middle(at.begin(), at.begin() + timeline.wires), end;
-  for (const auto& line : timeline.line) end.push_back(static_cast<std::uint32_t>(line.size()));
-  const SetProblem early(timeline, start, middle), late(timeline, middle, end);
-  SetRules early_rules = rules;
-  early_rules.segments = {group};
-  early_rules.budget = rules.budget / 8;
-  SetSchedule schedule = find_sets(early, early_rules);
-  if (!schedule.complete || schedule.sets.empty()) return {};
-  SetRules late_rules = rules;
-  late_rules.before = schedule.sets.back();
-  late_rules.budget = rules.budget / 2;
-  const SetSchedule rest = find_sets(late, late_rules);
-  schedule.sets.insert(schedule.sets.end(), rest.sets.begin(), rest.sets.end());
-  schedule.segment.assign(schedule.sets.size(), 0);
-  schedule.complete = rest.complete;
-  return schedule;
+  if (size < rules.size) return plain;
+  SetSchedule best = plain;
+  Index tried = 0;
+  for (const bool from_end : {false, true}) {
+    const Index group = climb(problem, first_wires(plain, size, from_end));
+    if (group == tried) break;
+    tried = group;
+    SetSchedule schedule = plan_phases(timeline, problem, rules, group);
+    if (schedule.complete && known_traffic(schedule, local) < known_traffic(best, local)) best = std::move(schedule);
+  }
+  return best;
 }
 
 }  // namespace qsim

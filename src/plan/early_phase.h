@@ -10,9 +10,9 @@ namespace qsim {
 /// Amplitudes that the sets read and write on a rank of `local` bits when wires are born as they become active.
 double known_traffic(const SetSchedule& schedule, int local);
 
-/// A schedule in two phases: any number of sets inside a group of wires that one sweep can complete, then the rest.
-/// Not complete when there is no such group.
-SetSchedule plan_early_phase(const Timeline& timeline, const SetProblem& problem, const SetRules& rules,
+/// The best of `plain` and of schedules in two phases: any number of sets inside a group of wires that one sweep can
+/// complete, then the rest.
+SetSchedule plan_early_phase(const Timeline& timeline, const SetProblem& problem, const SetRules& rules, int local,
                              const SetSchedule& plain);
 
 }  // namespace qsim

@@ -28,6 +28,7 @@ constexpr std::size_t kPartOperations = 8000;  // a longer circuit is planned in
 constexpr std::uint64_t kBudget = 40000;       // moves of the set search for a circuit of one part
 constexpr std::uint64_t kPartBudget = 8000;    // and for each part of a longer one
 constexpr std::uint64_t kStageBudget = 4000;
+constexpr std::size_t kGreedyOperations = 4000;  // longer circuits are not also planned greedily
 
 // When wires that start as a product state become dimensions of memory.
 enum class Births { kLate, kFirstWrite };
@@ -47,12 +48,12 @@ class Planner {
 
   /// False when a plan with all births in the first write cannot be better than `plan`, this one's.
   bool first_write_may_win(const Plan& plan) const {
-    constexpr std::uint64_t kFew = 16;  // in longer plans the first write is a small part
+    const std::uint64_t few = plan.stages.size() == 1 ? 16 : 6;  // in longer plans the first write is a small part
     if (!births_matter_) return false;
     const PlanWork work = plan_work(plan);
     const std::uint64_t write = amplitude_bytes(plan.precision) << plan.local_bits();
     const auto sweeps = static_cast<std::uint64_t>(std::max(1, first_write_sweeps_));
-    return work.sweeps <= kFew && work.bytes_swept_per_rank > write * (2 * sweeps - 1);
+    return work.sweeps <= few && work.bytes_swept_per_rank > write * (2 * sweeps - 1);
   }
 
   Plan run() {
@@ -99,13 +100,80 @@ class Planner {
       stages_ = {all_wires()};
       return;
     }
+    if (known_) return choose_known_stages();
+    const Timeline timeline = build_timeline(lowered_, source(0, first_part(), 0));
+    stages_ = choose_stages(whole(timeline), local_, 0, kStageBudget);
+  }
+
+  std::size_t first_part() const { return std::min(lowered_.ops.size(), kPartOperations); }
+
+  // Tries several first stages on what the known start leaves of the circuit and keeps the one with fewest exchanges.
+  void choose_known_stages() {
+    struct Candidate {
+      Index first = 0;
+      std::uint64_t left = 0;  // turns after the first stage
+    };
+    std::vector<Candidate> candidates;
+    for (const Index first : first_stages()) {
+      const auto same = [&](const Candidate& c) { return c.first == first; };
+      if (std::ranges::any_of(candidates, same)) continue;
+      with_first_stage(first, [&](const SetProblem& problem) {
+        Positions at{};
+        problem.advance(at, first);
+        std::uint64_t done = 0;
+        for (Qubit w = 0; w < wires_; ++w) done += at[w];
+        candidates.push_back({first, problem.turns() - done});
+      });
+    }
+    std::ranges::stable_sort(candidates, {}, &Candidate::left);
+    std::vector<Index> best;
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, candidates.size()) && best.size() != 1; ++i) {
+      with_first_stage(candidates[i].first, [&](const SetProblem& problem) {
+        const auto stages = choose_stages(problem, local_, candidates[i].first, kStageBudget / 4);
+        if (best.empty() || stages.size() < best.size()) best = stages;
+      });
+    }
+    stages_ = std::move(best);
+  }
+
+  template <typename Visit>
+  void with_first_stage(Index first, const Visit& visit) {
+    const Lowered original = lowered_;
+    start_ = absorb_known_start(lowered_, wires_of(all_wires() & ~first));
+    stages_ = {first};
+    const Timeline timeline = build_timeline(lowered_, source(0, first_part(), born_wires()));
+    visit(whole(timeline));
+    lowered_ = original;
+  }
+
+  std::vector<Index> first_stages() {
     Lowered simplified = lowered_;
-    if (known_) absorb_known_start(simplified, {});
+    start_ = absorb_known_start(simplified, {});
     const std::size_t last = std::min(simplified.ops.size(), kPartOperations);
-    const Timeline timeline = build_timeline(simplified, source(0, last, 0));
-    const SetProblem problem = whole(timeline);
-    stages_ =
-        known_ ? choose_known_stages(problem, local_, kStageBudget) : choose_stages(problem, local_, 0, kStageBudget);
+    const Timeline timeline = build_timeline(simplified, source(0, last, all_wires()));
+    Positions start{};
+    for (Qubit w = 0; w < wires_; ++w) start[w] = 1;  // births cost nothing here
+    std::vector<Index> found = known_first_stages(whole(timeline), local_, start);
+    // Wires used last become global; wires used first are done with before the first write.
+    const auto late = by_first_use(simplified), early = by_first_use(lowered_);
+    Index late_local = 0, early_local = 0;
+    for (std::size_t i = 0; i < wires_; ++i) {
+      if (i < static_cast<std::size_t>(local_)) late_local |= bit_mask(late[i]);
+      if (i >= options_.rank_bits) early_local |= bit_mask(early[i]);
+    }
+    found.insert(found.end(), {late_local, early_local});
+    return found;
+  }
+
+  // Wires by their first use as a target.
+  std::vector<Qubit> by_first_use(const Lowered& lowered) const {
+    std::vector<std::size_t> use(wires_, lowered.ops.size());
+    for (std::size_t i = lowered.ops.size(); i-- > 0;)
+      for (const Qubit w : wires_of(lowered.ops[i].target_mask())) use[w] = i;
+    std::vector<Qubit> order(wires_);
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](Qubit a, Qubit b) { return use[a] < use[b]; });
+    return order;
   }
 
   bool enabled(std::string_view pass) const {
@@ -153,17 +221,19 @@ class Planner {
     rules.budget = parts == 1 ? search_budget(timeline) : kPartBudget;
     if (from_known) {
       births_matter_ = problem.turns() > 0 && std::popcount(problem.turning()) > rules.size;
-      if (stages_.size() > 1) rules.born_early = unborn;
+      rules.late_first_turns = births_ == Births::kLate;
+      rules.born_before = births_before_exchanges(unborn);
       if (births_ == Births::kFirstWrite) {
         for (const Qubit w : wires_of(unborn)) rules.start[w] = 1;
       }
     }
     rules.before = first == 0 ? low_wires() : last_set_;
+    const bool two_phases = from_known && births_ == Births::kLate && stages_.size() == 1 && parts == 1;
+    if (two_phases) rules.budget /= 2;
     SetSchedule schedule = find_sets(problem, rules);
-    if (from_known && births_ == Births::kLate && stages_.size() == 1 && parts == 1) {
+    if (two_phases) {
       first_write_sweeps_ = fewest_first_write(problem, rules, unborn);
-      SetSchedule early = plan_early_phase(timeline, problem, rules, schedule);
-      if (early.complete && known_traffic(early, local_) < known_traffic(schedule, local_)) schedule = std::move(early);
+      schedule = plan_early_phase(timeline, problem, rules, local_, schedule);
     }
     const bool anything = !timeline.diagonals.empty() || timeline.global_phase != 0 || !lowered_.ops.empty();
     if (schedule.sets.empty() && anything) {
@@ -172,6 +242,14 @@ class Planner {
     }
     if (!builder_) make_builder(schedule, timeline, unborn);
     emit(timeline, problem, schedule, rules);
+  }
+
+  // By stage: unborn wires that an exchange before it has made global.
+  std::vector<Index> births_before_exchanges(Index unborn) const {
+    std::vector<Index> before(stages_.size(), 0);
+    for (std::size_t s = 1; s < stages_.size(); ++s)
+      before[s] = before[s - 1] | (unborn & stages_[s - 1] & ~stages_[s]);
+    return before;
   }
 
   // Sweeps that are needed at least when the first write bears all wires.
@@ -201,14 +279,15 @@ class Planner {
 
   // Moves worth making: a fraction of the time that the sweeps will take.
   std::uint64_t search_budget(const Timeline& timeline) const {
-    const std::uint64_t share = known_ ? kBudget / 2 : kBudget;
+    const std::uint64_t share = known_ ? kBudget * 3 / 8 : kBudget;
     const std::uint64_t least = std::min<std::uint64_t>(3000, share);
-    if (options_.tile_bits) return share + 12 * timeline.turns.size();
+    const std::uint64_t extra = (known_ ? 6 : 12) * timeline.turns.size();
+    if (options_.tile_bits) return share + extra;
     const CostTable& cost = machine_.cost(options_.precision);
     const double bytes = std::ldexp(static_cast<double>(amplitude_bytes(options_.precision)), local_);
     const double sweep = bytes / cost.read_bytes_per_second + bytes / cost.write_bytes_per_second;
     const double moves = 0.3 * sweep * (1 + static_cast<double>(timeline.turns.size()) / 25) / 0.5e-6;
-    return std::clamp(static_cast<std::uint64_t>(std::min(moves, 1e9)), least, share) + 12 * timeline.turns.size();
+    return std::clamp(static_cast<std::uint64_t>(std::min(moves, 1e9)), least, share) + extra;
   }
 
   // Wires that are active early lie low, so that what is unborn lies high; global wires on top.
@@ -432,9 +511,16 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   Planner late(lowered, machine, options, Births::kLate);
   Plan plan = late.run();
-  if (!late.first_write_may_win(plan)) return plan;
-  Plan first = Planner(lowered, machine, options, Births::kFirstWrite).run();
-  return cheaper(first, plan, options.tile_bits.has_value()) ? first : plan;
+  if (options.start != Start::kZero || !options.known_zeros) return plan;
+  const bool bytes_first = options.tile_bits.has_value() && options.rank_bits == 0;
+  if (late.first_write_may_win(plan)) {
+    Plan first = Planner(lowered, machine, options, Births::kFirstWrite).run();
+    if (cheaper(first, plan, bytes_first)) plan = std::move(first);
+  }
+  // The set search counts sweeps, but early ones are small: packing in order can touch less memory.
+  if (lowered.ops.size() > kGreedyOperations) return plan;
+  Plan greedy = greedy_plan(circuit, machine, options);
+  return cheaper(greedy, plan, bytes_first) ? greedy : plan;
 }
 
 }  // namespace qsim

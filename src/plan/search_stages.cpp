@@ -20,13 +20,33 @@ Index fill(Index set, Index already, int local, Index all) {
 }
 
 // Progress of a known start whose global wires are all but `local_wires`.
-std::int64_t known_value(const SetProblem& problem, Index local_wires, Positions& at) {
-  at = Positions{};
+std::int64_t known_value(const SetProblem& problem, Index local_wires, const Positions& start) {
+  Positions at = start;
   problem.advance(at, all_wires(problem) & ~local_wires);
   problem.advance(at, local_wires);
   std::int64_t total = 0;
   for (int w = 0; w < problem.wires(); ++w) total += at[static_cast<std::size_t>(w)];
   return total;
+}
+
+// Swaps of one local against one global wire for as long as they help.
+Index climb(const SetProblem& problem, Index set, const Positions& start) {
+  const Index all = all_wires(problem);
+  std::int64_t value = known_value(problem, set, start);
+  for (bool improved = true; improved;) {
+    improved = false;
+    for (Index out = set; out != 0 && !improved; out &= out - 1) {
+      for (Index in = all & ~set; in != 0 && !improved; in &= in - 1) {
+        const Index other = (set & ~(out & (~out + 1))) | (in & (~in + 1));
+        const std::int64_t reached = known_value(problem, other, start);
+        if (reached <= value) continue;
+        value = reached;
+        set = other;
+        improved = true;
+      }
+    }
+  }
+  return set;
 }
 
 std::vector<Index> continue_stages(const SetProblem& problem, int local, Index first, const Positions& at,
@@ -66,39 +86,11 @@ std::vector<Index> choose_stages(const SetProblem& problem, int local, Index fir
   return stages;
 }
 
-std::vector<Index> choose_known_stages(const SetProblem& problem, int local, std::uint64_t budget) {
+std::vector<Index> known_first_stages(const SetProblem& problem, int local, const Positions& start) {
   const Index all = all_wires(problem);
-  if (std::popcount(all) == local) return {all};
-  // Swaps of one global against one local wire as long as they help, from the two natural starts.
-  Index best = 0;
-  std::int64_t best_value = -1;
-  Positions best_at{};
-  for (const bool low_first : {true, false}) {
-    Index set = low_first ? low_mask(static_cast<unsigned>(local))
-                          : all & ~low_mask(static_cast<unsigned>(problem.wires() - local));
-    Positions at{};
-    std::int64_t value = known_value(problem, set, at);
-    for (bool improved = true; improved && !problem.finished(at);) {
-      improved = false;
-      for (Index out = set; out != 0 && !improved; out &= out - 1) {
-        for (Index in = all & ~set; in != 0 && !improved; in &= in - 1) {
-          const Index other = (set & ~(out & (~out + 1))) | (in & (~in + 1));
-          Positions then{};
-          const std::int64_t reached = known_value(problem, other, then);
-          if (reached <= value) continue;
-          value = reached;
-          set = other;
-          at = then;
-          improved = true;
-        }
-      }
-    }
-    if (value <= best_value) continue;
-    best_value = value;
-    best = set;
-    best_at = at;
-  }
-  return continue_stages(problem, local, best, best_at, budget);
+  const Index low = low_mask(static_cast<unsigned>(local));
+  const Index high = all & ~low_mask(static_cast<unsigned>(problem.wires() - local));
+  return {climb(problem, low, start), climb(problem, high, start), low, high};
 }
 
 bool stages_suffice(const SetProblem& problem, const std::vector<Index>& stages) {

@@ -11,8 +11,9 @@ namespace qsim {
 /// has `local` wires. One mask when no exchange is needed.
 std::vector<Index> choose_stages(const SetProblem& problem, int local, Index first, std::uint64_t budget);
 
-/// As above from |0...0>, where gates among the wires that start global run before the first write.
-std::vector<Index> choose_known_stages(const SetProblem& problem, int local, std::uint64_t budget);
+/// First stages worth trying from |0...0>, where gates among the wires that start global run before the first write:
+/// each a mask of `local` wires. `start` is where the wires of the problem stand.
+std::vector<Index> known_first_stages(const SetProblem& problem, int local, const Positions& start);
 
 /// True when stages with these local wires play `problem` to its end.
 bool stages_suffice(const SetProblem& problem, const std::vector<Index>& stages);

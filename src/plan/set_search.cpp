@@ -55,6 +55,7 @@ class SetSearch {
       if (!fewer) break;
       best = std::move(*fewer);
     }
+    if (rules_.late_first_turns && best.complete) delay_first_turns(best);
     best.used = used_;
     return best;
   }
@@ -89,12 +90,12 @@ class SetSearch {
     }
   }
 
-  // Backwards through a set; turns that belong to the first segment stay out of later ones.
+  // Backwards through a set; first turns that belong to an earlier segment stay out.
   void go_back(Positions& back, Index set, std::size_t segment) {
     backward_.advance(back, set);
     ++used_;
-    if (segment == 0) return;
-    for (Index rest = rules_.born_early; rest != 0; rest &= rest - 1) {
+    if (rules_.born_before.empty()) return;
+    for (Index rest = rules_.born_before[segment]; rest != 0; rest &= rest - 1) {
       const auto w = static_cast<std::size_t>(std::countr_zero(rest));
       const auto length = static_cast<std::uint16_t>(forward_.length(static_cast<int>(w)));
       if (back[w] == length) back[w] = static_cast<std::uint16_t>(length - 1);
@@ -103,7 +104,7 @@ class SetSearch {
 
   std::uint64_t greedy_tries() const {
     const std::uint64_t sets = 1 + forward_.turns() / 25;
-    return std::clamp<std::uint64_t>(rules_.budget / (8 * sets), 300, 400);
+    return std::clamp<std::uint64_t>(rules_.budget / (8 * sets), rules_.low == 0 ? 100 : 300, 400);
   }
 
   bool reached(const Positions& at, const Positions& goal) const {
@@ -122,8 +123,8 @@ class SetSearch {
 
   Positions advanced(const Positions& at, Index set, std::size_t segment) {
     Positions result = at;
-    if (segment > 0) {  // too late for first turns that belong to the first segment
-      for (Index rest = rules_.born_early & set; rest != 0; rest &= rest - 1) {
+    if (!rules_.born_before.empty()) {  // too late for first turns that belong to an earlier segment
+      for (Index rest = rules_.born_before[segment] & set; rest != 0; rest &= rest - 1) {
         if (at[static_cast<std::size_t>(std::countr_zero(rest))] == 0) set &= ~(rest & (~rest + 1));
       }
     }
@@ -290,6 +291,29 @@ class SetSearch {
       i = up ? i + 1 : i - 1;
     }
     return std::nullopt;
+  }
+
+  // Takes wires out of the first sets that have them where later ones can do their turns.
+  void delay_first_turns(SetSchedule& schedule) {
+    replay(schedule);
+    for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
+      const Index previous = i > 0 ? schedule.sets[i - 1] : rules_.before;
+      const Index next = i + 1 < schedule.sets.size() ? schedule.sets[i + 1] : 0;
+      for (Index rest = schedule.sets[i]; rest != 0; rest &= rest - 1) {
+        const Index wire = rest & (~rest + 1);
+        if (before_[i][static_cast<std::size_t>(std::countr_zero(rest))] != 0) continue;
+        const Index other = schedule.sets[i] & ~wire;
+        const auto few = [&](Index neighbour) {
+          const int common = std::popcount(other & neighbour);
+          return neighbour != 0 && common < rules_.low && common < std::popcount(schedule.sets[i] & neighbour);
+        };
+        if (few(previous) || few(next)) continue;
+        Index lacking = 0;
+        if (gap(advanced(before_[i], other, schedule.segment[i]), after_[i + 1], lacking) == 0)
+          schedule.sets[i] = other;
+      }
+      before_[i + 1] = advanced(before_[i], schedule.sets[i], schedule.segment[i]);
+    }
   }
 
   // Moves of set i alone; true when nothing is missing any more.

@@ -10,13 +10,14 @@ namespace qsim {
 
 /// What the sets must obey. Everything is deterministic: the budget counts moves of the game, not time.
 struct SetRules {
-  std::vector<Index> segments;   // wires that may be active, one mask a segment, in order; each gets one set or more
-  int size = 12;                 // wires in a set, where its segment has that many
-  int low = 3;                   // wires that a set shares with the one before, where it can
-  Index before = 0;              // the set before the first; 0 = free
-  Positions start{};             // where the wires stand
-  Index born_early = 0;          // wires whose first turn must run in the first segment
-  std::uint64_t budget = 40000;  // how often the search may advance a set
+  std::vector<Index> segments;     // wires that may be active, one mask a segment, in order; each gets one set or more
+  int size = 12;                   // wires in a set, where its segment has that many
+  int low = 3;                     // wires that a set shares with the one before, where it can
+  Index before = 0;                // the set before the first; 0 = free
+  Positions start{};               // where the wires stand
+  std::vector<Index> born_before;  // by segment: wires whose first turn must run before it; empty = none
+  bool late_first_turns = false;   // wires join sets no sooner than they must: their first turns are births
+  std::uint64_t budget = 40000;    // how often the search may advance a set
   std::uint64_t seed = 1;
 };
 

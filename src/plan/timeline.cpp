@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "plan/basis_change.h"
+#include "plan/matrix_forms.h"
 
 namespace qsim {
 namespace {
@@ -157,7 +158,37 @@ class Builder {
     pending_[wire].sources.clear();
   }
 
+  // Unborn wires that are in a basis state (their pending matrix applied to |0>), and those of them that are 1.
+  Index known_wires(Index wires, Index& ones) const {
+    Index known = 0;
+    for (Index rest = wires & part_.unborn; rest != 0; rest &= rest - 1) {
+      const Pending& pending = pending_[static_cast<std::size_t>(std::countr_zero(rest))];
+      const Index wire = rest & (~rest + 1);
+      if (!pending.birth) continue;
+      if (std::abs(pending.matrix[2]) <= kZeroEntry) known |= wire;
+      if (std::abs(pending.matrix[0]) <= kZeroEntry) {
+        known |= wire;
+        ones |= wire;
+      }
+    }
+    return known;
+  }
+
   void add_diagonal(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
+    Index ones = 0;
+    const Index known = known_wires(mask | parity, ones);
+    if (known != 0 && !std::has_single_bit(mask | parity)) {
+      if ((mask & known & (value ^ ones)) != 0) return vanish(gates);
+      if ((std::popcount(parity & ones) & 1) != 0) {
+        add_diagonal(mask & ~known, value & ~known, 0, angle, 0);
+        angle = -angle;
+      }
+      if (parity != 0 && (parity & ~known) == 0) return vanish(gates);
+      mask &= ~known;
+      value &= ~known;
+      parity &= ~known;
+      if ((mask | parity) == 0) return add_term(0, 0, 0, angle, gates);
+    }
     if (std::has_single_bit(mask | parity)) {  // belongs to the wire's pending product
       const Complex phase = std::polar(1.0, angle);
       const bool on_one = parity != 0 || value != 0;
@@ -270,12 +301,15 @@ class Builder {
   }
 
   void add_joint(const LoweredOp& op, std::span<const Complex> matrix) {
+    Index ones = 0;
+    const Index known = known_wires(op.control_mask, ones);
+    if (((op.control_value ^ ones) & known) != 0) return vanish(op.gates);
     Turn turn;
     turn.target_count = op.target_count;
-    turn.control_mask = op.control_mask;
-    turn.control_value = op.control_value;
+    turn.control_mask = op.control_mask & ~known;
+    turn.control_value = op.control_value & ~known;
     turn.gates = op.gates;
-    for (Index rest = op.control_mask; rest != 0; rest &= rest - 1) {
+    for (Index rest = turn.control_mask; rest != 0; rest &= rest - 1) {
       const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
       settle(wire);
       if (is_flip(pending_[wire].matrix)) turn.control_value ^= bit_mask(wire);
@@ -284,7 +318,7 @@ class Builder {
     std::vector<Complex> total(matrix.begin(), matrix.end());
     for (std::size_t j = 0; j < op.target_count; ++j) {
       const std::uint32_t wire = op.targets[j];
-      if (pending_[wire].birth || (op.control_mask != 0 && !is_identity(pending_[wire].matrix))) emit_turn(wire);
+      if (pending_[wire].birth || (turn.control_mask != 0 && !is_identity(pending_[wire].matrix))) emit_turn(wire);
     }
     const auto joint_id = static_cast<std::uint32_t>(result_.turns.size());
     for (std::size_t j = 0; j < op.target_count; ++j) {

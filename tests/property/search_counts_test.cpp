@@ -106,6 +106,30 @@ TEST(SearchCounts, KnownZerosNeverCostMore) {
   }
 }
 
+TEST(SearchCounts, TheSearchIsNeverWorseThanTheGreedyPlanner) {
+  for (const GeneratorInfo& family : generators()) {
+    const Circuit circuit = generate(family.name, {22, family.default_depth, 1});
+    for (const Start start : {Start::kZero, Start::kRandom}) {
+      for (std::uint32_t rank_bits = 0; rank_bits <= 3; ++rank_bits) {
+        PlanOptions options;
+        options.tile_bits = 9;
+        options.start = start;
+        options.rank_bits = rank_bits;
+        const PlanWork search = plan_work(make_plan(circuit, find_machine("h200"), options));
+        options.strategy = Strategy::kGreedy;
+        const PlanWork greedy = plan_work(make_plan(circuit, find_machine("h200"), options));
+        SCOPED_TRACE(std::string(family.name) + ", start " + std::to_string(static_cast<int>(start)) + ", rank bits " +
+                     std::to_string(rank_bits));
+        EXPECT_LE(search.total_seconds, greedy.total_seconds);
+        if (start == Start::kRandom) {
+          EXPECT_LE(search.exchanges, greedy.exchanges);
+          EXPECT_LE(search.sweeps, greedy.sweeps);
+        }
+      }
+    }
+  }
+}
+
 TEST(SearchCounts, TheSameRequestGivesTheSamePlan) {
   const Circuit circuit = generate("random", {24, 10, 1});
   PlanOptions options;

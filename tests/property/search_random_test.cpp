@@ -124,5 +124,39 @@ TEST(SearchRandom, EveryPlanGivesTheReferenceState) {
   EXPECT_GT(planned, 4000);
 }
 
+// Longer than the part that is planned at once.
+TEST(SearchRandom, LongCircuitsArePlannedInParts) {
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    test::RandomCircuitOptions random;
+    random.qubits = 5 + static_cast<unsigned>(seed % 2);
+    random.operations = 17000;
+    random.seed = seed;
+    random.max_controls = 2;
+    const Circuit circuit = test::random_circuit(random);
+    for (std::uint32_t rank_bits = 0; rank_bits <= 2; ++rank_bits) {
+      Setting setting;
+      setting.tile_bits = 4;
+      setting.rank_bits = rank_bits;
+      setting.start = rank_bits == 1 ? Start::kRandom : Start::kZero;
+      setting.trace = seed == 2;
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", rank bits " + std::to_string(rank_bits));
+      EXPECT_TRUE(check(circuit, machine, setting, seed));
+    }
+  }
+}
+
+TEST(SearchRandom, UnknownPassesAreNamedWithTheKnownOnes) {
+  PlanOptions options;
+  options.disabled_passes = {"no_such_pass"};
+  try {
+    make_plan(Circuit(2), find_machine("cpu"), options);
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_NE(error.hint().find("merge_runs"), std::string::npos) << error.hint();
+  }
+}
+
 }  // namespace
 }  // namespace qsim

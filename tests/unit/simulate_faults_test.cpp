@@ -12,7 +12,7 @@ namespace qsim {
 namespace {
 
 TEST(SimulateFaults, OfOneRankEndTheRunWithItsError) {
-  const Circuit circuit = generate("random", {9, 4, 2});
+  const Circuit circuit = generate("random", {9, 12, 2});
   RunOptions options;
   options.marginals = true;
   options.top = 3;
