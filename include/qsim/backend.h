@@ -85,6 +85,12 @@ class Backend {
   /// Uploads (and compiles) sweeps that are specialised to this rank; returns the handle of the first, the others
   /// follow.
   virtual std::uint32_t prepare(std::span<const Sweep> sweeps) = 0;
+  /// Says that `handle` will run in chunks that fix the bits of `mask`, so that nothing is made or uploaded beside an
+  /// exchange.
+  virtual void expect_chunks(std::uint32_t handle, Index mask) {
+    (void)handle;
+    (void)mask;
+  }
   /// Forgets all prepared sweeps.
   virtual void clear_sweeps() = 0;
   /// Runs prepared sweep `handle` on the tiles inside `chunk` (its mask names inactive bits only). With

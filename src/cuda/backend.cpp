@@ -92,6 +92,10 @@ class CudaBackend final : public Backend {
     set_device();
     return runner_->prepare(sweeps, lane(0));
   }
+  void expect_chunks(std::uint32_t handle, Index mask) override {
+    set_device();
+    runner_->expect_chunks(handle, mask, lane(0));
+  }
   void clear_sweeps() override {
     synchronize();
     runner_->clear();
@@ -117,6 +121,7 @@ class CudaBackend final : public Backend {
   void* native_lane(int lane_number) override { return use_lane(lane_number); }
   void fork() override {
     set_device();
+    runner_->hold_loading(true);
     check(cudaEventRecord(events_[0].get(), lane(0)), "cudaEventRecord");
     for (int other = 1; other < kLanes; ++other) {
       check(cudaStreamWaitEvent(lane(other), events_[0].get()), "cudaStreamWaitEvent");
@@ -124,6 +129,7 @@ class CudaBackend final : public Backend {
   }
   void join() override {
     set_device();
+    runner_->hold_loading(false);
     for (int other = 1; other < kLanes; ++other) {
       if (!lane_used_[static_cast<std::size_t>(other)]) continue;
       lane_used_[static_cast<std::size_t>(other)] = false;

@@ -158,10 +158,10 @@ Jit::Ticket Jit::request(const std::string& source, std::uint32_t shared_bytes, 
   return ticket;
 }
 
-const DriverKernel* Jit::find(Ticket ticket) {
+const DriverKernel* Jit::find(Ticket ticket, bool may_load) {
   State::Entry& entry = state_->entries.at(ticket);
   if (entry.kernel != nullptr) return entry.kernel.get();
-  if (!entry.failure.empty()) return nullptr;
+  if (!may_load || !entry.failure.empty()) return nullptr;
   {
     const std::lock_guard lock(state_->mutex);
     if (!entry.done) return nullptr;

@@ -33,8 +33,9 @@ class Jit {
   /// Starts making the kernel of `source` (at once when it is in the cache); the same source gives the same ticket.
   /// With `cached_only`, nothing is compiled.
   Ticket request(const std::string& source, std::uint32_t shared_bytes, bool cached_only = false);
-  /// The kernel when it is ready, null while it is not (or when it failed). Call it on the device's thread.
-  const DriverKernel* find(Ticket ticket);
+  /// The kernel when it is ready, null while it is not (or when it failed); without `may_load`, only one that find() or
+  /// wait() has given before. Call it on the device's thread.
+  const DriverKernel* find(Ticket ticket, bool may_load = true);
   /// Waits for the kernel; DeviceError with the compiler's log when it failed.
   const DriverKernel& wait(Ticket ticket);
 

@@ -92,6 +92,15 @@ class Runner final : public SweepRunner {
     return first;
   }
 
+  void expect_chunks(std::uint32_t handle, Index mask, cudaStream_t stream) override {
+    Variant& variant = variant_for(prepared_.at(handle), mask);
+    make_resident(variant, stream);
+    if (mode_ != JitMode::kOnly) return;
+    for (const Part& part : variant.parts) (void)jit_->wait(*part.ticket);
+  }
+
+  void hold_loading(bool held) override { loading_held_ = held; }
+
   void clear() override {
     prepared_.clear();
     table_used_ = 0;
@@ -100,14 +109,10 @@ class Runner final : public SweepRunner {
 
   void run(std::uint32_t handle, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) override {
     Prepared& prepared = prepared_.at(handle);
-    Variant* variant = find_variant(prepared, chunk.mask);
-    if (variant == nullptr) {
-      prepared.variants.push_back(make_variant(prepared.sweep, chunk.mask));
-      variant = &prepared.variants.back();
-    }
-    make_resident(*variant, stream);
-    for (std::size_t i = 0; i < variant->parts.size(); ++i) {
-      launch(variant->parts[i], chunk, stream, accumulate_norm && i + 1 == variant->parts.size());
+    Variant& variant = variant_for(prepared, chunk.mask);
+    make_resident(variant, stream);
+    for (std::size_t i = 0; i < variant.parts.size(); ++i) {
+      launch(variant.parts[i], chunk, stream, accumulate_norm && i + 1 == variant.parts.size());
     }
     if (handle >= kKeptSweeps) prepared.variants.clear();
   }
@@ -189,11 +194,12 @@ class Runner final : public SweepRunner {
     }
   }
 
-  static Variant* find_variant(Prepared& prepared, Index chunk_mask) {
+  /// The program whose tiles leave `chunk_mask` outside; made when there is none yet.
+  Variant& variant_for(Prepared& prepared, Index chunk_mask) {
     for (Variant& variant : prepared.variants) {
-      if ((variant.inside & chunk_mask) == 0) return &variant;
+      if ((variant.inside & chunk_mask) == 0) return variant;
     }
-    return nullptr;
+    return prepared.variants.emplace_back(make_variant(prepared.sweep, chunk_mask));
   }
 
   void place_tables(Variant& variant, std::uint64_t at) {
@@ -264,7 +270,7 @@ class Runner final : public SweepRunner {
     if (mode_ == JitMode::kOnly) return &jit_->wait(*part.ticket);
     // A small sweep that keeps coming back deserves its kernel too.
     if (++part.uses == kCompileUses) ask_for_kernel(part, false);
-    return jit_->find(*part.ticket);
+    return jit_->find(*part.ticket, !loading_held_);
   }
 
   void launch_generated(Part& part, const DriverKernel& kernel, std::uint64_t at, ChunkView chunk, cudaStream_t stream,
@@ -307,6 +313,7 @@ class Runner final : public SweepRunner {
 
   JitMode mode_;
   std::unique_ptr<Jit> jit_;
+  bool loading_held_ = false;
   std::vector<std::byte> arguments_;
   SweepMemory memory_;
   std::vector<Prepared> prepared_;

@@ -24,7 +24,11 @@ class SweepRunner {
   virtual ~SweepRunner() = default;
   virtual void set_memory(const SweepMemory& memory) = 0;
   virtual std::uint32_t prepare(std::span<const Sweep> sweeps, cudaStream_t stream) = 0;
+  virtual void expect_chunks(std::uint32_t handle, Index mask, cudaStream_t stream) = 0;
   virtual void clear() = 0;
+  /// While held, no kernel is loaded: loading can wait for the device, and the device for a rank that waits for this
+  /// one.
+  virtual void hold_loading(bool held) = 0;
   virtual void run(std::uint32_t handle, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) = 0;
 };
 

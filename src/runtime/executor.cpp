@@ -79,6 +79,7 @@ std::size_t Executor::prepare(const Plan& plan) {
   prepared.played_bits = plan.rank_bits - state_.rank_bits;
   state_.layout.bit_of.reserve(state_.qubits);  // assigned to later, when nothing may be allocated
   for (const Stage& stage : plan.stages) prepare_stage(prepared, stage);
+  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) expect_chunks(prepared, stage);
   norms_.resize(std::max(norms_.size(), plan.stages.size()));
   plans_.push_back(std::move(prepared));
   return plans_.size() - 1;
@@ -107,6 +108,20 @@ void Executor::prepare_stage(PreparedPlan& prepared, const Stage& stage) {
     if (sweeps.empty()) continue;
     const std::uint32_t handle = state_.backend.prepare(sweeps);
     if (part == 0) target.first_handle = handle;
+  }
+}
+
+/// The sweeps beside the exchange of stage `number` run in chunks: the backend gets ready for that now.
+void Executor::expect_chunks(const PreparedPlan& prepared, std::size_t number) {
+  const std::optional<Exchange>& exchange = prepared.stages[number].exchange;
+  if (!exchange) return;
+  const auto& stages = prepared.plan->stages;
+  if (number > 0 && leaves_last_to_exchange(prepared, number - 1, stages[number - 1].sweeps.size())) {
+    const auto last = static_cast<std::uint32_t>(stages[number - 1].sweeps.size() - 1);
+    state_.backend.expect_chunks(prepared.stages[number - 1].first_handle + last, exchange->chunk_mask);
+  }
+  if (exchange->overlap_after && !stages[number].sweeps.empty()) {
+    state_.backend.expect_chunks(prepared.stages[number].first_handle, exchange->chunk_mask);
   }
 }
 

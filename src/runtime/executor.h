@@ -70,6 +70,7 @@ class Executor {
   };
 
   void prepare_stage(PreparedPlan& prepared, const Stage& stage);
+  void expect_chunks(const PreparedPlan& prepared, std::size_t number);
   void prepare_exchange(PreparedStage& target, const Plan& plan, const Stage& stage);
   void sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t number, bool norm);
   bool leaves_last_to_exchange(const PreparedPlan& prepared, std::size_t stage, std::size_t sweeps_left) const;

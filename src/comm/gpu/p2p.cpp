@@ -7,8 +7,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include <bit>
-#include <cstring>
+#include <chrono>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "comm/gpu/driver.h"
@@ -18,6 +19,8 @@
 
 namespace qsim {
 namespace {
+
+constexpr std::chrono::seconds kPatience{60};  // a lane's longest exchange takes a few seconds
 
 enum Signal : std::size_t { kReady, kRead, kSignalCount };
 
@@ -53,7 +56,10 @@ class P2pTransport final : public Transport {
         board_(kSignalCount * ranks_ * lanes_),
         states_(communicator, backend.state()),
         boards_(communicator, board_.region()),
-        counts_(ranks_ * lanes_, 0) {}
+        counts_(ranks_ * lanes_, 0) {
+    warm_up_copies(shape_, backend.state().data, backend.slot(0).data,
+                   static_cast<cudaStream_t>(backend.native_lane(0)));
+  }
 
   ~P2pTransport() override {
     // A rank that leaves early releases every stream that waits for it: flags far ahead satisfy all waits.
@@ -86,8 +92,25 @@ class P2pTransport final : public Transport {
     copy_buffer_to_view(shape_, mine, buffer, backend_.state().data, stream);
   }
 
+  /// Waits for every lane; a peer that has gone would leave them waiting for ever, so no progress is an error.
   void finish() override {
-    backend_.synchronize();
+    auto last_progress = std::chrono::steady_clock::now();
+    for (std::size_t lane = 0; lane < lanes_;) {
+      const cudaError_t status =
+          cudaStreamQuery(static_cast<cudaStream_t>(backend_.native_lane(static_cast<int>(lane))));
+      if (status == cudaSuccess) {
+        last_progress = std::chrono::steady_clock::now();
+        ++lane;
+        continue;
+      }
+      if (status != cudaErrorNotReady) check_cuda(status, "cudaStreamQuery of a lane that trades");
+      if (std::chrono::steady_clock::now() - last_progress > kPatience) {
+        throw CommunicatorError("rank " + std::to_string(rank_) + " waited " + std::to_string(kPatience.count()) +
+                                    " s for its peers' chunks on lane " + std::to_string(lane),
+                                static_cast<int>(rank_), "choose another way with --exchange");
+      }
+      std::this_thread::yield();
+    }
     finished_ = true;
   }
 
