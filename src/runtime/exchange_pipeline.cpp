@@ -74,6 +74,7 @@ void ExchangePipeline::trade(ChunkView mine, ChunkView theirs, int peer, int lan
   // A slot always serves the same lane, so that its uses are in order.
   const auto lanes = static_cast<std::uint32_t>(std::max(1, backend_.lanes()));
   const std::uint32_t slots_a_lane = std::max(1u, slots_ / lanes);
+  const double begin = profile != nullptr ? profile->now() : 0;
   Index piece = 0;
   do {
     const std::uint32_t slot = (static_cast<std::uint32_t>(lane) + lanes * (turn_++ % slots_a_lane)) % slots_;
@@ -82,6 +83,13 @@ void ExchangePipeline::trade(ChunkView mine, ChunkView theirs, int peer, int lan
     bytes_sent_ += (amplitude_bytes_ << local_bits_) >> count_bits(mine.mask | cut);
     piece = next_under_mask(piece, cut);
   } while (piece != 0);
+  if (profile != nullptr) profile->add(Span::Kind::kTrade, static_cast<std::uint32_t>(peer), lane, begin);
+}
+
+void ExchangePipeline::run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane) {
+  const double begin = profile != nullptr ? profile->now() : 0;
+  backend_.sweep(sweep.handle, view, lane, sweep.accumulate_norm);
+  if (profile != nullptr) profile->add(Span::Kind::kSweep, sweep.number, lane, begin);
 }
 
 void ExchangePipeline::run(const Exchange& exchange, std::optional<ChunkedSweep> before,
@@ -98,7 +106,7 @@ void ExchangePipeline::run(const Exchange& exchange, std::optional<ChunkedSweep>
   Index chunk = 0;
   do {
     const ChunkView view{exchange.chunk_mask, chunk};
-    if (before) backend_.sweep(before->handle, view, lane, before->accumulate_norm);
+    if (before) run_chunk(*before, view, lane);
     const auto travel = Clock::now();
     for (Index d = 1; d < partners; ++d) {
       const Index peer = rank_ ^ deposit_bits(d, masks.global);
@@ -107,7 +115,7 @@ void ExchangePipeline::run(const Exchange& exchange, std::optional<ChunkedSweep>
       trade({mask, chunk | theirs}, {mask, chunk | own}, static_cast<int>(peer), lane);
     }
     if (complete_at_return) seconds_ += seconds_since(travel);
-    if (after) backend_.sweep(after->handle, view, lane, after->accumulate_norm);
+    if (after) run_chunk(*after, view, lane);
     lane = (lane + 1) % lanes;
     chunk = next_under_mask(chunk, exchange.chunk_mask);
   } while (chunk != 0);

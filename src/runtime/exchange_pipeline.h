@@ -8,6 +8,7 @@
 #include "qsim/backend.h"
 #include "qsim/plan.h"
 #include "runtime/distributed_state.h"
+#include "runtime/profile.h"
 
 namespace qsim {
 
@@ -15,6 +16,7 @@ namespace qsim {
 struct ChunkedSweep {
   std::uint32_t handle = 0;
   bool accumulate_norm = false;
+  std::uint32_t number = 0;  // in its stage
 };
 
 class ExchangePipeline {
@@ -33,6 +35,8 @@ class ExchangePipeline {
   /// A slot for data that is to stay while views are traded on lane 0 (which uses the others): needs two slots.
   std::uint32_t spare_slot() const;
 
+  Profile* profile = nullptr;  // where there is one, spans are added to it
+
   std::uint64_t bytes_sent() const { return bytes_sent_; }
   /// Wall time with a transfer in flight.
   double seconds() const { return seconds_; }
@@ -40,6 +44,7 @@ class ExchangePipeline {
  private:
   void trade(ChunkView mine, ChunkView theirs, int peer, int lane);
   void require_transport() const;
+  void run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane);
 
   Backend& backend_;
   Transport* transport_;

@@ -206,15 +206,18 @@ void Executor::sweep(const PreparedPlan& prepared, std::size_t stage, std::size_
   const std::uint32_t plan_bits = prepared.plan->local_bits();
   const Index played = low_mask(prepared.played_bits);
   auto handle = handles.first_handle + static_cast<std::uint32_t>(number);
+  const double begin = profile != nullptr ? profile->now() : 0;
   for (Index part = 0; part <= played; ++part) {
     state_.backend.sweep(handle, {played << plan_bits, part << plan_bits}, 0, norm);
     handle += static_cast<std::uint32_t>(handles.sweep_bytes.size());
   }
+  if (profile != nullptr) profile->add(Span::Kind::kSweep, static_cast<std::uint32_t>(number), 0, begin);
   count_sweep(prepared, stage, number);
 }
 
 void Executor::run_stage(const PreparedPlan& prepared, std::size_t number) {
   const PreparedStage& stage = prepared.stages[number];
+  if (profile != nullptr) profile->set_stage(number);
   const std::size_t count = stage.sweep_bytes.size();
   std::size_t next = stage.exchange ? run_exchange(prepared, number) : 0;
   if (stage.inner_exchange) run_sweep(*stage.inner_exchange, stage.inner_bytes);
@@ -239,10 +242,11 @@ std::size_t Executor::run_exchange(const PreparedPlan& prepared, std::size_t num
   if (held_back_) {
     const PreparedStage& previous = prepared.stages[number - 1];
     const std::size_t last = previous.sweep_bytes.size() - 1;
-    before = ChunkedSweep{previous.first_handle + static_cast<std::uint32_t>(last), before_norm};
+    before = ChunkedSweep{previous.first_handle + static_cast<std::uint32_t>(last), before_norm,
+                          static_cast<std::uint32_t>(last)};
     count_sweep(prepared, number - 1, last);
   }
-  if (with_after) after = ChunkedSweep{prepared.stages[number].first_handle, after_norm};
+  if (with_after) after = ChunkedSweep{prepared.stages[number].first_handle, after_norm, 0};
   exchanges_.run(exchange, before, after);
   ++counts_.exchanges;
   step_done(prepared, exchange.predicted_seconds);
@@ -270,7 +274,9 @@ void Executor::step_done(const PreparedPlan& prepared, double predicted_seconds)
 }
 
 void Executor::run_sweep(std::uint32_t handle, std::uint64_t bytes) {
+  const double begin = profile != nullptr ? profile->now() : 0;
   state_.backend.sweep(handle, {}, 0, false);
+  if (profile != nullptr) profile->add(Span::Kind::kSwap, 0, 0, begin);
   ++counts_.sweeps;
   counts_.bytes_swept += bytes;
 }

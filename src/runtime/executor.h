@@ -9,6 +9,7 @@
 #include "qsim/plan.h"
 #include "runtime/distributed_state.h"
 #include "runtime/exchange_pipeline.h"
+#include "runtime/profile.h"
 
 namespace qsim {
 
@@ -46,6 +47,8 @@ class Executor {
   /// Sweeps with fewer active bits get more while they are prepared, where the plan's shard has them: a backend that
   /// widens narrow sweeps itself could do so differently for shards of another size.
   std::uint32_t least_active_bits = 0;
+
+  Profile* profile = nullptr;  // where there is one, spans are added to it
 
   /// Called with the share of a plan's predicted time that is done.
   std::function<void(double)> on_progress;

@@ -1,10 +1,37 @@
 // The message states the arithmetic: what the state takes, what a rank has, what would fit.
 #include "simulator/capacity.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "qsim/error.h"
 
 namespace qsim {
+namespace {
+
+/// Rounds up like the pool does with its items.
+constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+}  // namespace
+
+PoolLayout program_layout(const Program& program, const Machine& machine, std::uint32_t rank_bits) {
+  PoolLayout all;
+  for (const Plan& plan : program.plans) {
+    Plan sized;
+    sized.qubits = plan.qubits;
+    sized.rank_bits = rank_bits;
+    sized.tile_bits = plan.tile_bits;
+    sized.precision = plan.precision;
+    PoolLayout one = pool_layout(plan.rank_bits == rank_bits ? plan : sized, machine);
+    one.table_bytes = pool_layout(plan, machine).table_bytes << (plan.rank_bits - rank_bits);
+    all.state_bytes = std::max(all.state_bytes, one.state_bytes);
+    all.chunk_bytes = std::max(all.chunk_bytes, one.chunk_bytes);
+    all.chunk_slots = std::max(all.chunk_slots, one.chunk_slots);
+    all.table_bytes += rounded(one.table_bytes);
+    all.scratch_bytes = std::max(all.scratch_bytes, one.scratch_bytes);
+  }
+  return all;
+}
 
 void require_capacity(const CapacityQuestion& question, const Machine& machine) {
   if (question.needed_bytes <= question.usable_bytes) return;

@@ -9,6 +9,10 @@
 
 namespace qsim {
 
+/// What a pool needs to hold any one of the program's plans and the tables of all of them on 2^rank_bits ranks, which
+/// play the ranks of the plans where those are more.
+PoolLayout program_layout(const Program& program, const Machine& machine, std::uint32_t rank_bits);
+
 struct CapacityQuestion {
   std::uint32_t qubits = 0;
   Precision precision = Precision::kDouble;

@@ -93,7 +93,6 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
   if (ranks == 1 && options.exchange != ExchangeKind::kAuto) {
     throw UsageError("--exchange has no effect: there is one rank, so nothing is exchanged");
   }
-  if (!options.profile_path.empty()) throw UnsupportedError("--profile is not supported by this version");
   settings.seed_given = options.seed.has_value();
   if (options.seed) {
     settings.seed = *options.seed;

@@ -29,31 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Rounds up like the pool does with its items.
-constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
-
 constexpr std::uint32_t kVirtualRankBits = 3;  // --reproducible plans for 8 ranks
-
-/// What a pool needs to hold any one of the program's plans and the tables of all of them on 2^rank_bits ranks, which
-/// play the ranks of the plans where those are more.
-PoolLayout program_layout(const Program& program, const Machine& machine, std::uint32_t rank_bits) {
-  PoolLayout all;
-  for (const Plan& plan : program.plans) {
-    Plan sized;
-    sized.qubits = plan.qubits;
-    sized.rank_bits = rank_bits;
-    sized.tile_bits = plan.tile_bits;
-    sized.precision = plan.precision;
-    PoolLayout one = pool_layout(plan.rank_bits == rank_bits ? plan : sized, machine);
-    one.table_bytes = pool_layout(plan, machine).table_bytes << (plan.rank_bits - rank_bits);
-    all.state_bytes = std::max(all.state_bytes, one.state_bytes);
-    all.chunk_bytes = std::max(all.chunk_bytes, one.chunk_bytes);
-    all.chunk_slots = std::max(all.chunk_slots, one.chunk_slots);
-    all.table_bytes += rounded(one.table_bytes);
-    all.scratch_bytes = std::max(all.scratch_bytes, one.scratch_bytes);
-  }
-  return all;
-}
 
 class Simulation {
  public:
@@ -202,7 +178,7 @@ class Simulation {
   void allocate() {
     const Clock::time_point start = Clock::now();
     pool_ = program_layout(program_, machine_, rank_bits_);
-    if (inverse_) pool_.table_bytes += rounded(pool_layout(inverse_->plan(), machine_).table_bytes);
+    if (inverse_) pool_.table_bytes += pool_layout(inverse_->plan(), machine_).table_bytes + 256;
     if (program_.dynamic) add_snapshots();
     require_fit(pool_.total_bytes());
     if (machine_.kind == BackendKind::kCpu && options_.max_memory == 0 &&
@@ -239,6 +215,10 @@ class Simulation {
     }
     exchanges_ = std::make_unique<ExchangePipeline>(*run_state_, used, pool_);
     executor_ = std::make_unique<Executor>(*run_state_, *exchanges_, options_.verify != Verify::kOff);
+    if (!options_.profile_path.empty()) {
+      profile_ = std::make_unique<Profile>();
+      executor_->profile = exchanges_->profile = profile_.get();
+    }
     if (options_.reproducible) executor_->least_active_bits = 10;
     program_run_ = std::make_unique<ProgramRun>(program_, circuit_, *run_state_, *exchanges_, *executor_, snapshots_);
     compute([&] {
@@ -283,6 +263,7 @@ class Simulation {
   void run_once() {
     executor_->clear_counts();
     communicator_.barrier();
+    if (profile_) profile_->restart();
     const Clock::time_point begin = Clock::now();
     const double exchange_before = exchange_seconds_;
     const std::uint64_t bytes_before = exchange_bytes_;
@@ -345,9 +326,17 @@ class Simulation {
   }
 
   void write_files() {
-    if (options_.statevector_path.empty()) return;
+    if (options_.statevector_path.empty() && !profile_) return;
     const Clock::time_point start = Clock::now();
-    result_.results.files = {write_state_file(*run_state_, *exchanges_, options_.statevector_path)};
+    executor_->profile = exchanges_->profile = nullptr;
+    std::vector<OutputFile>& files = result_.results.files.emplace();
+    if (profile_) {
+      write_profile(*profile_, communicator_, options_.profile_path);
+      files.push_back({"profile", options_.profile_path, "", {}});
+    }
+    if (!options_.statevector_path.empty()) {
+      files.push_back(write_state_file(*run_state_, *exchanges_, options_.statevector_path));
+    }
     result_.time.output = seconds_since(start);
   }
 
@@ -419,6 +408,7 @@ class Simulation {
   std::unique_ptr<DistributedState> run_state_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<CheckedTransport> checked_transport_;
+  std::unique_ptr<Profile> profile_;
   std::unique_ptr<ExchangePipeline> exchanges_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<ProgramRun> program_run_;
@@ -444,7 +434,10 @@ Result simulate_on_every_rank(const Circuit& circuit, const RunOptions& options,
                               Communicator& communicator) {
   RunOptions own = options;
   own.exchange = ExchangeKind::kAuto;
-  if (communicator.rank() != 0) own.statevector_path.clear();
+  if (communicator.rank() != 0) {
+    own.statevector_path.clear();
+    own.profile_path.clear();
+  }
   Result result;
   together(communicator, [&] {
     const std::unique_ptr<Communicator> self = make_self_communicator();

@@ -107,5 +107,31 @@ TEST(StateFile, ThatDoesNotFitTheDiskIsAnErrorAndLeavesNothing) {
   fs::remove_all(folder);
 }
 
+TEST(Profile, HasEverySweepAndTradeOfEveryRank) {
+  const fs::path folder = fs::temp_directory_path() / ("qsim_profile_" + std::to_string(::getpid()));
+  fs::create_directory(folder);
+  const auto times = [](const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+  };
+  RunOptions options;
+  options.start = Start::kRandom;
+  options.profile_path = (folder / "profile.json").string();
+  const Result result = simulate(generate("qft", {13, 0, 1}), options, 4);
+  const std::string trace = contents(options.profile_path);
+  EXPECT_EQ(trace.find("{\"displayTimeUnit\""), 0u);
+  EXPECT_EQ(times(trace, "process_name"), 4u);
+  EXPECT_GE(times(trace, "\"cat\": \"sweep\""), 4 * result.work.sweeps);
+  EXPECT_GE(times(trace, "\"cat\": \"trade\""), 4 * 3 * result.work.exchanges);
+  EXPECT_EQ(result.results.files->at(0).kind, "profile");
+  options.profile_path = (folder / "profile.svg").string();
+  simulate(generate("qft", {13, 0, 1}), options, 2);
+  EXPECT_EQ(contents(options.profile_path).find("<svg "), 0u);
+  options.profile_path = (folder / "missing" / "profile.json").string();
+  EXPECT_THROW(simulate(generate("qft", {13, 0, 1}), options, 2), FileError);
+  fs::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace qsim
