@@ -10,12 +10,6 @@
 
 namespace qsim {
 
-double total_probability(DistributedState& state) {
-  double total = state.backend.norm();
-  state.communicator.sum({&total, 1});
-  return total;
-}
-
 std::vector<double> marginals(DistributedState& state) {
   const std::uint32_t local_bits = state.local_bits();
   std::vector<double> local(local_bits + 1);

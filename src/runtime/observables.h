@@ -12,8 +12,6 @@
 
 namespace qsim {
 
-/// Sum of |a|^2 over all ranks.
-double total_probability(DistributedState& state);
 /// P(qubit = 1) of every qubit, in one read of the state.
 std::vector<double> marginals(DistributedState& state);
 /// values[v] = probability that list[j] equals bit j of v. At most 26 qubits: UnsupportedError.

@@ -135,6 +135,10 @@ class Simulation {
     // A state beyond any memory is refused before a plan is made for it.
     require_fit(amplitude_bytes(options_.precision) << local_bits_);
     program_ = make_program(circuit_, machine_, plan);
+    if (options_.verify == Verify::kFull && settings_.dynamic) {
+      result_.warnings.push_back(
+          "the circuit measures, resets or branches before its end, so it was not run backwards");
+    }
     if (options_.verify == Verify::kFull && !settings_.dynamic) {
       plan.rank_bits = rank_bits_;
       inverse_ = std::make_unique<InverseCheck>(circuit_, program_, machine_, plan);
