@@ -2,7 +2,6 @@
 #include "plan/search.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -10,10 +9,10 @@
 #include <optional>
 
 #include "base/bits.h"
-#include "optimizer/pipeline.h"
 #include "plan/builder.h"
 #include "plan/early_phase.h"
 #include "plan/known.h"
+#include "plan/lower_optimized.h"
 #include "plan/planners.h"
 #include "plan/search_stages.h"
 #include "plan/set_search.h"
@@ -224,6 +223,7 @@ class Planner {
       rules.late_first_turns = births_ == Births::kLate;
       rules.born_before = births_before_exchanges(unborn);
       if (births_ == Births::kFirstWrite) {
+        rules.budget /= 2;
         for (const Qubit w : wires_of(unborn)) rules.start[w] = 1;
       }
     }
@@ -454,59 +454,17 @@ class Planner {
   std::uint64_t runs_merged_ = 0, diagonals_merged_ = 0;
 };
 
-bool cheaper(const Plan& a, const Plan& b, bool sweeps_first) {
+// By predicted time; where `bytes_first`, by bytes as far as they differ by more than a few hundredths.
+bool cheaper(const Plan& a, const Plan& b, bool bytes_first) {
   const PlanWork left = plan_work(a), right = plan_work(b);
-  if (sweeps_first && left.bytes_swept_per_rank != right.bytes_swept_per_rank)
-    return left.bytes_swept_per_rank < right.bytes_swept_per_rank;
+  const auto bytes = [](const PlanWork& work) { return static_cast<double>(work.bytes_swept_per_rank); };
+  if (bytes_first && std::abs(bytes(left) - bytes(right)) > 0.03 * bytes(right)) return bytes(left) < bytes(right);
   return left.total_seconds < right.total_seconds;
-}
-
-constexpr std::array<std::string_view, 4> kPlannerPasses{"merge_runs", "move_flips", "merge_diagonals",
-                                                         "split_controls"};
-
-void check_names(const std::vector<std::string>& disabled) {
-  const std::vector<std::string_view> known = pass_names();
-  for (const std::string& name : disabled) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string list;
-    for (const std::string_view pass : known) list += (list.empty() ? "" : ", ") + std::string(pass);
-    throw UsageError("unknown optimizer pass '" + name + "'", "known passes: " + list);
-  }
-}
-
-// The circuit after the passes, lowered; sources and gate counts are those of the circuit before.
-Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled) {
-  Rewritten rewritten;
-  if (!circuit.measurements_are_terminal() || !optimize(circuit, disabled, rewritten)) return lower(circuit);
-  Lowered lowered = lower(rewritten.circuit);
-  // A second operation with the same origin stands for no gate of its own.
-  const auto extra = [&](std::uint32_t source) {
-    return source > 0 && rewritten.origin[source] == rewritten.origin[source - 1];
-  };
-  lowered.gates = rewritten.removed.size();
-  for (LoweredOp& op : lowered.ops) {
-    if (extra(op.source)) op.gates = 0;
-    op.source = rewritten.origin[op.source];
-    lowered.gates += op.gates;
-  }
-  std::erase_if(lowered.removed, [&](const RemovedGate& gate) { return extra(gate.source); });
-  for (RemovedGate& gate : lowered.removed) gate.source = rewritten.origin[gate.source];
-  lowered.gates += lowered.removed.size();
-  for (const auto& [source, reason] : rewritten.removed) lowered.removed.push_back({source, reason});
-  return lowered;
 }
 
 }  // namespace
 
-std::vector<std::string_view> pass_names() {
-  std::vector<std::string_view> names;
-  for (const Pass& pass : optimizer_passes()) names.push_back(pass.name);
-  names.insert(names.end(), kPlannerPasses.begin(), kPlannerPasses.end());
-  return names;
-}
-
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
-  check_names(options.disabled_passes);
   const Lowered lowered = lower_optimized(circuit, options.disabled_passes);
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   Planner late(lowered, machine, options, Births::kLate);

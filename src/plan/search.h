@@ -1,9 +1,6 @@
 // The product's planner: the fewest sweeps and exchanges that a bounded, deterministic search finds.
 #pragma once
 
-#include <string_view>
-#include <vector>
-
 #include "qsim/plan.h"
 
 namespace qsim {
@@ -11,8 +8,5 @@ namespace qsim {
 /// Plans the unitary `circuit`; the same circuit, machine and options give the same plan everywhere. The caller checks
 /// the options and verifies the plan.
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
-
-/// Every pass that PlanOptions::disabled_passes may name: those of the optimizer and the planner's own rewrites.
-std::vector<std::string_view> pass_names();
 
 }  // namespace qsim

@@ -354,7 +354,7 @@ class Builder {
     }
     if (flipped != 0) flip_last_slots(flipped);
     drop_zero_angles();
-    index_slots();
+    result_.index_slots();
   }
 
   void finish_diagonal(std::uint32_t wire) {
@@ -462,29 +462,6 @@ class Builder {
     result_.diagonal_sources.resize(sources);
   }
 
-  void index_slots() {
-    result_.slot_begin.resize(result_.wires);
-    for (std::uint32_t wire = 0; wire < result_.wires; ++wire) result_.slot_begin[wire].assign(position(wire) + 2, 0);
-    const auto for_each_slot = [&](const auto& visit) {
-      for (std::uint32_t i = 0; i < result_.diagonals.size(); ++i) {
-        std::uint64_t at = result_.diagonals[i].slots_begin;
-        for (Index rest = result_.diagonals[i].wires(); rest != 0; rest &= rest - 1)
-          visit(result_.slot_begin[static_cast<std::size_t>(std::countr_zero(rest))], result_.slots[at++], i);
-      }
-    };
-    for_each_slot([](auto& begin, std::uint32_t slot, std::uint32_t) { ++begin[slot + 1]; });
-    std::uint32_t total = 0;
-    for (auto& begin : result_.slot_begin) {
-      for (auto& entry : begin) entry = total += entry;
-    }
-    result_.slot_items.resize(total);
-    auto next = result_.slot_begin;
-    for_each_slot([&](auto& begin, std::uint32_t slot, std::uint32_t id) {
-      const auto wire = static_cast<std::size_t>(&begin - result_.slot_begin.data());
-      result_.slot_items[next[wire][slot]++] = id;
-    });
-  }
-
   const Lowered& lowered_;
   const TimelineSource& part_;
   const bool keep_sources_;
@@ -503,11 +480,6 @@ class Builder {
 };
 
 }  // namespace
-
-std::uint32_t Timeline::slot_of(const Diagonal& diagonal, std::uint32_t wire) const {
-  const auto below = std::popcount(diagonal.wires() & (bit_mask(wire) - 1));
-  return slots[diagonal.slots_begin + static_cast<std::uint64_t>(below)];
-}
 
 Timeline build_timeline(const Lowered& lowered, const TimelineSource& source) { return Builder(lowered, source).run(); }
 

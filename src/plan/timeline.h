@@ -58,6 +58,8 @@ struct Timeline {
 
   /// Slot of `wire` in a diagonal that has it.
   std::uint32_t slot_of(const Diagonal& diagonal, std::uint32_t wire) const;
+  /// Fills slot_begin and slot_items.
+  void index_slots();
   std::span<const std::uint32_t> diagonals_at(std::uint32_t wire, std::uint32_t slot) const {
     const std::uint32_t begin = slot_begin[wire][slot], end = slot_begin[wire][slot + 1];
     return {slot_items.data() + begin, end - begin};

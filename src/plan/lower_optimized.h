@@ -1,0 +1,19 @@
+// The optimizer in front of lowering, and the names of everything that can be left out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/lower.h"
+
+namespace qsim {
+
+/// Every pass that PlanOptions::disabled_passes may name: those of the optimizer and the planner's own rewrites.
+std::vector<std::string_view> pass_names();
+
+/// The circuit after the passes, lowered; sources and gate counts are those of the circuit before. UsageError with the
+/// known names when `disabled` has another.
+Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled);
+
+}  // namespace qsim
