@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cpu/tile_micro.h"
 #include "cpu/tile_schedule.h"
 
 namespace qsim::cpu {
@@ -17,6 +18,7 @@ class SweepTranslator {
         local_bits_(local_bits),
         program_(TileGeometry(sweep, local_bits), lane_bits, register_bits),
         writer_(program_, placement_),
+        micro_(program_, placement_),
         items_(tile_items(sweep, program_.geometry.tile_mask)) {
     int most_targets = 0;
     for (const TileItem& item : items_) {
@@ -199,11 +201,9 @@ class SweepTranslator {
       defer_phases(step.item->targets[0], step.form.before);
       flush(step.item->target_mask(), later);
       if (step.item->targets.size() == 2) {
-        add_four_by_four(*step.item);
-      } else if (placement_.is_lane(step.item->targets[0])) {
-        add_on_lane(*step.item, step.form);
+        micro_.add_four_by_four(*step.item);
       } else {
-        add_on_register(*step.item, step.form);
+        micro_.add_two_by_two(*step.item, step.form);
       }
       defer_phases(step.item->targets[0], step.form.after);
     }
@@ -239,62 +239,7 @@ class SweepTranslator {
     writer_.emit(now, false);
   }
 
-  // ---- micro-operations
-
-  /// Where the item's controls let it act: vectors with bit 0 of `targets` (register bits) in a group, lanes, groups.
-  MicroOp conditioned(const MatrixItem& item, unsigned target_registers) const {
-    MicroOp op;
-    op.vectors = 0;
-    op.lanes = 0;
-    op.tile_mask = item.condition.mask;
-    op.tile_value = item.condition.value;
-    unsigned register_mask = 0, register_value = 0, lane_mask = 0, lane_value = 0;
-    for_each_bit(item.control_mask, [&](unsigned bit) {
-      const auto tile_bit = static_cast<Bit>(bit);
-      const unsigned value = item.control_value >> bit & 1;
-      const int position = placement_.position[bit], b = placement_.register_of(tile_bit);
-      if (position < program_.lane_bits) {
-        lane_mask |= 1u << position;
-        lane_value |= value << position;
-      } else if (b >= 0) {
-        register_mask |= 1u << b;
-        register_value |= value << b;
-      } else {
-        op.group_mask |= 1u << (position - program_.lane_bits);
-        op.group_value |= value << (position - program_.lane_bits);
-      }
-    });
-    for (unsigned i = 0; i < 1u << program_.register_bits; ++i) {
-      const bool on = (i & target_registers) == 0 && (i & register_mask) == register_value;
-      op.vectors = static_cast<std::uint8_t>(op.vectors | (on ? 1u << i : 0u));
-    }
-    for (unsigned lane = 0; lane < 1u << program_.lane_bits; ++lane) {
-      op.lanes = static_cast<std::uint16_t>(op.lanes | ((lane & lane_mask) == lane_value ? 1u << lane : 0u));
-    }
-    return op;
-  }
-  bool all_lanes(const MicroOp& op) const { return op.lanes == (1u << (1u << program_.lane_bits)) - 1; }
-
-  /// Appends scalars, and starts them at a boundary that vectors could have too.
-  std::uint64_t write(const std::vector<T>& values) {
-    LineVector<T>& all = program_.coefficients;
-    const std::size_t lanes = std::size_t{1} << program_.lane_bits;
-    all.resize((all.size() + lanes - 1) / lanes * lanes);
-    const std::uint64_t begin = all.size();
-    all.insert(all.end(), values.begin(), values.end());
-    all.resize((all.size() + lanes - 1) / lanes * lanes);
-    return begin;
-  }
-  static T re(Complex c) { return static_cast<T>(c.real()); }
-  static T im(Complex c) { return static_cast<T>(c.imag()); }
-  static std::vector<T> interleaved(const std::vector<Complex>& values) {
-    std::vector<T> out;
-    for (const Complex& c : values) {
-      out.push_back(re(c));
-      out.push_back(im(c));
-    }
-    return out;
-  }
+  // ---- matrices
 
   /// An item of a pass: a phase, or a matrix with its form.
   struct Step {
@@ -316,7 +261,7 @@ class SweepTranslator {
       if (step.item->targets.size() == 1) {
         const bool plain = step.item->control_mask == 0 && step.item->condition.always();
         step.form = plain ? factor_matrix(step.item->matrix) : controlled_form(step.item->matrix);
-        if (plain) program_.scale *= step.form.scale;
+        if (plain) program_.scale *= step.form.scale * rounding_scale(step.form);
         if ((step.item->target_mask() & changed) == 0) {
           defer_phases(step.item->targets[0], step.form.before);
           step.form.before[0] = step.form.before[1] = 0;
@@ -325,6 +270,14 @@ class SweepTranslator {
       changed |= step.item->target_mask();
     }
     return steps;
+  }
+
+  /// What makes a shear or cross of rounded coefficients unitary again: in single precision the same gate many times
+  /// would move the norm.
+  static double rounding_scale(const Factored& form) {
+    if (form.coefficients.size() != 2) return 1;
+    const double exact = form.coefficients[0].real(), rounded = static_cast<T>(form.coefficients[0].real());
+    return std::sqrt((1 + exact * exact) / (1 + rounded * rounded));
   }
 
   /// Puts off phases on a bit at 0 and at 1.
@@ -354,168 +307,6 @@ class SweepTranslator {
     return form;
   }
 
-  void add_on_register(const MatrixItem& item, const Factored& form) {
-    const int bit = placement_.register_of(item.targets[0]);
-    MicroOp op = conditioned(item, 1u << bit);
-    op.bit = static_cast<std::uint8_t>(bit);
-    const std::vector<Complex>& c = form.coefficients;
-    using Form = Factored::Form;
-    if (!all_lanes(op) && form.form != Form::kFlip) {
-      op.kind = Micro::kGeneralMasked;
-      op.data = write(interleaved(item.matrix));
-      program_.ops.push_back(op);
-      return;
-    }
-    std::vector<T> values;
-    switch (form.form) {
-      case Form::kShearA:
-        op.kind = Micro::kShearA;
-        break;
-      case Form::kShearB:
-        op.kind = Micro::kShearB;
-        break;
-      case Form::kShearC:
-        op.kind = Micro::kShearC;
-        break;
-      case Form::kCrossA:
-        op.kind = Micro::kCrossA;
-        break;
-      case Form::kCrossB:
-        op.kind = Micro::kCrossB;
-        break;
-      case Form::kReal:
-        op.kind = Micro::kReal;
-        break;
-      case Form::kCross:
-        op.kind = Micro::kCross;
-        values = {re(c[0]), im(c[1]), im(c[2]), re(c[3])};
-        break;
-      case Form::kGeneral:
-        op.kind = Micro::kGeneral;
-        values = interleaved(c);
-        break;
-      case Form::kFlip:
-        op.kind = all_lanes(op) ? Micro::kFlip : Micro::kFlipMasked;
-        break;
-    }
-    if (values.empty()) {
-      for (const Complex& one : c) values.push_back(re(one));
-    }
-    op.data = write(values);
-    program_.ops.push_back(op);
-  }
-
-  /// Lane coefficients: own[v] multiplies an amplitude whose lane bit is v, other[v] its partner.
-  void add_on_lane(const MatrixItem& item, const Factored& form) {
-    MicroOp op = conditioned(item, 0);
-    const int lane_bit = placement_.position[item.targets[0]];
-    op.bit = static_cast<std::uint8_t>(lane_bit);
-    const std::vector<Complex>& c = form.coefficients;
-    using Form = Factored::Form;
-    const Complex i(0, 1);
-    Complex own[2], other[2];
-    switch (form.form) {
-      case Form::kShearA:
-        op.kind = Micro::kLaneShearA;
-        other[0] = c[0], other[1] = c[1];
-        break;
-      case Form::kShearB:
-        op.kind = Micro::kLaneShearB;
-        own[0] = c[0], own[1] = c[1];
-        break;
-      case Form::kShearC:
-        op.kind = Micro::kLaneReal;
-        own[0] = c[0], own[1] = c[1];
-        other[0] = -1, other[1] = 1;
-        break;
-      case Form::kCrossA:
-        op.kind = Micro::kLaneCrossA;
-        other[0] = c[0], other[1] = c[1];
-        break;
-      case Form::kCrossB:
-        op.kind = Micro::kLaneCrossB;
-        own[0] = c[0], own[1] = c[1];
-        break;
-      case Form::kReal:
-      case Form::kGeneral:
-        op.kind = form.form == Form::kReal ? Micro::kLaneReal : Micro::kLaneGeneral;
-        own[0] = c[0], own[1] = c[3];
-        other[0] = c[1], other[1] = c[2];
-        break;
-      case Form::kCross:
-        op.kind = Micro::kLaneCross;
-        own[0] = c[0], own[1] = c[3];
-        other[0] = c[1] / i, other[1] = c[2] / i;
-        break;
-      case Form::kFlip:
-        op.kind = Micro::kLaneFlip;
-        program_.ops.push_back(op);
-        return;
-    }
-    write_lanes(op, own, other);
-    program_.ops.push_back(op);
-  }
-
-  void write_lanes(MicroOp& op, const Complex* own, const Complex* other) {
-    const unsigned lanes = 1u << program_.lane_bits;
-    std::vector<T> own_re(lanes), own_im(lanes), other_re(lanes), other_im(lanes);
-    for (unsigned lane = 0; lane < lanes; ++lane) {
-      const bool on = (op.lanes >> lane & 1) != 0, one = (lane >> op.bit & 1) != 0;
-      own_re[lane] = on ? re(own[one]) : T(1);
-      own_im[lane] = on ? im(own[one]) : T(0);
-      other_re[lane] = on ? re(other[one]) : T(0);
-      other_im[lane] = on ? im(other[one]) : T(0);
-    }
-    const bool other_alone = op.kind == Micro::kLaneShearA || op.kind == Micro::kLaneCrossA;
-    const bool complex = op.kind == Micro::kLaneGeneral;
-    op.data = write(other_alone ? other_re : own_re);
-    if (complex) write(own_im);
-    if (!other_alone) write(other_re);
-    if (complex) write(other_im);
-  }
-
-  void exchange(int lane, int register_bit) {
-    MicroOp op;
-    op.kind = Micro::kExchange;
-    op.bit = static_cast<std::uint8_t>(register_bit);
-    op.other = static_cast<std::uint8_t>(lane);
-    program_.ops.push_back(op);
-    const int vector_position = program_.lane_bits + placement_.registers[register_bit];
-    for (int& position : placement_.position) {
-      if (position == lane) {
-        position = vector_position;
-      } else if (position == vector_position) {
-        position = lane;
-      }
-    }
-  }
-
-  void add_four_by_four(const MatrixItem& item) {
-    for (const Bit target : item.targets) {
-      if (!placement_.is_lane(target)) continue;
-      int free = 0;
-      while (placement_.register_of(item.targets[0]) == free || placement_.register_of(item.targets[1]) == free) ++free;
-      exchange(placement_.position[target], free);
-    }
-    int low = placement_.register_of(item.targets[0]), high = placement_.register_of(item.targets[1]);
-    std::vector<Complex> matrix = item.matrix;
-    if (low > high) {
-      std::swap(low, high);
-      auto swapped = [](std::size_t v) { return (v & 1) << 1 | v >> 1; };
-      for (std::size_t row = 0; row < 4; ++row) {
-        for (std::size_t column = 0; column < 4; ++column) {
-          matrix[row * 4 + column] = item.matrix[swapped(row) * 4 + swapped(column)];
-        }
-      }
-    }
-    MicroOp op = conditioned(item, 1u << low | 1u << high);
-    op.kind = all_lanes(op) ? Micro::kMatrix4 : Micro::kMatrix4Masked;
-    op.bit = static_cast<std::uint8_t>(low);
-    op.other = static_cast<std::uint8_t>(high);
-    op.data = write(interleaved(matrix));
-    program_.ops.push_back(op);
-  }
-
   /// A matrix on three or more targets: passes that bring the targets out of the lanes, then a pass of its own.
   void add_dense(const PassPlan& plan) {
     for (const std::size_t number : plan.items) {
@@ -538,7 +329,7 @@ class SweepTranslator {
           const bool taken = std::any_of(item.targets.begin(), item.targets.end(),
                                          [&](Bit bit) { return placement_.position[bit] == here; });
           if (taken) continue;
-          exchange(placement_.position[target], b);
+          micro_.exchange(placement_.position[target], b);
           break;
         }
       }
@@ -551,14 +342,7 @@ class SweepTranslator {
     for (std::size_t j = 0; j < item.targets.size(); ++j) {
       pass.targets[j] = static_cast<std::uint8_t>(placement_.position[item.targets[j]] - program_.lane_bits);
     }
-    // All controls are conditions on groups or lanes: no register holds anything here.
-    Placement none = placement_;
-    none.register_bits = 0;
-    std::swap(none, placement_);
-    MicroOp op = conditioned(item, 0);
-    std::swap(none, placement_);
-    op.data = write(interleaved(item.matrix));
-    program_.ops.push_back(op);
+    micro_.add_dense(item);
     end_pass();
   }
 
@@ -586,8 +370,8 @@ class SweepTranslator {
       for (const Bit bit : bits) {
         const int lane = sweep_.store[bit];
         if (placement_.position[bit] == lane) continue;
-        if (placement_.is_lane(bit)) exchange(placement_.position[bit], 0);
-        if (placement_.register_of(bit) >= 0) exchange(lane, placement_.register_of(bit));
+        if (placement_.is_lane(bit)) micro_.exchange(placement_.position[bit], 0);
+        if (placement_.register_of(bit) >= 0) micro_.exchange(lane, placement_.register_of(bit));
       }
       end_pass();
     }
@@ -605,6 +389,7 @@ class SweepTranslator {
   TileProgram<T> program_;
   Placement placement_;
   DiagonalWriter<T> writer_;
+  MicroWriter<T> micro_;
   std::vector<TileItem> items_;
   std::vector<Term> pending_;
 };
