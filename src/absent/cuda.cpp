@@ -9,6 +9,10 @@ std::unique_ptr<Backend> make_cuda_backend(const BackendOptions&) {
   throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use --backend cpu");
 }
 
+void run_batch_on_gpu(const BatchProgram&, std::span<const double>, std::size_t, const BatchOutputs&) {
+  throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use the CPU");
+}
+
 std::vector<TransportFactory> gpu_transports() { return {}; }
 
 GpuSurvey survey_gpus() { return {{}, "this qsim was built without CUDA"}; }

@@ -23,10 +23,11 @@ struct Command {
 };
 
 /// Every command; `run` is also what a first argument that is none of these means.
-const std::array<Command, 5> kCommands{{
+const std::array<Command, 6> kCommands{{
     {"run", "simulate a circuit (the default: qsim FILE)", command_run},
     {"plan", "what a run would do: sweeps, exchanges, memory, time; touches no device", command_plan},
     {"bench", "time circuits and check what they make, over sizes, ranks and start states", command_bench},
+    {"gram", "inner products, fidelities and distances between the states of several circuits", command_gram},
     {"gen", "write a benchmark circuit as OpenQASM 2.0", command_gen},
     {"info", "this machine: processor, memory, devices, libraries, and what would be used", command_info},
 }};

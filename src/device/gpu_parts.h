@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/batch_program.h"
 #include "qsim/backend.h"
 #include "qsim/communicator.h"
 #include "qsim/simulator.h"
@@ -36,6 +37,10 @@ struct GpuSurvey {
   std::string reason;
 };
 GpuSurvey survey_gpus();
+
+/// run_batch_on_cpu's counterpart; DeviceError where there is no GPU.
+void run_batch_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
+                      const BatchOutputs& outputs);
 
 /// Versions that this build was made with, without starting the driver; empty without CUDA.
 std::string cuda_build_version();

@@ -1,0 +1,59 @@
+// A batch from values to answers.
+#include <chrono>
+#include <string>
+
+#include "batch/lower.h"
+#include "device/gpu_parts.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+/// Amplitude updates below which the CPU is done before a GPU's driver has started.
+constexpr double kGpuWorthwhile = 1e9;
+
+std::string choose(const BatchProgram& program, std::size_t evaluations, const std::string& wanted) {
+  if (wanted == "cpu" || wanted == "cuda") return wanted;
+  if (wanted != "auto") throw UsageError("unknown backend \"" + wanted + "\" for a batch: auto, cpu or cuda");
+  const double updates = static_cast<double>(program.ops.size() + 1) * static_cast<double>(evaluations) *
+                         static_cast<double>(std::size_t{1} << program.qubits);
+  return updates > kGpuWorthwhile && !survey_gpus().devices.empty() ? "cuda" : "cpu";
+}
+
+}  // namespace
+
+BatchResult run_batch(const ParametricCircuit& circuit, std::span<const double> values, const BatchOptions& options,
+                      std::size_t evaluations) {
+  const std::size_t parameters = circuit.parameters();
+  if (parameters == 0 && !values.empty()) throw UsageError("values for a circuit without parameters");
+  if (parameters != 0) {
+    if (values.size() % parameters != 0 || (evaluations != 0 && evaluations != values.size() / parameters)) {
+      throw UsageError(std::to_string(values.size()) + " values are no whole number of sets for " +
+                       std::to_string(parameters) + " parameters");
+    }
+    evaluations = values.size() / parameters;
+  } else if (evaluations == 0) {
+    evaluations = 1;
+  }
+  const BatchProgram program = batch_program(circuit);
+  BatchResult result;
+  result.qubits = circuit.qubits();
+  result.evaluations = evaluations;
+  if (options.marginals) result.marginals.resize(evaluations * circuit.qubits());
+  result.outcomes.resize(evaluations * options.shots);
+  if (options.states) result.states.resize(evaluations << circuit.qubits());
+  const BatchOutputs outputs{result.marginals, result.outcomes, result.states, options.shots, options.seed};
+  result.backend = choose(program, evaluations, options.backend);
+  const auto start = std::chrono::steady_clock::now();
+  if (evaluations > 0) {
+    if (result.backend == "cuda") {
+      run_batch_on_gpu(program, values, evaluations, outputs);
+    } else {
+      run_batch_on_cpu(program, values, evaluations, outputs, options.threads);
+    }
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace qsim

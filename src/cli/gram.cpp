@@ -1,0 +1,76 @@
+// `qsim gram`: the states that several circuits prepare, compared with each other.
+#include <algorithm>
+
+#include "cli/app.h"
+#include "cli/circuit_input.h"
+#include "cli/io/flags.h"
+#include "cli/io/json.h"
+#include "cli/io/values.h"
+#include "qsim/batch.h"
+#include "qsim/error.h"
+
+namespace qsim::cli {
+namespace {
+
+const char kFooter[] =
+    "All circuits have the same number of qubits; measurements at the end are left out.\n"
+    "Examples:\n"
+    "  qsim gram a.qasm b.qasm c.qasm\n"
+    "  qsim gram states/*.qasm --json --output gram.json\n";
+
+struct GramFlags {
+  std::vector<std::string> files;
+  std::string backend = "auto", precision = "double", threads, max_memory, output;
+  bool json = false;
+};
+
+RunOptions options_of(const Flags& flags, const GramFlags& typed) {
+  RunOptions options;
+  options.backend = typed.backend;
+  options.precision = typed.precision == "single" ? Precision::kSingle : Precision::kDouble;
+  if (flags.given("--threads")) {
+    options.threads = static_cast<int>(parse_unsigned("--threads", typed.threads, 4096));
+    if (options.threads == 0) throw UsageError("--threads: at least 1 thread is needed");
+    if (typed.backend == "cuda") throw UsageError("--threads would have no effect: the GPU computes");
+  }
+  if (flags.given("--max-memory")) options.max_memory = parse_bytes("--max-memory", typed.max_memory);
+  return options;
+}
+
+}  // namespace
+
+Output command_gram(std::span<const std::string> arguments, Context& context) {
+  context.failure_document = result_document;
+  Flags flags("qsim gram", "Inner products, fidelities and distances between the states that circuits prepare.",
+              kFooter);
+  GramFlags typed;
+  RunOptions options;
+  context.together([&] {
+    flags.positionals("files", typed.files, "OpenQASM 2.0 circuits, at least two");
+    flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");
+    flags.choice("--precision", typed.precision, {"double", "single"}, "of the states");
+    flags.text("--threads", typed.threads, "N", "CPU threads (default: the affinity mask)");
+    flags.text("--max-memory", typed.max_memory, "SIZE", "most memory for all states together");
+    flags.flag("--json", typed.json, "one JSON document (qsim.gram/1)");
+    flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output");
+    flags.parse(arguments);
+    context.json = typed.json;
+    context.output_file = typed.output;
+    context.partial.environment = environment();
+    if (context.launched() && context.communicator()->size() > 1) {
+      throw UsageError("qsim gram runs on one rank", "start it without the launcher");
+    }
+    if (typed.files.size() < 2) throw UsageError("at least two circuits are needed", "qsim gram A.qasm B.qasm ...");
+    if (std::count(typed.files.begin(), typed.files.end(), "-") > 1) {
+      throw UsageError("standard input can be read once");
+    }
+    options = options_of(flags, typed);
+    if (typed.output.empty()) context.streams().require_stdout();
+  });
+  std::vector<Circuit> circuits;
+  for (const std::string& file : typed.files) circuits.push_back(read_circuit(file, context).circuit);
+  const GramResult result = gram(circuits, options);
+  return {typed.json ? gram_json(result, typed.files) : gram_text(result, typed.files), typed.output};
+}
+
+}  // namespace qsim::cli

@@ -1,0 +1,176 @@
+// Batches of small circuits on the CPU: kBatchLanes evaluations side by side, lane groups shared among threads.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <vector>
+
+#include "cpu/cpu_info.h"
+#include "cpu/thread_team.h"
+#include "device/batch_program.h"
+#include "device/probability.h"
+#include "kernels/cpu/batch_lanes.h"
+
+namespace qsim {
+namespace cpu {
+
+BatchLanes batch_lanes_scalar();
+BatchLanes batch_lanes_avx2();
+BatchLanes batch_lanes_avx512();
+
+namespace {
+
+BatchLanes best_lanes() {
+  const std::string set = choose_instruction_set("");
+  if (set == "avx512") return batch_lanes_avx512();
+  return set == "avx2" ? batch_lanes_avx2() : batch_lanes_scalar();
+}
+
+constexpr std::size_t kLanes = kBatchLanes;
+
+/// A 2 x 2 matrix a lane, laid out as BatchLanes wants it.
+struct LaneMatrix {
+  std::array<double, 8 * kLanes> entries{};
+  void set(int entry, std::size_t lane, Complex value) {
+    entries[static_cast<std::size_t>(2 * entry) * kLanes + lane] = value.real();
+    entries[static_cast<std::size_t>(2 * entry + 1) * kLanes + lane] = value.imag();
+  }
+};
+
+/// Lanes of one thread, from the values of their evaluations to their answers.
+class LaneGroup {
+ public:
+  LaneGroup(const BatchProgram& program, const BatchLanes& lanes)
+      : program_(program),
+        lanes_(lanes),
+        state_((std::size_t{2} << program.qubits) * kLanes),
+        probabilities_((std::size_t{1} << program.qubits) * kLanes) {}
+
+  /// Evaluations first .. first + count - 1, count <= kLanes; idle lanes repeat the last.
+  void run(std::span<const double> values, std::size_t first, std::size_t count, const BatchOutputs& outputs) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::size_t evaluation = first + std::min(lane, count - 1);
+      values_[lane] = values.subspan(evaluation * program_.parameters, program_.parameters);
+    }
+    std::fill(state_.begin(), state_.end(), 0.0);
+    std::fill_n(state_.begin(), kLanes, 1.0);
+    for (const BatchOp& op : program_.ops) apply(op);
+    if (!outputs.states.empty()) write_states(first, count, outputs.states);
+    if (outputs.marginals.empty() && outputs.outcomes.empty()) return;
+    lanes_.probabilities(state_.data(), program_.qubits, probabilities_.data());
+    if (!outputs.outcomes.empty()) draw(first, count, outputs);
+    if (!outputs.marginals.empty()) write_marginals(first, count, outputs.marginals);
+  }
+
+ private:
+  double angle(const BatchOp& op, std::uint32_t number, std::size_t lane) const {
+    const BatchAngle& angle = program_.angles[op.angle_begin + number];
+    return angle.scale == 0 ? angle.offset : angle.scale * values_[lane][angle.parameter] + angle.offset;
+  }
+
+  void apply(const BatchOp& op) {
+    const std::uint32_t n = program_.qubits, target = op.targets[0];
+    switch (op.form) {
+      case BatchForm::kFlip:
+        lanes_.flip(state_.data(), n, target, op.controls);
+        return;
+      case BatchForm::kMatrix:
+        lanes_.dense(state_.data(), n, op.targets, op.target_count, op.controls,
+                     reinterpret_cast<const double*>(program_.matrices.data() + op.matrix_begin));
+        return;
+      case BatchForm::kRx:
+      case BatchForm::kRy:
+      case BatchForm::kU:
+        make_matrices(op);
+        lanes_.one_target(state_.data(), n, target, op.controls, matrix_.entries.data());
+        return;
+      case BatchForm::kRz:
+      case BatchForm::kPhase:
+        make_matrices(op);
+        lanes_.diagonal(state_.data(), n, target, op.controls, matrix_.entries.data());
+        return;
+    }
+  }
+
+  void make_matrices(const BatchOp& op) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double theta = angle(op, 0, lane), c = std::cos(theta / 2), s = std::sin(theta / 2);
+      std::array<Complex, 4> m{};
+      if (op.form == BatchForm::kRx) m = {Complex(c), Complex(0, -s), Complex(0, -s), Complex(c)};
+      if (op.form == BatchForm::kRy) m = {Complex(c), Complex(-s), Complex(s), Complex(c)};
+      if (op.form == BatchForm::kRz) m = {Complex(c, -s), Complex(0), Complex(0), Complex(c, s)};
+      if (op.form == BatchForm::kPhase)
+        m = {Complex(1), Complex(0), Complex(0), Complex(std::cos(theta), std::sin(theta))};
+      if (op.form == BatchForm::kU) {
+        const double phi = angle(op, 1, lane), lambda = angle(op, 2, lane);
+        m = {Complex(c), -std::polar(1.0, lambda) * s, std::polar(1.0, phi) * s, std::polar(1.0, phi + lambda) * c};
+      }
+      for (int entry = 0; entry < 4; ++entry) matrix_.set(entry, lane, m[static_cast<std::size_t>(entry)]);
+    }
+  }
+
+  void write_states(std::size_t first, std::size_t count, std::span<Complex> states) const {
+    const std::size_t size = std::size_t{1} << program_.qubits;
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t lane = 0; lane < count; ++lane) {
+        const double* const row = state_.data() + 2 * i * kLanes;
+        states[(first + lane) * size + i] = {row[lane], row[kLanes + lane]};
+      }
+    }
+  }
+
+  /// Folds the highest qubit away again and again: its upper half's sum is its marginal. Spoils the probabilities.
+  void write_marginals(std::size_t first, std::size_t count, std::span<double> marginals) {
+    for (std::uint32_t qubit = program_.qubits; qubit-- > 0;) {
+      std::array<double, kLanes> ones{};
+      const std::size_t half = (std::size_t{1} << qubit) * kLanes;
+      for (std::size_t i = 0; i < half; i += kLanes) {
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+          ones[lane] += probabilities_[half + i + lane];
+          probabilities_[i + lane] += probabilities_[half + i + lane];
+        }
+      }
+      for (std::size_t lane = 0; lane < count; ++lane) marginals[(first + lane) * program_.qubits + qubit] = ones[lane];
+    }
+  }
+
+  void draw(std::size_t first, std::size_t count, const BatchOutputs& outputs) {
+    const std::size_t size = std::size_t{1} << program_.qubits;
+    ends_.resize(size);
+    for (std::size_t lane = 0; lane < count; ++lane) {
+      std::uint64_t total = 0;
+      for (std::size_t i = 0; i < size; ++i) ends_[i] = total += probability_units(probabilities_[i * kLanes + lane]);
+      for (std::uint32_t shot = 0; shot < outputs.shots; ++shot) {
+        const std::uint64_t place = batch_draw(outputs.seed, first + lane, shot, total);
+        const auto found = std::upper_bound(ends_.begin(), ends_.end(), place);
+        outputs.outcomes[(first + lane) * outputs.shots + shot] = static_cast<std::uint32_t>(found - ends_.begin());
+      }
+    }
+  }
+
+  const BatchProgram& program_;
+  const BatchLanes& lanes_;
+  std::vector<double> state_, probabilities_;
+  std::vector<std::uint64_t> ends_;
+  std::array<std::span<const double>, kLanes> values_;
+  LaneMatrix matrix_;
+};
+
+}  // namespace
+}  // namespace cpu
+
+void run_batch_on_cpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
+                      const BatchOutputs& outputs, int threads) {
+  const std::size_t groups = (evaluations + cpu::kLanes - 1) / cpu::kLanes;
+  const std::size_t wanted = static_cast<std::size_t>(threads > 0 ? threads : cpu::affinity_threads());
+  cpu::ThreadTeam team(static_cast<int>(std::max<std::size_t>(1, std::min(wanted, groups))));
+  const cpu::BatchLanes lanes = cpu::best_lanes();
+  std::vector<cpu::LaneGroup> workers(static_cast<std::size_t>(team.size()), cpu::LaneGroup(program, lanes));
+  team.run(groups, [&](std::uint64_t group, int worker) {
+    const std::size_t first = group * cpu::kLanes;
+    workers[static_cast<std::size_t>(worker)].run(values, first, std::min(cpu::kLanes, evaluations - first), outputs);
+  });
+}
+
+}  // namespace qsim

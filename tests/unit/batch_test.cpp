@@ -1,0 +1,197 @@
+// Batches of small circuits against one run each; Gram matrices against inner products of whole states.
+#include "qsim/batch.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "base/philox.h"
+#include "qsim/error.h"
+#include "qsim/generators.h"
+
+namespace qsim {
+namespace {
+
+std::vector<Complex> state_of(const Circuit& circuit) {
+  RunOptions options;
+  options.backend = "cpu";
+  for (Index i = 0; i < Index{1} << circuit.qubits(); ++i) options.amplitude_indices.push_back(i);
+  std::vector<Complex> state;
+  const Result result = simulate(circuit, options);
+  for (const AmplitudeEntry& entry : *result.results.amplitudes) state.push_back(entry.value);
+  return state;
+}
+
+BatchOptions on_cpu() {
+  BatchOptions options;
+  options.backend = "cpu";
+  options.states = true;
+  return options;
+}
+
+/// Gates of every kind, about half of them with parameters, on random qubits.
+ParametricCircuit random_parametric(std::uint32_t qubits, int gates, std::uint64_t seed) {
+  PhiloxSequence random(seed);
+  ParametricCircuit circuit(qubits);
+  const auto angle = [&]() -> Angle {
+    if (random.below(2) == 0) return random.uniform(-3, 3);
+    return Parameter{static_cast<std::uint32_t>(random.below(3)), random.uniform(-2, 2), random.uniform(-1, 1)};
+  };
+  for (int g = 0; g < gates; ++g) {
+    std::vector<Qubit> order;
+    while (order.size() < qubits) {
+      const auto qubit = static_cast<Qubit>(random.below(qubits));
+      if (std::find(order.begin(), order.end(), qubit) == order.end()) order.push_back(qubit);
+    }
+    const Gate gate = gate_table()[random.below(kGateCount)].gate;
+    const GateInfo& info = gate_info(gate);
+    if (static_cast<std::uint32_t>(info.targets) > std::min(qubits, 3u)) continue;
+    const bool bindable = gate == Gate::kRx || gate == Gate::kRy || gate == Gate::kRz || gate == Gate::kPhase ||
+                          gate == Gate::kU2 || gate == Gate::kU || gate == Gate::kRxx || gate == Gate::kRyy ||
+                          gate == Gate::kRzz;
+    std::vector<Angle> angles;
+    for (int p = 0; p < info.params; ++p) angles.push_back(bindable ? angle() : Angle(random.uniform(-3, 3)));
+    const auto targets = static_cast<std::size_t>(info.targets);
+    const std::size_t controls = random.below(std::min<std::uint64_t>(3, qubits - targets + 1));
+    circuit.add_gate(gate, std::span(order).subspan(targets, controls), std::span(order).first(targets), angles);
+  }
+  const Parameter last{2, 1, 0};
+  circuit.rx(last, 0);  // so that there are always three parameters
+  return circuit;
+}
+
+TEST(Batch, StatesAndMarginalsAreThoseOfOneRunEach) {
+  for (std::uint32_t qubits = 1; qubits <= 6; ++qubits) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      const ParametricCircuit circuit = random_parametric(qubits, 25, 10 * qubits + seed);
+      PhiloxSequence random(seed, 9);
+      std::vector<double> values;
+      for (int i = 0; i < 3 * 11; ++i) values.push_back(random.uniform(-3, 3));  // not a whole number of lane groups
+      const BatchResult batch = run_batch(circuit, values, on_cpu());
+      ASSERT_EQ(batch.evaluations, 11u);
+      for (std::size_t e = 0; e < 11; ++e) {
+        const std::vector<Complex> alone = state_of(circuit.bind(std::span(values).subspan(3 * e, 3)));
+        std::vector<double> marginals(qubits);
+        for (std::size_t i = 0; i < alone.size(); ++i) {
+          ASSERT_LT(std::abs(batch.states[(e << qubits) + i] - alone[i]), 1e-12) << qubits << " " << seed << " " << e;
+          for (std::uint32_t q = 0; q < qubits; ++q) marginals[q] += (i >> q & 1) != 0 ? std::norm(alone[i]) : 0;
+        }
+        for (std::uint32_t q = 0; q < qubits; ++q) ASSERT_NEAR(batch.marginals[e * qubits + q], marginals[q], 1e-12);
+      }
+    }
+  }
+}
+
+TEST(Batch, OutcomesFollowTheProbabilitiesWhateverTheThreads) {
+  ParametricCircuit circuit(3);
+  circuit.ry(Parameter{0}, 0);
+  circuit.cx(0, 2);
+  circuit.ry(Parameter{1, 0.5, 0.25}, 1);
+  const std::vector<double> values{0.7, 1.1, 2.0, -0.4, 0, std::numbers::pi * 2 - 0.5};
+  BatchOptions options = on_cpu();
+  options.shots = 20000;
+  options.threads = 1;
+  const BatchResult one = run_batch(circuit, values, options);
+  options.threads = 3;
+  EXPECT_EQ(run_batch(circuit, values, options).outcomes, one.outcomes);
+  options.seed = 2;
+  EXPECT_NE(run_batch(circuit, values, options).outcomes, one.outcomes);
+  for (std::size_t e = 0; e < 3; ++e) {
+    std::vector<double> counts(8);
+    for (std::uint32_t s = 0; s < options.shots; ++s) ++counts[one.outcomes[e * options.shots + s]];
+    for (std::size_t i = 0; i < 8; ++i) {
+      const double p = std::norm(one.states[e * 8 + i]);
+      EXPECT_NEAR(counts[i] / options.shots, p, 6 * std::sqrt((p + 1e-9) / options.shots)) << e << " " << i;
+    }
+  }
+}
+
+TEST(Batch, LargerCircuitsAndCircuitsWithoutParameters) {
+  const ParametricCircuit fixed(generate("qft", {14, 0, 1}));
+  const BatchResult batch = run_batch(fixed, {}, on_cpu(), 3);
+  ASSERT_EQ(batch.evaluations, 3u);
+  for (std::size_t i = 0; i < batch.states.size(); ++i) ASSERT_NEAR(std::abs(batch.states[i] - 1.0 / 128), 0, 1e-13);
+  for (const double marginal : batch.marginals) EXPECT_NEAR(marginal, 0.5, 1e-12);
+}
+
+TEST(Batch, WrongUseIsAnError) {
+  ParametricCircuit circuit(2);
+  circuit.rx(Parameter{1}, 0);
+  EXPECT_THROW(run_batch(circuit, std::vector<double>{1, 2, 3}, on_cpu()), UsageError);
+  EXPECT_THROW(run_batch(ParametricCircuit(2), std::vector<double>{1}, on_cpu()), UsageError);
+  EXPECT_THROW(ParametricCircuit(21), UnsupportedError);
+  const Angle bound = Parameter{0};
+  const Qubit zero = 0;
+  EXPECT_THROW(circuit.add_gate(Gate::kU0, {}, {&zero, 1}, {&bound, 1}), UnsupportedError);
+  EXPECT_THROW(static_cast<void>(circuit.bind(std::vector<double>{1})), UsageError);
+  Circuit dynamic(2, 1);
+  dynamic.add_measure(0, 0);
+  dynamic.h(0);
+  EXPECT_THROW(ParametricCircuit{dynamic}, UnsupportedError);
+}
+
+TEST(Gram, ProductsOfWholeStates) {
+  std::vector<Circuit> circuits{generate("ghz", {5, 0, 1}), generate("random", {5, 4, 1}),
+                                generate("random", {5, 4, 2}), generate("iqft", {5, 0, 1})};
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    RunOptions options;
+    options.backend = "cpu";
+    options.precision = precision;
+    const GramResult result = gram(circuits, options);
+    const double slack = precision == Precision::kDouble ? 1e-12 : 1e-5;
+    for (std::size_t i = 0; i < 4; ++i) {
+      for (std::size_t j = 0; j < 4; ++j) {
+        const std::vector<Complex> a = state_of(circuits[i]), b = state_of(circuits[j]);
+        Complex product = 0;
+        double distance = 0;
+        for (std::size_t k = 0; k < a.size(); ++k) {
+          product += std::conj(a[k]) * b[k];
+          distance += std::norm(a[k] - b[k]);
+        }
+        EXPECT_LT(std::abs(result.at(i, j) - product), slack) << i << j;
+        EXPECT_NEAR(result.euclidean(i, j) * result.euclidean(i, j), distance, 10 * slack);
+        EXPECT_NEAR(result.fidelity(i, j), std::norm(product), 10 * slack);
+        EXPECT_NEAR(result.trace(i, j) * result.trace(i, j), 1 - std::norm(product), 10 * slack);
+        EXPECT_NEAR(result.cosine(i, j), 1 - product.real(), 10 * slack);
+      }
+    }
+  }
+}
+
+TEST(Gram, ABatchOfStatesEqualsItsCircuits) {
+  const ParametricCircuit circuit = random_parametric(4, 20, 77);
+  std::vector<double> values;
+  std::vector<Circuit> circuits;
+  PhiloxSequence random(3);
+  for (int e = 0; e < 37; ++e) {
+    for (int p = 0; p < 3; ++p) values.push_back(random.uniform(-3, 3));
+    circuits.push_back(circuit.bind(std::span(values).last(3)));
+  }
+  RunOptions options;
+  options.backend = "cpu";
+  const GramResult batch = gram(circuit, values, options), one_by_one = gram(circuits, options);
+  ASSERT_EQ(batch.states, 37u);
+  for (std::size_t i = 0; i < batch.gram.size(); ++i) {
+    ASSERT_LT(std::abs(batch.gram[i] - one_by_one.gram[i]), 1e-12) << i;
+  }
+}
+
+TEST(Gram, WrongUseIsAnError) {
+  RunOptions options;
+  options.backend = "cpu";
+  const std::vector<Circuit> different{Circuit(2), Circuit(3)}, one{Circuit(2)};
+  EXPECT_THROW(gram(different, options), UsageError);
+  EXPECT_THROW(gram(one, options), UsageError);
+  const std::vector<Circuit> large(40, generate("ghz", {12, 0, 1}));
+  options.max_memory = 1 << 20;
+  try {
+    gram(large, options);
+    ADD_FAILURE() << "40 states of 64 KiB and their scratch were put into 1 MiB";
+  } catch (const CapacityError& error) {
+    EXPECT_NE(std::string(error.what()).find("40 states"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace qsim
