@@ -107,6 +107,31 @@ TEST(Batch, OutcomesFollowTheProbabilitiesWhateverTheThreads) {
   }
 }
 
+TEST(Batch, GpuGivesWhatTheCpuGives) {
+  BatchOptions options = on_cpu();
+  options.shots = 50;
+  for (const std::uint32_t qubits : {1u, 2u, 4u, 5u, 6u, 9u, 11u, 12u, 13u}) {
+    const ParametricCircuit circuit = random_parametric(qubits, 30, qubits);
+    PhiloxSequence random(qubits, 9);
+    std::vector<double> values;
+    for (int i = 0; i < 3 * 101; ++i) values.push_back(random.uniform(-3, 3));
+    const BatchResult cpu = run_batch(circuit, values, options);
+    BatchOptions on_gpu = options;
+    on_gpu.backend = "cuda";
+    BatchResult gpu;
+    try {
+      gpu = run_batch(circuit, values, on_gpu);
+    } catch (const DeviceError& error) {
+      GTEST_SKIP() << error.what();
+    }
+    std::size_t other_outcomes = 0;
+    for (std::size_t i = 0; i < cpu.states.size(); ++i) ASSERT_LT(std::abs(gpu.states[i] - cpu.states[i]), 1e-12);
+    for (std::size_t i = 0; i < cpu.marginals.size(); ++i) ASSERT_NEAR(gpu.marginals[i], cpu.marginals[i], 1e-12);
+    for (std::size_t i = 0; i < cpu.outcomes.size(); ++i) other_outcomes += gpu.outcomes[i] != cpu.outcomes[i];
+    EXPECT_LE(other_outcomes, 2u) << qubits;  // draws within rounding of a boundary
+  }
+}
+
 TEST(Batch, LargerCircuitsAndCircuitsWithoutParameters) {
   const ParametricCircuit fixed(generate("qft", {14, 0, 1}));
   const BatchResult batch = run_batch(fixed, {}, on_cpu(), 3);

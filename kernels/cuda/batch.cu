@@ -1,0 +1,220 @@
+// A block works on 2^c circuits at once; a thread's circuit is its number modulo 2^c, so that it computes each gate's
+// matrix once. Amplitude i of circuit k of the block is at state[i << c | k]: neighbouring threads touch neighbouring
+// places. Up to kSharedQubits the states never leave shared memory; the values are read and the answers written once.
+#include "kernels/cuda/batch.h"
+
+namespace qsim::cuda {
+namespace {
+
+constexpr unsigned kThreads = 128;
+constexpr std::uint32_t kSharedQubits = 12;
+constexpr unsigned kSharedBlocks = 4096, kGlobalBlocks = 264;
+constexpr std::uint32_t kSegmentBits = 6;  // a draw looks for its segment, then for its place in it
+
+std::uint32_t circuit_bits(std::uint32_t qubits) { return qubits >= 11 ? 0 : qubits <= 5 ? 6 : 11 - qubits; }
+
+struct Matrix2 {
+  double2 m00, m01, m10, m11;
+};
+
+__device__ double2 product(double2 a, double2 b) { return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; }
+__device__ double2 sum(double2 a, double2 b) { return {a.x + b.x, a.y + b.y}; }
+
+__device__ double angle_of(const BatchAngle& angle, const double* values) {
+  return angle.scale == 0 ? angle.offset : angle.scale * values[angle.parameter] + angle.offset;
+}
+
+/// The rotation's 2 x 2 matrix for one evaluation.
+__device__ Matrix2 matrix_of(BatchForm form, const BatchAngle* angles, const double* values) {
+  const double theta = angle_of(angles[0], values);
+  double s, c;
+  sincos(theta / 2, &s, &c);
+  if (form == BatchForm::kRx) return {{c, 0}, {0, -s}, {0, -s}, {c, 0}};
+  if (form == BatchForm::kRy) return {{c, 0}, {-s, 0}, {s, 0}, {c, 0}};
+  if (form == BatchForm::kRz) return {{c, -s}, {0, 0}, {0, 0}, {c, s}};
+  double2 phi{}, lambda{};
+  if (form == BatchForm::kPhase) {
+    sincos(theta, &phi.y, &phi.x);
+    return {{1, 0}, {0, 0}, {0, 0}, phi};
+  }
+  sincos(angle_of(angles[1], values), &phi.y, &phi.x);
+  sincos(angle_of(angles[2], values), &lambda.y, &lambda.x);
+  const double2 both = product(phi, lambda);
+  return {{c, 0}, {-s * lambda.x, -s * lambda.y}, {s * phi.x, s * phi.y}, {c * both.x, c * both.y}};
+}
+
+__device__ void apply_matrix2(double2* state, std::uint32_t bits, std::uint32_t half, const BatchOp& op,
+                              const Matrix2& m) {
+  const std::uint32_t low = (1u << op.targets[0]) - 1, circuit = threadIdx.x & ((1u << bits) - 1);
+  for (std::uint32_t k = threadIdx.x >> bits; k < half; k += kThreads >> bits) {
+    const std::uint32_t i = (k & low) | (k & ~low) << 1;
+    if ((i & op.controls) != op.controls) continue;
+    double2& a = state[i << bits | circuit];
+    double2& b = state[(i | (low + 1)) << bits | circuit];
+    const double2 old_a = a, old_b = b;
+    a = sum(product(m.m00, old_a), product(m.m01, old_b));
+    b = sum(product(m.m10, old_a), product(m.m11, old_b));
+  }
+}
+
+/// A fixed matrix on 2 or 3 targets.
+__device__ void apply_dense(double2* state, std::uint32_t bits, std::uint32_t qubits, const BatchOp& op,
+                            const double2* matrix) {
+  const std::uint32_t circuit = threadIdx.x & ((1u << bits) - 1), size = 1u << op.target_count;
+  std::uint32_t mask = 0;
+  for (std::uint32_t j = 0; j < op.target_count; ++j) mask |= 1u << op.targets[j];
+  const auto place = [&](std::uint32_t i, std::uint32_t v) {
+    for (std::uint32_t j = 0; j < op.target_count; ++j) i |= (v >> j & 1u) << op.targets[j];
+    return i << bits | circuit;
+  };
+  for (std::uint32_t i = threadIdx.x >> bits; i < 1u << qubits; i += kThreads >> bits) {
+    if ((i & mask) != 0 || (i & op.controls) != op.controls) continue;
+    double2 old[1 << kMaxBatchTargets];
+    for (std::uint32_t v = 0; v < size; ++v) old[v] = state[place(i, v)];
+    for (std::uint32_t row = 0; row < size; ++row) {
+      double2 total{};
+      for (std::uint32_t v = 0; v < size; ++v) total = sum(total, product(matrix[row * size + v], old[v]));
+      state[place(i, row)] = total;
+    }
+  }
+}
+
+__device__ void apply(double2* state, std::uint32_t bits, const BatchWork& work, const BatchOp& op,
+                      const double* values) {
+  const std::uint32_t half = 1u << (work.qubits - 1);
+  if (op.form == BatchForm::kMatrix) {
+    const double2* const matrix = work.matrices + op.matrix_begin;
+    if (op.target_count == 1) {
+      apply_matrix2(state, bits, half, op, {matrix[0], matrix[1], matrix[2], matrix[3]});
+    } else {
+      apply_dense(state, bits, work.qubits, op, matrix);
+    }
+  } else if (op.form == BatchForm::kFlip) {
+    apply_matrix2(state, bits, half, op, {{0, 0}, {1, 0}, {1, 0}, {0, 0}});
+  } else {
+    apply_matrix2(state, bits, half, op, matrix_of(op.form, work.angles + op.angle_begin, values));
+  }
+}
+
+__device__ double probability(double2 a) { return a.x * a.x + a.y * a.y; }
+__device__ std::uint64_t units(double2 a) {
+  return static_cast<std::uint64_t>(__double2ll_rn(probability(a) * 0x1p62));
+}
+
+/// Sums over the threads of one circuit are added in the order of the threads.
+__device__ void write_marginals(const double2* state, std::uint32_t bits, const BatchWork& work,
+                                std::uint64_t evaluation, bool mine) {
+  __shared__ double parts[kThreads];
+  const std::uint32_t circuit = threadIdx.x & ((1u << bits) - 1);
+  for (std::uint32_t qubit = 0; qubit < work.qubits; ++qubit) {
+    double part = 0;
+    for (std::uint32_t i = threadIdx.x >> bits; i < 1u << work.qubits; i += kThreads >> bits) {
+      if ((i >> qubit & 1) != 0) part += probability(state[i << bits | circuit]);
+    }
+    __syncthreads();
+    parts[threadIdx.x] = part;
+    __syncthreads();
+    if (threadIdx.x >> bits == 0 && mine) {
+      double total = 0;
+      for (std::uint32_t t = circuit; t < kThreads; t += 1u << bits) total += parts[t];
+      work.marginals[evaluation * work.qubits + qubit] = total;
+    }
+  }
+}
+
+__device__ std::uint64_t first_philox_word(std::uint64_t counter, std::uint64_t key0, std::uint64_t key1) {
+  std::uint64_t w0 = counter, w1 = 0, w2 = 0, w3 = 0;
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t a = 0xD2E7470EE14C6C93ull, b = 0xCA5A826395121157ull;
+    const std::uint64_t high0 = __umul64hi(a, w0), low0 = a * w0, high1 = __umul64hi(b, w2), low1 = b * w2;
+    w0 = high1 ^ w1 ^ key0;
+    w1 = low1;
+    w2 = high0 ^ w3 ^ key1;
+    w3 = low0;
+    key0 += 0x9E3779B97F4A7C15ull;
+    key1 += 0xBB67AE8584CAA73Bull;
+  }
+  return w0;
+}
+
+/// segments[s << bits | circuit] = units of a segment; then every thread draws shots of its circuit.
+__device__ void draw(const double2* state, std::uint64_t* segments, std::uint32_t bits, const BatchWork& work,
+                     std::uint64_t evaluation, bool mine) {
+  const std::uint32_t circuit = threadIdx.x & ((1u << bits) - 1);
+  const std::uint32_t segment_bits = work.qubits < kSegmentBits ? work.qubits : kSegmentBits;
+  const std::uint32_t length = 1u << (work.qubits - segment_bits);
+  for (std::uint32_t s = threadIdx.x >> bits; s < 1u << segment_bits; s += kThreads >> bits) {
+    std::uint64_t total = 0;
+    for (std::uint32_t i = s * length; i < (s + 1) * length; ++i) total += units(state[i << bits | circuit]);
+    segments[s << bits | circuit] = total;
+  }
+  __syncthreads();
+  if (!mine) return;
+  std::uint64_t total = 0;
+  for (std::uint32_t s = 0; s < 1u << segment_bits; ++s) total += segments[s << bits | circuit];
+  for (std::uint32_t shot = threadIdx.x >> bits; shot < work.shots; shot += kThreads >> bits) {
+    std::uint64_t place = __umul64hi(first_philox_word(shot, work.seed, work.first + evaluation), total);
+    std::uint32_t s = 0;
+    while (place >= segments[s << bits | circuit]) place -= segments[s++ << bits | circuit];
+    std::uint32_t i = s * length;
+    for (std::uint64_t own = units(state[i << bits | circuit]); place >= own;) {
+      place -= own;
+      own = units(state[++i << bits | circuit]);
+    }
+    work.outcomes[evaluation * work.shots + shot] = i;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) batch_kernel(const BatchWork work, std::uint32_t bits, bool in_shared) {
+  extern __shared__ double2 memory[];
+  const std::uint32_t segment_bits = work.qubits < kSegmentBits ? work.qubits : kSegmentBits;
+  auto* const segments = reinterpret_cast<std::uint64_t*>(memory);
+  double2* const state = in_shared ? memory + (std::size_t{1} << (segment_bits + bits)) / 2
+                                   : work.scratch + (static_cast<std::size_t>(blockIdx.x) << (work.qubits + bits));
+  const std::uint32_t circuits = 1u << bits, circuit = threadIdx.x & (circuits - 1);
+  const std::uint64_t groups = (work.evaluations + circuits - 1) >> bits;
+  for (std::uint64_t group = blockIdx.x; group < groups; group += gridDim.x) {
+    const std::uint64_t evaluation = (group << bits) + circuit;
+    const bool mine = evaluation < work.evaluations;
+    const double* const values = work.values + (mine ? evaluation : work.evaluations - 1) * work.parameters;
+    __syncthreads();
+    for (std::uint32_t i = threadIdx.x >> bits; i < 1u << work.qubits; i += kThreads >> bits) {
+      state[i << bits | circuit] = {i == 0 ? 1.0 : 0.0, 0.0};
+    }
+    for (std::uint32_t g = 0; g < work.op_count; ++g) {
+      __syncthreads();
+      apply(state, bits, work, work.ops[g], values);
+    }
+    __syncthreads();
+    if (work.marginals != nullptr) write_marginals(state, bits, work, evaluation, mine);
+    if (work.outcomes != nullptr) draw(state, segments, bits, work, evaluation, mine);
+    if (work.states == nullptr || !mine) continue;
+    for (std::uint32_t i = threadIdx.x >> bits; i < 1u << work.qubits; i += kThreads >> bits) {
+      work.states[(evaluation << work.qubits) + i] = state[i << bits | circuit];
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t batch_scratch_amplitudes(std::uint32_t qubits) {
+  return qubits <= kSharedQubits ? 0 : std::size_t{kGlobalBlocks} << qubits;
+}
+
+cudaError_t launch_batch(const BatchWork& work, cudaStream_t stream) {
+  const std::uint32_t bits = circuit_bits(work.qubits);
+  const bool in_shared = work.qubits <= kSharedQubits;
+  const std::uint32_t segment_bits = work.qubits < kSegmentBits ? work.qubits : kSegmentBits;
+  std::size_t bytes = sizeof(std::uint64_t) << (segment_bits + bits);
+  if (in_shared) bytes += sizeof(double2) << (work.qubits + bits);
+  const cudaError_t status =
+      cudaFuncSetAttribute(batch_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  if (status != cudaSuccess) return status;
+  const std::uint64_t groups = (work.evaluations + (1u << bits) - 1) >> bits;
+  const std::uint64_t most = in_shared ? kSharedBlocks : kGlobalBlocks;
+  batch_kernel<<<static_cast<unsigned>(groups < most ? groups : most), kThreads, bytes, stream>>>(work, bits,
+                                                                                                  in_shared);
+  return cudaGetLastError();
+}
+
+}  // namespace qsim::cuda

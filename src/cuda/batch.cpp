@@ -1,0 +1,103 @@
+// Batches of small circuits on a GPU, cut into slices that fit its memory.
+#include "kernels/cuda/batch.h"
+
+#include <algorithm>
+
+#include "cuda/device.h"
+#include "device/batch_program.h"
+#include "device/gpu_parts.h"
+
+namespace qsim {
+namespace cuda {
+namespace {
+
+constexpr std::uint64_t kSliceBytes = std::uint64_t{1} << 30;
+
+/// Device memory for `count` values; empty for none.
+template <typename Value>
+class DeviceArray {
+ public:
+  explicit DeviceArray(std::size_t count) : bytes_(count * sizeof(Value)) {
+    if (bytes_ > 0) data_ = memory_.allocate(bytes_);
+  }
+  ~DeviceArray() {
+    if (data_ != nullptr) memory_.release(data_, bytes_);
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  Value* get() const { return reinterpret_cast<Value*>(data_); }
+  void upload(const void* host, std::size_t bytes, const Stream& stream) const {
+    if (bytes == 0) return;
+    check(cudaMemcpyAsync(data_, host, bytes, cudaMemcpyHostToDevice, stream.get()), "cudaMemcpyAsync of a batch");
+  }
+  void download(void* host, std::size_t bytes, const Stream& stream) const {
+    if (bytes == 0) return;
+    check(cudaMemcpyAsync(host, data_, bytes, cudaMemcpyDeviceToHost, stream.get()), "cudaMemcpyAsync of answers");
+  }
+
+ private:
+  DevicePoolMemory memory_;
+  std::uint64_t bytes_ = 0;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace
+}  // namespace cuda
+
+void run_batch_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
+                      const BatchOutputs& outputs) {
+  using namespace cuda;
+  use_device(0);
+  const std::size_t qubits = program.qubits, parameters = program.parameters, shots = outputs.shots;
+  const bool marginals = !outputs.marginals.empty(), outcomes = !outputs.outcomes.empty();
+  const bool states = !outputs.states.empty();
+  const std::uint64_t each = 8 * parameters + (marginals ? 8 * qubits : 0) + (outcomes ? 4 * shots : 0) +
+                             (states ? std::uint64_t{16} << qubits : 0);
+  const std::size_t slice =
+      std::min<std::uint64_t>(evaluations, std::max<std::uint64_t>(1, kSliceBytes / std::max<std::uint64_t>(1, each)));
+  const Stream stream;
+  const DeviceArray<BatchOp> ops(program.ops.size());
+  const DeviceArray<BatchAngle> angles(program.angles.size());
+  const DeviceArray<double2> matrices(program.matrices.size());
+  const DeviceArray<double2> scratch(batch_scratch_amplitudes(program.qubits));
+  const DeviceArray<double> device_values(slice * parameters), device_marginals(marginals ? slice * qubits : 0);
+  const DeviceArray<std::uint32_t> device_outcomes(outcomes ? slice * shots : 0);
+  const DeviceArray<double2> device_states(states ? slice << qubits : 0);
+  ops.upload(program.ops.data(), program.ops.size() * sizeof(BatchOp), stream);
+  angles.upload(program.angles.data(), program.angles.size() * sizeof(BatchAngle), stream);
+  matrices.upload(program.matrices.data(), program.matrices.size() * sizeof(Complex), stream);
+  BatchWork work;
+  work.ops = ops.get();
+  work.angles = angles.get();
+  work.matrices = matrices.get();
+  work.values = device_values.get();
+  work.marginals = device_marginals.get();
+  work.outcomes = device_outcomes.get();
+  work.states = device_states.get();
+  work.scratch = scratch.get();
+  work.qubits = program.qubits;
+  work.parameters = program.parameters;
+  work.op_count = static_cast<std::uint32_t>(program.ops.size());
+  work.shots = outputs.shots;
+  work.seed = outputs.seed;
+  for (std::size_t first = 0; first < evaluations; first += slice) {
+    work.first = first;
+    work.evaluations = std::min(slice, evaluations - first);
+    const std::size_t count = work.evaluations;
+    device_values.upload(values.data() + first * parameters, count * parameters * sizeof(double), stream);
+    check(launch_batch(work, stream.get()), "launch of a batch");
+    if (marginals) {
+      device_marginals.download(outputs.marginals.data() + first * qubits, count * qubits * sizeof(double), stream);
+    }
+    if (outcomes) {
+      device_outcomes.download(outputs.outcomes.data() + first * shots, count * shots * sizeof(std::uint32_t), stream);
+    }
+    if (states) {
+      device_states.download(outputs.states.data() + (first << qubits), (count << qubits) * sizeof(Complex), stream);
+    }
+    check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize after a batch");
+  }
+}
+
+}  // namespace qsim
