@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "cpu/tile_micro.h"
 #include "cpu/tile_schedule.h"
@@ -199,7 +200,7 @@ class SweepTranslator {
         continue;
       }
       defer_phases(step.item->targets[0], step.form.before);
-      flush(step.item->target_mask(), later);
+      if (!pull_through(*step.item)) flush(step.item->target_mask(), later);
       if (step.item->targets.size() == 2) {
         micro_.add_four_by_four(*step.item);
       } else {
@@ -211,8 +212,9 @@ class SweepTranslator {
   }
 
   /// A phase waits until a matrix changes one of its bits.
-  void defer(const Term& term) {
-    if (term.exponent == Complex(0)) return;
+  void defer(Term term) {
+    term.exponent.imag(std::remainder(term.exponent.imag(), 2 * std::numbers::pi));
+    if (std::abs(term.exponent) < 1e-15) return;
     if (term.mask == 0) {
       writer_.emit_scalar(term);
       return;
@@ -224,6 +226,30 @@ class SweepTranslator {
       }
     }
     pending_.push_back(term);
+  }
+
+  /// A flip with few phases waiting on its target: they wait on, as what they are after it. With c the product of the
+  /// controls, x becomes x + c - 2 x c.
+  bool pull_through(const MatrixItem& flip) {
+    if (!flip.matrix.empty() || flip.control_mask != flip.control_value) return false;
+    const Index target = flip.target_mask();
+    std::vector<Term> touched;
+    for (const Term& term : pending_) {
+      if ((term.mask & target) == 0) continue;
+      constexpr unsigned kMostTerms = 4, kMostBits = 3;
+      if (count_bits(term.mask) > kMostBits || touched.size() == kMostTerms) return false;
+      touched.push_back(term);
+    }
+    for (const Term& term : touched) {
+      TileCondition both = term.condition;
+      // Where the term's tiles are not the flip's, the flip does not happen.
+      if (((both.value ^ flip.condition.value) & both.mask & flip.condition.mask) != 0) continue;
+      both.mask |= flip.condition.mask;
+      both.value |= flip.condition.value;
+      defer({(term.mask & ~target) | flip.control_mask, both, term.exponent});
+      defer({term.mask | flip.control_mask, both, -2.0 * term.exponent});
+    }
+    return true;
   }
 
   /// Applies the phases on `targets` that wait, and with them those on `later`.
