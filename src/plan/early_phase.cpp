@@ -1,6 +1,7 @@
 // The group of wires is found by local search on how far it gets on its own.
 #include "plan/early_phase.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -60,7 +61,7 @@ SetSchedule plan_phases(const Timeline& timeline, const SetProblem& problem, con
   const SetProblem early(timeline, start, middle), late(timeline, middle, end);
   SetRules early_rules = rules;
   early_rules.segments = {group};
-  early_rules.budget = rules.budget / 4;
+  early_rules.budget = std::max<std::uint64_t>(5000, rules.budget / 4);
   SetSchedule schedule = find_sets(early, early_rules);
   if (!schedule.complete || schedule.sets.empty()) return {};
   SetRules late_rules = rules;

@@ -217,7 +217,7 @@ class Planner {
     SetRules rules;
     rules.segments = stages_;
     set_tile(timeline, rules);
-    rules.budget = parts == 1 ? search_budget(timeline) : kPartBudget;
+    rules.budget = parts == 1 ? search_budget(timeline) : std::min(kPartBudget, search_budget(timeline));
     if (from_known) {
       births_matter_ = problem.turns() > 0 && std::popcount(problem.turning()) > rules.size;
       rules.late_first_turns = births_ == Births::kLate;
@@ -287,7 +287,7 @@ class Planner {
     const double bytes = std::ldexp(static_cast<double>(amplitude_bytes(options_.precision)), local_);
     const double sweep = bytes / cost.read_bytes_per_second + bytes / cost.write_bytes_per_second;
     const double moves = 0.3 * sweep * (1 + static_cast<double>(timeline.turns.size()) / 25) / 0.5e-6;
-    return std::clamp(static_cast<std::uint64_t>(std::min(moves, 1e9)), least, share) + extra;
+    return std::clamp(static_cast<std::uint64_t>(std::min(moves, 1e9)), least, share + extra);
   }
 
   // Wires that are active early lie low, so that what is unborn lies high; global wires on top.

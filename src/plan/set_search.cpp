@@ -104,7 +104,8 @@ class SetSearch {
 
   std::uint64_t greedy_tries() const {
     const std::uint64_t sets = 1 + forward_.turns() / 25;
-    return std::clamp<std::uint64_t>(rules_.budget / (8 * sets), rules_.low == 0 ? 100 : 300, 400);
+    const std::uint64_t least = rules_.budget < 5000 ? 100 : 300;  // little budget: where sets cost little
+    return std::clamp<std::uint64_t>(rules_.budget / (8 * sets), least, 400);
   }
 
   bool reached(const Positions& at, const Positions& goal) const {
