@@ -7,7 +7,8 @@
 # --time    no step is begun that would end after this many seconds (default 480)
 # --out     where the JSON documents go (default benchmarks/results)
 # --qsim    the program (default build/bin/qsim)
-# --tables  folder of the built table programs reductions and dense_products (default: beside the program)
+# --tables  folder of the built programs reductions, dense_products, qsim_batches and qsim_kitchen_sinks (default:
+#           beside the program)
 # --only    a comma-separated list of steps (see below), in their order here
 #
 # Names of documents: gpuN_STEP.json. QSIM_SHARED names the folder that holds workloads/ and corpus/; what needs them is
@@ -96,6 +97,9 @@ if [ "$gpus" -eq 1 ]; then
   run_bench interpreter 20 ghz qft supremacy random qv ising -n 30 --from both --jit off
   [ -x "$tables/reductions" ] && step reductions 40 "$tables/reductions"
   [ -x "$tables/dense_products" ] && step dense_products 20 "$tables/dense_products"
+  for name in batches kitchen_sinks; do
+    [ -x "$tables/qsim_$name" ] && step "$name" 40 "$tables/qsim_$name"
+  done
   run_bench small 15 qft random -n 10,14,18,20 --repeats 20
 fi
 echo "-- done in $SECONDS s, exit $worst" >&2

@@ -1,0 +1,72 @@
+// Circuits a second of batches: layers of rotations and a ring of cx, 2 to 20 qubits, exact marginals, on the CPU and
+// on a GPU where there is one; and Gram matrices of batches. Prints a qsim.table/1 document.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "qsim/batch.h"
+#include "qsim/error.h"
+#include "table_document.h"
+
+namespace {
+
+using namespace qsim;
+
+/// Two layers of ry and rz with angles of their own, each followed by a ring of cx.
+ParametricCircuit ansatz(std::uint32_t qubits) {
+  ParametricCircuit circuit(qubits);
+  std::uint32_t next = 0;
+  for (int layer = 0; layer < 2; ++layer) {
+    for (Qubit q = 0; q < qubits; ++q) {
+      circuit.ry(Parameter{next++}, q);
+      circuit.rz(Parameter{next++}, q);
+    }
+    for (Qubit q = 0; q + 1 < qubits; ++q) circuit.cx(q, q + 1);
+  }
+  return circuit;
+}
+
+std::vector<double> angles(std::size_t count) {
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = std::fmod(static_cast<double>(i) * 0.618033988749895, 1.0) * 6.28;
+  return values;
+}
+
+/// Circuits a second: best of three.
+double rate(const ParametricCircuit& circuit, const std::string& backend, std::size_t evaluations) {
+  const std::vector<double> values = angles(evaluations * circuit.parameters());
+  BatchOptions options;
+  options.backend = backend;
+  double best = 0;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    best = std::max(best, static_cast<double>(evaluations) / run_batch(circuit, values, options).seconds);
+  }
+  return best;
+}
+
+}  // namespace
+
+int main() {
+  table::Document document("batches");
+  for (const std::string backend : {"cpu", "cuda"}) {
+    for (const std::uint32_t qubits : {2u, 4u, 6u, 8u, 10u, 12u, 14u, 16u, 20u}) {
+      const ParametricCircuit circuit = ansatz(qubits);
+      const double work = backend == "cpu" ? 2e8 : 2e10;
+      const auto evaluations = static_cast<std::size_t>(std::clamp(
+          work / std::ldexp(static_cast<double>(circuit.angles().size()), static_cast<int>(qubits)), 8.0, 2e6));
+      try {
+        const double circuits = rate(circuit, backend, evaluations);
+        document.row({{"qubits", std::to_string(qubits)},
+                      {"gates", std::to_string(circuit.shape().operation_count())},
+                      {"device", table::quoted(backend)},
+                      {"evaluations", std::to_string(evaluations)},
+                      {"circuits_per_s", table::number(circuits)}});
+      } catch (const DeviceError& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        break;
+      }
+    }
+  }
+  document.print();
+  return 0;
+}
