@@ -124,6 +124,7 @@ Index SetProblem::ready(const Positions& at, Index active) const {
 
 void SetProblem::advance(Positions& at, Index active) const {
   std::array<Index, kMaxQubits + 2> waiting{};
+  const PackedNeed* const needs = needs_.data();
   Index todo = active;
   while (todo != 0) {
     const int wire = std::countr_zero(todo);
@@ -148,7 +149,11 @@ void SetProblem::advance(Positions& at, Index active) const {
           continue;
         }
       } else {
-        blocker = first_blocker(event, at);
+        for (const PackedNeed *need = needs + event.begin, *end = needs + event.end; need != end; ++need) {
+          if (at[need->wire] >= need->minimum) continue;
+          blocker = need->wire;
+          break;
+        }
         if (blocker < 0) {
           ++at[w];
           moved = true;
