@@ -10,10 +10,10 @@ namespace {
 
 using namespace qsim::cuda;
 
+template <class Memory>
 class Block {
  public:
-  Block(const TileProgram& program, std::vector<Complex>& state, Index base)
-      : program_(program), state_(state), base_(base) {
+  Block(const TileProgram& program, Memory& state, Index base) : program_(program), state_(state), base_(base) {
     threads_ = 1u << program.thread_bits();
     registers_ = 1u << program.register_bits;
     amplitude_.assign(threads_, std::vector<Complex>(registers_));
@@ -225,7 +225,7 @@ class Block {
   }
 
   const TileProgram& program_;
-  std::vector<Complex>& state_;
+  Memory& state_;
   Index base_;
   std::uint32_t threads_ = 0, registers_ = 0;
   std::vector<std::vector<Complex>> amplitude_;
@@ -240,6 +240,10 @@ void emulate(const TileProgram& program, std::vector<Complex>& state, Index chun
   for (Index number = 0; number < Index{1} << count_bits(free); ++number) {
     Block(program, state, deposit_bits(number, free) | chunk_value).run();
   }
+}
+
+void emulate_tile(const TileProgram& program, Index base, std::map<Index, Complex>& memory) {
+  Block(program, memory, base).run();
 }
 
 }  // namespace qsim::test

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/bits.h"
 #include "cuda/lower.h"
 #include "cuda_emulator.h"
+#include "qsim/generators.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
@@ -148,6 +150,153 @@ TEST(CudaLower, LargeStatesLoadWholeLines) {
         EXPECT_TRUE(program.active[i] >= 3 || lane(program.epochs.front(), i)) << "seed " << seed;
         EXPECT_TRUE(program.store[i] >= 3 || lane(program.epochs.back(), i)) << "seed " << seed;
       }
+    }
+  }
+}
+
+// Applies the sweep's words to one tile of a huge shard: no lowering, no addresses but the index itself.
+void reference_tile(const Sweep& sweep, const TileProgram& program, Index base, std::map<Index, Complex>& memory) {
+  Index births = 0;
+  for (const Birth& birth : sweep.births) births |= bit_mask(birth.bit);
+  const Index unborn = sweep.unborn & ~births;
+  Index active = 0;
+  for (const Bit bit : sweep.active) active |= bit_mask(bit);
+  std::map<Index, Complex> values, result;
+  Index tile = 0;
+  for (const Bit bit : program.active) {
+    if (bit != cuda::kPhantom) tile |= bit_mask(bit);
+  }
+  for (Index v = 0; v < bit_mask(count_bits(tile)); ++v) {
+    const Index index = base | deposit_bits(v, tile);
+    Complex value = sweep.reads ? memory.at(index & ~sweep.unborn) : sweep.start_scale;
+    for (const Birth& birth : sweep.births) {
+      const bool one = test_bit(index, birth.bit);
+      value *= birth.factor[one ? 1 : 0];
+      if (one && sweep.reads && (active >> birth.bit & 1) == 0) value = 0;
+    }
+    values[index] = (index & unborn) == 0 ? value : 0;
+  }
+  for (const PlanOp& op : sweep.ops) {
+    const auto old = values;
+    for (auto& [index, value] : values) {
+      if ((index & op.control_mask) != op.control_value) continue;
+      if (op.form == Form::kFlip) value = old.at(index ^ bit_mask(op.targets[0]));
+      if (op.form == Form::kPhases) {
+        for (std::uint32_t t = 0; t < op.data_count; ++t) {
+          const PhaseTerm& term = sweep.phases[op.data_begin + t];
+          const bool holds = term.parity ? odd_parity(index & term.mask) : (index & term.mask) == term.mask;
+          if (holds) value *= std::polar(1.0, term.angle);
+        }
+      }
+      if (op.form == Form::kMatrix) {
+        const Index order = Index{1} << op.target_count;
+        Index row = 0, rest = index;
+        for (unsigned b = 0; b < op.target_count; ++b) {
+          row |= (index >> op.targets[b] & 1) << b;
+          rest &= ~bit_mask(op.targets[b]);
+        }
+        Complex sum = 0;
+        for (Index c = 0; c < order; ++c) {
+          Index from = rest;
+          for (unsigned b = 0; b < op.target_count; ++b) from |= (c >> b & 1) << op.targets[b];
+          sum += sweep.matrices[op.data_begin + row * order + c] * old.at(from);
+        }
+        value = sum;
+      }
+    }
+  }
+  for (const auto& [index, value] : values) {
+    if ((index & unborn) != 0) continue;
+    Index to = index & ~active;
+    for (std::size_t i = 0; i < sweep.active.size(); ++i) to |= (index >> sweep.active[i] & 1) << sweep.store[i];
+    result[to] = value;
+  }
+  memory = result;
+}
+
+TEST(CudaLower, TilesOfHugeShardsMatchTheSweepsWords) {
+  for (const char* const family : {"inv_qft", "random", "supremacy"}) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      const Circuit circuit = generate(family, GeneratorOptions{35, 0, 1});
+      PlanOptions plan_options;
+      plan_options.rank_bits = 1;
+      plan_options.precision = precision;
+      const Plan plan = make_plan(circuit, find_machine("h200"), plan_options);
+      std::uint64_t number = 1;
+      for (const Stage& stage : plan.stages) {
+        for (const Sweep& words : stage.sweeps) {
+          for (std::uint32_t rank = 0; rank < 2; ++rank) {
+            const Sweep sweep = specialize(words, plan, rank);
+            LowerOptions options = lower_options(plan.local_bits(), precision);
+            if (stage.exchange && stage.exchange->overlap_after && &words == &stage.sweeps.front()) {
+              options.outside = stage.exchange->chunk_mask;
+            }
+            const TileProgram program = lower_sweep(sweep, options);
+            number = number * 6364136223846793005u + 1442695040888963407u;
+            const Index base = deposit_bits(number >> 20, program.tile_bits);
+            std::map<Index, Complex> memory, expected;
+            Index tile = 0;
+            for (const Bit bit : program.active) {
+              if (bit != cuda::kPhantom) tile |= bit_mask(bit);
+            }
+            for (Index v = 0; v < bit_mask(count_bits(tile)); ++v) {
+              memory[base | deposit_bits(v, tile)] =
+                  Complex(std::sin(static_cast<double>(v)), std::cos(static_cast<double>(3 * v)));
+            }
+            for (Index v = 0; v < bit_mask(count_bits(tile)); ++v) {
+              const Index index = (base | deposit_bits(v, tile)) & ~sweep.unborn;
+              if (memory.count(index) == 0) memory[index] = 1;
+            }
+            expected = memory;
+            test::emulate_tile(program, base, memory);
+            reference_tile(sweep, program, base, expected);
+            double worst = 0;
+            for (const auto& [index, value] : expected) {
+              const double difference = std::abs(memory.at(index) - value);
+              if (!(difference <= worst)) worst = difference;
+            }
+            EXPECT_LE(worst, 1e-11) << family << " rank " << rank << " sweep " << (&words - stage.sweeps.data())
+                                    << " of stage " << (&stage - plan.stages.data());
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaLower, RanksOfSmallPlansMatchTheInterpreter) {
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      test::RandomCircuitOptions circuit_options;
+      circuit_options.qubits = 6 + static_cast<unsigned>(seed % 8);
+      circuit_options.operations = 60;
+      circuit_options.seed = seed + 1;
+      const Circuit circuit = test::random_circuit(circuit_options);
+      PlanOptions options;
+      options.rank_bits = 1;
+      options.precision = precision;
+      const Plan plan = make_plan(circuit, find_machine("h200"), options);
+      if (plan_work(plan).exchanges != 0) continue;
+      const std::vector<Complex> expected = test::interpret(plan);
+      const Index shard = Index{1} << plan.local_bits();
+      const double nan = std::numeric_limits<double>::quiet_NaN();
+      std::vector<Complex> state;
+      for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        std::vector<Complex> part(shard, Complex(nan, nan));
+        for (const Stage& stage : plan.stages) {
+          for (const Sweep& words : stage.sweeps) {
+            test::emulate(lower_sweep(specialize(words, plan, rank), lower_options(plan.local_bits(), precision)),
+                          part);
+          }
+        }
+        state.insert(state.end(), part.begin(), part.end());
+      }
+      double worst = 0;
+      for (Index logical = 0; logical < state.size(); ++logical) {
+        const double difference = std::abs(state[plan.final_layout.to_physical(logical)] - expected[logical]);
+        if (!(difference <= worst)) worst = difference;
+      }
+      EXPECT_LE(worst, test::tolerance(Precision::kDouble, circuit.depth())) << "seed " << seed;
     }
   }
 }
