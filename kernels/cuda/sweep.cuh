@@ -13,7 +13,8 @@
 //   kPair    slot pair number, present bits, factors
 //   kMultiply set, factor;  kScale (all registers)                                 kScale reals: 1
 //   factor:  table + 1 | tile factor + 1 << 12 | cross count << 24, {thread bit | tile factor << 8}...   reals: 2
-//   kRegroup number of its address table, write columns of slots, guard count, {mask lo, hi, value lo, hi, offset}...,
+//   kRegroup number of its address table | own places << 16 | within warp << 17, write columns of slots, guard count,
+//   {mask lo, hi, value lo, hi, offset}...,
 //            read columns of slots; the table has (write address | read address << 16) for each thread
 #pragma once
 
@@ -46,7 +47,8 @@ struct Machine {
   const C* factors;  // shared: tile factors
   std::uint64_t base;
   std::uint32_t word = 0, real = 0;
-  bool tile_read = false;  // somebody may still read from `tile`
+  bool tile_read = false;    // somebody may still read from `tile`,
+  bool others_read = false;  // even from where this thread's amplitudes are placed
   C a[kRegisters];
 
   __device__ __forceinline__ Machine(const SweepParams<Real>& params, C* shared_tile, const C* shared_factors)
@@ -384,7 +386,9 @@ struct Machine {
     }
   }
   __device__ __forceinline__ void regroup() {
-    const std::uint32_t both = __ldg(p.addresses + (static_cast<std::uint64_t>(next()) << p.thread_bits) + threadIdx.x);
+    const std::uint32_t head = next();
+    const std::uint32_t both =
+        __ldg(p.addresses + (static_cast<std::uint64_t>(head & 0xffffu) << p.thread_bits) + threadIdx.x);
     std::uint32_t thread_address = both & 0xffffu;
     std::uint32_t slot[R];
 #pragma unroll
@@ -395,12 +399,15 @@ struct Machine {
       const std::uint32_t offset = next();
       if ((base & mask) == value) thread_address ^= offset;
     }
-    if (tile_read) __syncthreads();
+    if (tile_read && (others_read || (head >> 16 & 1) == 0)) __syncthreads();
     write_tile(thread_address, slot);
     thread_address = both >> 16;
 #pragma unroll
     for (int s = 0; s < R; ++s) slot[s] = next();
-    __syncthreads();
+    if (head >> 17 & 1)
+      __syncwarp();
+    else
+      __syncthreads();
 #pragma unroll
     for (int j = 0; j < kRegisters; ++j) {
       std::uint32_t address = thread_address;
@@ -411,6 +418,7 @@ struct Machine {
       a[j] = tile[address];
     }
     tile_read = true;
+    others_read = false;
   }
   /// Matrix on any coordinates: each thread makes its own amplitudes from the whole group's in shared memory.
   __device__ __forceinline__ void dense();
@@ -459,7 +467,7 @@ __device__ __forceinline__ void Machine<Real, R>::dense() {
     }
     a[j] = sum;
   }
-  tile_read = true;
+  tile_read = others_read = true;
 }
 
 /// Tile factors exp(i pi sum): one thread each, spread over the warps.

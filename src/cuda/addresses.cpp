@@ -1,8 +1,6 @@
 // Columns of linear maps over GF(2).
 #include "cuda/addresses.h"
 
-#include <random>
-
 #include "base/bits.h"
 
 namespace qsim::cuda {
@@ -14,32 +12,6 @@ Index place(Coordinate v, const std::vector<Bit>& bits) {
     if (bits[i] != kPhantom) index |= bit_mask(bits[i]);
   });
   return index;
-}
-
-unsigned rank_of(std::vector<Coordinate> rows) {
-  unsigned rank = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] == 0) continue;
-    ++rank;
-    const Coordinate low = rows[i] & (~rows[i] + 1);
-    for (std::size_t k = i + 1; k < rows.size(); ++k) {
-      if ((rows[k] & low) != 0) rows[k] ^= rows[i];
-    }
-  }
-  return rank;
-}
-
-/// Bank of each vector: bit m = parity of (functional m & vector).
-std::vector<Coordinate> banks(const std::vector<Coordinate>& vectors, const std::vector<Coordinate>& functionals) {
-  std::vector<Coordinate> result;
-  for (const Coordinate v : vectors) {
-    Coordinate bank = 0;
-    for (std::size_t m = 0; m < functionals.size(); ++m) {
-      bank |= static_cast<Coordinate>(odd_parity(v & functionals[m])) << m;
-    }
-    result.push_back(bank);
-  }
-  return result;
 }
 
 }  // namespace
@@ -74,37 +46,33 @@ IndexColumns store_columns(const TileProgram& program) {
   return columns;
 }
 
-std::vector<Coordinate> conflict_free_columns(const TileProgram& program, const std::vector<Coordinate>& first,
-                                              const std::vector<Coordinate>& second) {
-  // A shared-memory access is served 128 bytes at a time: 8 or 16 neighbouring threads must meet different banks.
-  const std::size_t width = program.precision == Precision::kDouble ? 3 : 4;
-  const auto bits = static_cast<std::size_t>(program.bits);
-  const auto head = [&](const std::vector<Coordinate>& columns) {
-    return std::vector<Coordinate>(columns.begin(),
-                                   columns.begin() + static_cast<std::ptrdiff_t>(std::min(width, columns.size())));
-  };
-  const std::vector<Coordinate> a = head(first), b = head(second);
-  std::vector<Coordinate> functionals;
-  std::mt19937 random(12345);
-  // Two subspaces of one dimension always have a common complement, so this ends; the count is a guard only.
-  for (int trial = 0; trial < 10000; ++trial) {
-    functionals.clear();
-    for (std::size_t m = 0; m < width; ++m) {
-      functionals.push_back(static_cast<Coordinate>(random() & (low_mask(static_cast<unsigned>(bits)))));
-    }
-    if (rank_of(functionals) == width && rank_of(banks(a, functionals)) == a.size() &&
-        rank_of(banks(b, functionals)) == b.size()) {
-      break;
+bool independent(std::vector<Coordinate> vectors) {
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    if (vectors[i] == 0) return false;
+    const Coordinate low = vectors[i] & (~vectors[i] + 1);
+    for (std::size_t k = i + 1; k < vectors.size(); ++k) {
+      if ((vectors[k] & low) != 0) vectors[k] ^= vectors[i];
     }
   }
-  // Further rows complete the map to an invertible one.
-  std::vector<Coordinate> rows = functionals;
-  for (std::size_t i = 0; i < bits && rows.size() < bits; ++i) {
+  return true;
+}
+
+std::vector<Coordinate> place_columns(const TileProgram& program) {
+  const unsigned width = bank_bits(program.precision);
+  const auto bits = static_cast<unsigned>(program.bits);
+  std::vector<Coordinate> rows;
+  for (unsigned m = 0; m < width; ++m) {
+    Coordinate row = 0;
+    for (unsigned i = 0; i < bits; ++i) row |= (program.bank[i] >> m & 1u) << i;
+    rows.push_back(row);
+  }
+  // Unit rows complete the map to an invertible one.
+  for (unsigned i = 0; i < bits && rows.size() < bits; ++i) {
     rows.push_back(1u << i);
-    if (rank_of(rows) != rows.size()) rows.pop_back();
+    if (!independent(rows)) rows.pop_back();
   }
   std::vector<Coordinate> columns(bits);
-  for (std::size_t i = 0; i < bits; ++i) {
+  for (unsigned i = 0; i < bits; ++i) {
     for (std::size_t r = 0; r < rows.size(); ++r) columns[i] |= (rows[r] >> i & 1u) << r;
   }
   return columns;
@@ -113,10 +81,7 @@ std::vector<Coordinate> conflict_free_columns(const TileProgram& program, const 
 Regroup regroup_columns(const TileProgram& program, std::size_t e) {
   const Epoch& from = program.epochs[e];
   const Epoch& to = program.epochs[e + 1];
-  std::vector<Coordinate> write, read;
-  for (const std::uint8_t i : from.thread) write.push_back(from.map.column[i]);
-  for (const std::uint8_t i : to.thread) read.push_back(1u << i);
-  const std::vector<Coordinate> columns = conflict_free_columns(program, write, read);
+  const std::vector<Coordinate> columns = place_columns(program);
   const auto address = [&](Coordinate v) {
     Coordinate sum = 0;
     for_each_bit(v, [&](unsigned i) { sum ^= columns[i]; });
@@ -129,6 +94,12 @@ Regroup regroup_columns(const TileProgram& program, std::size_t e) {
   for (const std::uint8_t i : to.reg) regroup.read_slot.push_back(address(1u << i));
   regroup.offset = address(from.map.offset);
   for (const auto& [guard, offset] : from.map.guarded) regroup.guarded.emplace_back(guard, address(offset));
+  regroup.own_places = from.map.identity();
+  constexpr std::size_t kLaneBits = 5;
+  regroup.within_warp = regroup.own_places;
+  for (std::size_t i = kLaneBits; i < from.thread.size(); ++i) {
+    regroup.within_warp = regroup.within_warp && from.thread[i] == to.thread[i];
+  }
   return regroup;
 }
 

@@ -24,17 +24,24 @@ struct IndexColumns {
 IndexColumns load_columns(const TileProgram& program);
 IndexColumns store_columns(const TileProgram& program);
 
-/// The move between epochs e and e + 1: shared-memory addresses written and read, free of bank conflicts.
+/// The move between epochs e and e + 1: shared-memory addresses written and read. All moves place a coordinate alike,
+/// so where nothing is permuted a thread writes only places that it alone has read.
 struct Regroup {
   std::vector<Coordinate> write_thread, write_slot, read_thread, read_slot;
   Coordinate offset = 0;
   std::vector<std::pair<TileGuard, Coordinate>> guarded;
+  bool own_places = false;   // no barrier is needed before writing
+  bool within_warp = false;  // amplitudes stay in their warp
 };
 Regroup regroup_columns(const TileProgram& program, std::size_t e);
 
-/// Addresses for a dense operation inside an epoch: an invertible linear map of coordinates, columns by coordinate.
-std::vector<Coordinate> conflict_free_columns(const TileProgram& program, const std::vector<Coordinate>& first,
-                                              const std::vector<Coordinate>& second);
+/// Place in shared memory of each coordinate's bit: the columns of an invertible linear map.
+std::vector<Coordinate> place_columns(const TileProgram& program);
+
+/// Bits of a bank number: as many neighbouring threads as are served together have different banks.
+constexpr unsigned bank_bits(Precision precision) { return precision == Precision::kDouble ? 3 : 4; }
+/// True when the vectors are linearly independent over GF(2).
+bool independent(std::vector<Coordinate> vectors);
 
 /// Threads and registers whose coordinates have a dead bit.
 std::uint32_t dead_threads(const TileProgram& program, const Epoch& epoch);

@@ -196,9 +196,7 @@ class Encoder {
   }
 
   void add_dense(const TileOp& op) {
-    std::vector<Coordinate> threads;
-    for (const std::uint8_t i : epoch_->thread) threads.push_back(1u << i);
-    const std::vector<Coordinate> address = conflict_free_columns(program_, threads, threads);
+    const std::vector<Coordinate> address = place_columns(program_);
     word(Code::kDense);
     word(static_cast<std::uint32_t>(op.targets.size()));
     word(static_cast<std::uint32_t>(dense_.size()));
@@ -215,7 +213,7 @@ class Encoder {
 
   void add_regroup(const Regroup& regroup) {
     word(Code::kRegroup);
-    word(regroups_++);
+    word(regroups_++ | (regroup.own_places ? 1u << 16 : 0u) | (regroup.within_warp ? 1u << 17 : 0u));
     columns(regroup.write_slot);
     word(static_cast<std::uint32_t>(regroup.guarded.size()));
     for (const auto& [guard, offset] : regroup.guarded) {

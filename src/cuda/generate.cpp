@@ -34,6 +34,9 @@ INLINE void r4(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, -v.x); x.y =
 INLINE void r5(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, v.x); x.y = fma(t, u.y, v.y); y.x = fma(-t, v.x, u.x); y.y = fma(-t, v.y, u.y); }
 INLINE void r6(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, v.y); x.y = fma(t, u.y, -v.x); y.x = fma(t, v.x, u.y); y.y = fma(t, v.y, -u.x); }
 INLINE void r7(C& x, C& y) { C u = x, v = y; x.x = u.x + v.x; x.y = u.y + v.y; y.x = u.x - v.x; y.y = u.y - v.y; }
+INLINE void stage(char* to, const C* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "n"(sizeof(C)) : "memory");
+}
 INLINE void swp(C& x, C& y) { C u = x; x = y; y = u; }
 INLINE void neg(C& x) { x.x = -x.x; x.y = -x.y; }
 INLINE void tmi(C& x) { R u = x.x; x.x = -x.y; x.y = u; }
@@ -71,12 +74,20 @@ Plain plain_of(Complex value) {
 
 class Generator {
  public:
-  explicit Generator(const TileProgram& program) : program_(program) {
+  Generator(const TileProgram& program, std::uint32_t shared_budget) : program_(program) {
     double_ = program.precision == Precision::kDouble;
     registers_ = 1u << program.register_bits;
     amplitude_bytes_ = double_ ? 16 : 8;
     name_.resize(registers_);
     reset_names();
+    const auto tile_bytes = static_cast<std::uint32_t>(amplitude_bytes_ << program.bits);
+    const auto table_bytes = static_cast<std::uint32_t>(amplitude_bytes_ << program.thread_bits());
+    const auto fixed = static_cast<std::uint32_t>(amplitude_bytes_ * program.tile_factors.size()) + 1024;
+    if (shared_budget > tile_bytes + fixed) {
+      staged_ = std::min<std::uint32_t>(static_cast<std::uint32_t>(program.tables.size()),
+                                        (shared_budget - tile_bytes - fixed) / table_bytes);
+    }
+    out_.shared_bytes = tile_bytes + staged_ * table_bytes;
   }
 
   GeneratedSweep generate() {
@@ -167,6 +178,11 @@ class Generator {
     line("for (int i = 0; i < (int)p.u[0]; ++i) base |= number << p.u[1 + 2 * i] & p.u[2 + 2 * i];");
     out_.ints.assign(1 + 2 * kTileRuns, 0);
     for (std::uint32_t j = 0; j < registers_; ++j) line("C a{} = mk(0, 0);", j);
+    // Tables come in while the tile's own loads are under way; each thread copies what it alone will read.
+    for (std::uint32_t table = 0; table < staged_; ++table) {
+      line("stage(tile + {}, p.tables + {} + t);", staged_place(static_cast<int>(table)),
+           table_offset(static_cast<int>(table)));
+    }
     load();
     if (!program_.tile_factors.empty()) {
       line("for (u32 f = t / 32 + t % 32 * {}; f < {}; f += {}) {{", threads / 32, program_.tile_factors.size(),
@@ -178,6 +194,7 @@ class Generator {
       line("sincospi(sum, &s, &c); F[f] = mk((R)c, (R)s);");
       line("}}\n__syncthreads();");
     }
+    if (staged_ != 0) line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
     start();
   }
 
@@ -217,7 +234,7 @@ class Generator {
       line("w = mul(w, (base & {}) != 0 ? {} : {});", int_arg(bit_mask(birth.bit)), complex_arg(birth.factor[1]),
            complex_arg(birth.factor[0]));
     }
-    if (program_.start_table >= 0) line("w = mul(w, __ldg(p.tables + {} + t));", table_offset(program_.start_table));
+    if (program_.start_table >= 0) line("w = mul(w, {});", table_entry(program_.start_table));
     for (std::uint32_t j = 0; j < registers_; ++j) line("a{0} = mul(a{0}, w);", j);
     for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(program_.register_bits); ++s) {
       for (std::uint32_t v = 0; v < 2; ++v) {
@@ -229,6 +246,16 @@ class Generator {
     line("}}");
   }
 
+  /// Text of this thread's entry of a table.
+  std::string table_entry(int table) const {
+    if (static_cast<std::uint32_t>(table) < staged_) return fmt::format("*(const C*)(tile + {})", staged_place(table));
+    return fmt::format("__ldg(p.tables + {} + t)", table_offset(table));
+  }
+  std::string staged_place(int table) const {
+    return fmt::format("{} + t * {}",
+                       (std::uint64_t{amplitude_bytes_} << program_.bits) + table_offset(table) * amplitude_bytes_,
+                       amplitude_bytes_);
+  }
   std::uint64_t table_offset(int table) const { return static_cast<std::uint64_t>(table) << program_.thread_bits(); }
 
   void guarded(const TileOp& op) {
@@ -392,7 +419,7 @@ class Generator {
       value = value.empty() ? more : "mul(" + value + "," + more + ")";
     };
     if (plain_of(factor.constant) != Plain::kOne || is_constant(factor)) times(complex_arg(factor.constant));
-    if (factor.table >= 0) times(fmt::format("__ldg(p.tables + {} + t)", table_offset(factor.table)));
+    if (factor.table >= 0) times(table_entry(factor.table));
     if (factor.tile >= 0) times(fmt::format("F[{}]", factor.tile));
     if (value.empty()) value = "mk(1, 0)";
     line("C {} = {};", name, value);
@@ -473,13 +500,14 @@ class Generator {
     return sum;
   }
 
-  void write_tile(const std::string& address, const std::vector<Coordinate>& slots) {
-    if (tile_read_) line("__syncthreads();");
+  void write_tile(const std::string& address, const std::vector<Coordinate>& slots, bool own_places, bool within_warp) {
+    if (tile_read_ && (others_read_ || !own_places)) line("__syncthreads();");
     for (std::uint32_t j = 0; j < registers_; ++j) {
       line("*(C*)(tile + ({} ^ {}u)) = {};", address, slot_address(slots, j), a(j));
     }
-    line("__syncthreads();");
+    line("{};", within_warp ? "__syncwarp()" : "__syncthreads()");
     tile_read_ = true;
+    others_read_ = false;
   }
 
   void regroup(const Regroup& columns) {
@@ -488,7 +516,7 @@ class Generator {
       const std::string mask = int_arg(guard.mask);
       line("if ((base & {}) == {}) w ^= {}u;", mask, int_arg(guard.value), offset * amplitude_bytes_);
     }
-    write_tile("w", columns.write_slot);
+    write_tile("w", columns.write_slot, columns.own_places, columns.within_warp);
     reset_names();
     line("u32 r = {};", thread_address(columns.read_thread));
     for (std::uint32_t j = 0; j < registers_; ++j) {
@@ -528,9 +556,7 @@ class Generator {
 
   /// Each thread makes its own amplitudes from the group's in shared memory, all of its registers at once.
   void wide_matrix(const TileOp& op) {
-    std::vector<Coordinate> threads;
-    for (const std::uint8_t i : epoch_->thread) threads.push_back(1u << i);
-    const std::vector<Coordinate> address = conflict_free_columns(program_, threads, threads);
+    const std::vector<Coordinate> address = place_columns(program_);
     std::vector<Coordinate> thread_columns, slot_columns, target_columns;
     Coordinate targets = 0;
     for (const std::uint8_t i : epoch_->thread) thread_columns.push_back(address[i]);
@@ -540,7 +566,8 @@ class Generator {
       targets |= 1u << i;
     }
     line("{{ u32 w = {};", thread_address(thread_columns));
-    write_tile("w", slot_columns);
+    write_tile("w", slot_columns, true, false);
+    others_read_ = true;
     const std::size_t order = std::size_t{1} << op.targets.size();
     // Row part and address part of the thread, then of each register.
     std::string row = "0u", home = "w";
@@ -627,13 +654,15 @@ class Generator {
   GeneratedSweep out_;
   std::string functions_, body_;
   std::vector<std::uint32_t> name_;  // variable that holds each register
-  bool double_ = true, tile_read_ = false;
-  std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
+  bool double_ = true, tile_read_ = false, others_read_ = false;
+  std::uint32_t registers_ = 16, amplitude_bytes_ = 16, staged_ = 0;
   std::size_t function_count_ = 0, dense_used_ = 0;
 };
 
 }  // namespace
 
-GeneratedSweep generate(const TileProgram& program) { return Generator(program).generate(); }
+GeneratedSweep generate(const TileProgram& program, std::uint32_t shared_budget) {
+  return Generator(program, shared_budget).generate();
+}
 
 }  // namespace qsim::cuda

@@ -14,9 +14,11 @@ struct GeneratedSweep {
   std::string source;               // CUDA C++ for NVRTC; the kernel's name is "sweep"
   std::vector<std::uint64_t> ints;  // arguments p.u
   std::vector<double> reals;        // arguments p.d
+  std::uint32_t shared_bytes = 0;   // dynamic shared memory of a block
 };
 
-GeneratedSweep generate(const TileProgram& program);
+/// A block may use `shared_budget` bytes of shared memory; what the tile leaves of it holds thread tables.
+GeneratedSweep generate(const TileProgram& program, std::uint32_t shared_budget = 110 << 10);
 
 /// Bytes of the kernel's first argument before p.u: see the struct in the text.
 constexpr std::size_t kGeneratedPointers = 6;

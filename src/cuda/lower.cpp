@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/bits.h"
+#include "cuda/addresses.h"
 #include "cuda/items.h"
 #include "cuda/phases.h"
 #include "cuda/schedule.h"
@@ -187,19 +188,117 @@ class Lowering {
     program_.epochs.back().map.offset ^= frame;
   }
 
-  /// Lanes first hold what memory accesses need.
+  /// Lanes first hold what memory accesses need; between, threads keep their warps and lanes meet different banks.
   void order_threads() {
     const auto move_front = [](Epoch& epoch, Coordinate wanted) {
       std::stable_partition(epoch.thread.begin(), epoch.thread.end(), [&](std::uint8_t i) { return wanted >> i & 1; });
     };
-    Epoch& last = program_.epochs.back();
-    const Coordinate lanes = store_lanes(last);
+    std::vector<Epoch>& epochs = program_.epochs;
+    Epoch& last = epochs.back();
+    const Coordinate load_lanes = low_coordinates(program_.active), lanes = store_lanes(last);
     if (lanes != ~Coordinate{0}) {
       std::stable_sort(last.thread.begin(), last.thread.end(),
                        [&](std::uint8_t a, std::uint8_t b) { return program_.store[a] < program_.store[b]; });
       move_front(last, lanes);
     }
-    move_front(program_.epochs.front(), low_coordinates(program_.active));
+    move_front(epochs.front(), load_lanes);
+    choose_banks();
+    for (std::size_t e = 0; e < epochs.size(); ++e) {
+      const Coordinate fixed = (e == 0 ? load_lanes : 0) | (e + 1 == epochs.size() ? lanes : 0);
+      choose_warps(e, fixed);
+      if (fixed == 0) choose_lanes(epochs[e]);
+    }
+  }
+
+  /// Different banks for the first epoch's lanes and for the last one's; all banks spread over the other coordinates.
+  void choose_banks() {
+    const unsigned width = bank_bits(options_.precision), banks = 1u << width;
+    std::array<int, 16> used{};
+    const auto assign = [&](const Epoch& epoch) {
+      std::vector<Coordinate> taken;
+      for (unsigned m = 0; m < width; ++m) {
+        const std::uint8_t bank = program_.bank[epoch.thread[m]];
+        if (bank != 0) taken.push_back(bank);
+      }
+      for (unsigned m = 0; m < width; ++m) {
+        std::uint8_t& bank = program_.bank[epoch.thread[m]];
+        for (std::uint8_t trial = 1; bank == 0 && trial < banks; ++trial) {
+          taken.push_back(trial);
+          if (used[trial] == 0 && independent(taken))
+            bank = trial;
+          else
+            taken.pop_back();
+        }
+        if (bank != 0) ++used[bank];
+      }
+    };
+    assign(program_.epochs.front());
+    assign(program_.epochs.back());
+    for (int i = 0; i < program_.bits; ++i) {
+      std::uint8_t& bank = program_.bank[static_cast<std::size_t>(i)];
+      if (bank != 0) continue;
+      bank = static_cast<std::uint8_t>(std::min_element(used.begin() + 1, used.begin() + banks) - used.begin());
+      ++used[bank];
+    }
+  }
+
+  /// Puts at the warps' bits what was there an epoch before, or else what stays with the threads an epoch later.
+  void choose_warps(std::size_t e, Coordinate fixed_lanes) {
+    std::vector<Epoch>& epochs = program_.epochs;
+    std::vector<std::uint8_t>& threads = epochs[e].thread;
+    if (threads.size() <= kWarpBits) return;
+    const auto warps = static_cast<std::ptrdiff_t>(threads.size() - kWarpBits);
+    const auto place = [&](const std::vector<std::uint8_t>& wanted) {
+      std::vector<std::uint8_t> order;
+      for (const std::uint8_t i : threads) {
+        if (std::find(wanted.begin(), wanted.end(), i) == wanted.end()) order.push_back(i);
+      }
+      order.insert(order.end(), wanted.begin(), wanted.end());
+      threads = order;
+    };
+    if (e > 0) {
+      const std::vector<std::uint8_t>& before = epochs[e - 1].thread;
+      const std::vector<std::uint8_t> wanted(before.end() - warps, before.end());
+      const bool all = std::all_of(wanted.begin(), wanted.end(), [&](std::uint8_t i) {
+        return (fixed_lanes >> i & 1) == 0 && std::find(threads.begin(), threads.end(), i) != threads.end();
+      });
+      if (all) return place(wanted);
+    }
+    if (e + 1 == epochs.size()) return;
+    std::vector<std::uint8_t> wanted;
+    const std::vector<std::uint8_t>& after = epochs[e + 1].thread;
+    for (const std::uint8_t i : threads) {
+      const bool stays = std::find(after.begin(), after.end(), i) != after.end();
+      if (stays && (fixed_lanes >> i & 1) == 0 && static_cast<std::ptrdiff_t>(wanted.size()) < warps)
+        wanted.push_back(i);
+    }
+    if (static_cast<std::ptrdiff_t>(wanted.size()) == warps) place(wanted);
+  }
+
+  /// Lowest lanes with independent banks, before and after the epoch's permutation where that is possible.
+  void choose_lanes(Epoch& epoch) const {
+    const unsigned width = bank_bits(options_.precision);
+    const auto bank_of = [&](Coordinate v) {
+      Coordinate bank = 0;
+      for (int i = 0; i < program_.bits; ++i) {
+        if (v >> i & 1) bank ^= program_.bank[static_cast<std::size_t>(i)];
+      }
+      return bank;
+    };
+    std::vector<Coordinate> read, write;
+    unsigned chosen = 0;
+    for (std::size_t i = 0; i < kWarpBits && i < epoch.thread.size() && chosen < width; ++i) {
+      read.push_back(bank_of(1u << epoch.thread[i]));
+      write.push_back(bank_of(epoch.map.column[epoch.thread[i]]));
+      if (independent(read) && independent(write)) {
+        std::rotate(epoch.thread.begin() + chosen, epoch.thread.begin() + static_cast<std::ptrdiff_t>(i),
+                    epoch.thread.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        ++chosen;
+      } else {
+        read.pop_back();
+        write.pop_back();
+      }
+    }
   }
 
   void fill_epoch(const ItemList& list, const EpochPlan& plan, Epoch& epoch) {

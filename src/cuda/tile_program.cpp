@@ -15,6 +15,13 @@ Coordinate AffineMap::apply(Coordinate v) const {
   return result;
 }
 
+bool AffineMap::identity() const {
+  for (unsigned i = 0; i < column.size(); ++i) {
+    if (column[i] != 1u << i) return false;
+  }
+  return offset == 0 && guarded.empty();
+}
+
 Coordinate Epoch::coordinate(std::uint32_t thread_number, std::uint32_t register_number) const {
   Coordinate v = 0;
   for (std::size_t i = 0; i < thread.size(); ++i) v |= (thread_number >> i & 1u) << thread[i];

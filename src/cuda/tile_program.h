@@ -86,6 +86,7 @@ struct AffineMap {
   Coordinate offset = 0;
   std::vector<std::pair<TileGuard, Coordinate>> guarded;
   Coordinate apply(Coordinate v) const;  // without the guarded offsets
+  bool identity() const;
 };
 
 /// Register j of thread t holds the amplitude whose coordinate has the bits of j at reg and those of t at thread.
@@ -112,6 +113,9 @@ struct TileProgram {
   bool start_scaled = false;  // any start factor at all
   Complex start_constant{1, 0};
   std::vector<Birth> start_tile;  // ... * factors of the inactive births by the tile's bits
+  // Bank number of each coordinate (3 bits in double, 4 in single): a tile's place in shared memory is an invertible
+  // linear map of the coordinate whose low bits are the XOR of the banks of its bits.
+  std::array<std::uint8_t, kMaxTileBits> bank{};
   std::vector<Epoch> epochs;
   std::vector<std::vector<Complex>> tables;         // [table][thread]
   std::vector<std::vector<TileTerm>> tile_factors;  // each exp(i sum of angles)
