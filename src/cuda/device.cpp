@@ -87,7 +87,6 @@ DeviceFacts device_facts(int device) {
   facts.multiprocessors = properties.multiProcessorCount;
   facts.major = properties.major;
   facts.minor = properties.minor;
-  facts.shared_bytes_per_multiprocessor = static_cast<std::uint32_t>(properties.sharedMemPerMultiprocessor);
   std::size_t free_bytes = 0, total_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
   facts.free_bytes = free_bytes;

@@ -51,7 +51,6 @@ void use_device(int device);
 struct DeviceFacts {
   std::string name;
   int multiprocessors = 0, major = 0, minor = 0;
-  std::uint32_t shared_bytes_per_multiprocessor = 0;
   std::uint64_t total_bytes = 0, free_bytes = 0;
 };
 DeviceFacts device_facts(int device);

@@ -34,9 +34,6 @@ INLINE void r4(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, -v.x); x.y =
 INLINE void r5(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, v.x); x.y = fma(t, u.y, v.y); y.x = fma(-t, v.x, u.x); y.y = fma(-t, v.y, u.y); }
 INLINE void r6(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, v.y); x.y = fma(t, u.y, -v.x); y.x = fma(t, v.x, u.y); y.y = fma(t, v.y, -u.x); }
 INLINE void r7(C& x, C& y) { C u = x, v = y; x.x = u.x + v.x; x.y = u.y + v.y; y.x = u.x - v.x; y.y = u.y - v.y; }
-INLINE void stage(char* to, const C* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" :: "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "n"(sizeof(C)) : "memory");
-}
 INLINE void swp(C& x, C& y) { C u = x; x = y; y = u; }
 INLINE void neg(C& x) { x.x = -x.x; x.y = -x.y; }
 INLINE void tmi(C& x) { R u = x.x; x.x = -x.y; x.y = u; }
@@ -74,20 +71,13 @@ Plain plain_of(Complex value) {
 
 class Generator {
  public:
-  Generator(const TileProgram& program, std::uint32_t shared_budget) : program_(program) {
+  explicit Generator(const TileProgram& program) : program_(program) {
     double_ = program.precision == Precision::kDouble;
     registers_ = 1u << program.register_bits;
     amplitude_bytes_ = double_ ? 16 : 8;
     name_.resize(registers_);
     reset_names();
-    const auto tile_bytes = static_cast<std::uint32_t>(amplitude_bytes_ << program.bits);
-    const auto table_bytes = static_cast<std::uint32_t>(amplitude_bytes_ << program.thread_bits());
-    const auto fixed = static_cast<std::uint32_t>(amplitude_bytes_ * program.tile_factors.size()) + 1024;
-    if (shared_budget > tile_bytes + fixed) {
-      staged_ = std::min<std::uint32_t>(static_cast<std::uint32_t>(program.tables.size()),
-                                        (shared_budget - tile_bytes - fixed) / table_bytes);
-    }
-    out_.shared_bytes = tile_bytes + staged_ * table_bytes;
+    out_.shared_bytes = amplitude_bytes_ << program.bits;
   }
 
   GeneratedSweep generate() {
@@ -178,11 +168,6 @@ class Generator {
     line("for (int i = 0; i < (int)p.u[0]; ++i) base |= number << p.u[1 + 2 * i] & p.u[2 + 2 * i];");
     out_.ints.assign(1 + 2 * kTileRuns, 0);
     for (std::uint32_t j = 0; j < registers_; ++j) line("C a{} = mk(0, 0);", j);
-    // Tables come in while the tile's own loads are under way; each thread copies what it alone will read.
-    for (std::uint32_t table = 0; table < staged_; ++table) {
-      line("stage(tile + {}, p.tables + {} + t);", staged_place(static_cast<int>(table)),
-           table_offset(static_cast<int>(table)));
-    }
     load();
     if (!program_.tile_factors.empty()) {
       line("for (u32 f = t / 32 + t % 32 * {}; f < {}; f += {}) {{", threads / 32, program_.tile_factors.size(),
@@ -194,7 +179,6 @@ class Generator {
       line("sincospi(sum, &s, &c); F[f] = mk((R)c, (R)s);");
       line("}}\n__syncthreads();");
     }
-    if (staged_ != 0) line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
     start();
   }
 
@@ -246,15 +230,20 @@ class Generator {
     line("}}");
   }
 
-  /// Text of this thread's entry of a table.
+  /// Text of this thread's entry of a table. Most are products of a lane's and a warp's part: reading those touches few
+  /// lines, so they stay in the first-level cache.
   std::string table_entry(int table) const {
-    if (static_cast<std::uint32_t>(table) < staged_) return fmt::format("*(const C*)(tile + {})", staged_place(table));
-    return fmt::format("__ldg(p.tables + {} + t)", table_offset(table));
+    const std::uint64_t offset = table_offset(table);
+    if (!separable(program_.tables[static_cast<std::size_t>(table)]))
+      return fmt::format("__ldg(p.tables + {} + t)", offset);
+    return fmt::format("mul(__ldg(p.tables + {0} + (t & 31u)), __ldg(p.tables + {0} + (t & ~31u)))", offset);
   }
-  std::string staged_place(int table) const {
-    return fmt::format("{} + t * {}",
-                       (std::uint64_t{amplitude_bytes_} << program_.bits) + table_offset(table) * amplitude_bytes_,
-                       amplitude_bytes_);
+  static bool separable(const std::vector<Complex>& table) {
+    if (table.size() <= 32) return false;
+    for (std::size_t t = 0; t < table.size(); ++t) {
+      if (std::abs(table[t] - table[t & 31] * table[t & ~std::size_t{31}]) > 1e-14) return false;
+    }
+    return true;
   }
   std::uint64_t table_offset(int table) const { return static_cast<std::uint64_t>(table) << program_.thread_bits(); }
 
@@ -655,14 +644,12 @@ class Generator {
   std::string functions_, body_;
   std::vector<std::uint32_t> name_;  // variable that holds each register
   bool double_ = true, tile_read_ = false, others_read_ = false;
-  std::uint32_t registers_ = 16, amplitude_bytes_ = 16, staged_ = 0;
+  std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
   std::size_t function_count_ = 0, dense_used_ = 0;
 };
 
 }  // namespace
 
-GeneratedSweep generate(const TileProgram& program, std::uint32_t shared_budget) {
-  return Generator(program, shared_budget).generate();
-}
+GeneratedSweep generate(const TileProgram& program) { return Generator(program).generate(); }
 
 }  // namespace qsim::cuda

@@ -17,8 +17,7 @@ struct GeneratedSweep {
   std::uint32_t shared_bytes = 0;   // dynamic shared memory of a block
 };
 
-/// A block may use `shared_budget` bytes of shared memory; what the tile leaves of it holds thread tables.
-GeneratedSweep generate(const TileProgram& program, std::uint32_t shared_budget = 110 << 10);
+GeneratedSweep generate(const TileProgram& program);
 
 /// Bytes of the kernel's first argument before p.u: see the struct in the text.
 constexpr std::size_t kGeneratedPointers = 6;

@@ -2,6 +2,7 @@
 // become plain terms, uncontrolled flips move to the end of the sweep.
 #include "cuda/items.h"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -85,6 +86,13 @@ class ItemMaker {
   ItemMaker(const Sweep& sweep, const std::vector<int>& coordinate_of) : sweep_(sweep), coordinate_of_(coordinate_of) {}
 
   ItemList make() {
+    read_operations();
+    absorb();
+    return std::move(list_);
+  }
+
+ private:
+  void read_operations() {
     for (const PlanOp& op : sweep_.ops) {
       switch (op.form) {
         case Form::kPhases:
@@ -99,10 +107,110 @@ class ItemMaker {
       }
     }
     for_each_bit(frame_, [&](unsigned bit) { list_.frame |= 1u << coordinate(bit); });
-    return std::move(list_);
   }
 
- private:
+  /// A dense block of two or three targets that is done everywhere.
+  static bool is_block(const Item& item) {
+    return item.kind == Item::Kind::kMatrix && (item.targets.size() == 2 || item.targets.size() == 3) &&
+           item.control_mask == 0 && item.guard.always();
+  }
+
+  /// What a block can take in for nothing: it acts within the block's targets alone.
+  static bool fits(const Item& item, const Item& block) {
+    if (((item.moves | item.looks) & ~block.moves) != 0) return false;
+    if (item.kind == Item::Kind::kTerm) return item.term.tile_mask == 0 && item.term.tile_parity == 0;
+    if (item.kind == Item::Kind::kRotate) return true;
+    return item.kind == Item::Kind::kMatrix && item.targets.size() == 1 && item.control_mask == 0 &&
+           item.guard.always();
+  }
+
+  /// Moves what fits next to a block into its matrix: later items to its left, earlier ones to its right.
+  void absorb() {
+    std::vector<Item>& items = list_.items;
+    std::vector<bool> gone(items.size(), false);
+    for (std::size_t b = 0; b < items.size(); ++b) {
+      if (!is_block(items[b])) continue;
+      Coordinate moved = 0, looked = 0;  // by what stays between the block and the item
+      const auto free = [&](const Item& item) {
+        return (item.moves & (moved | looked)) == 0 && (item.looks & moved) == 0;
+      };
+      const auto visit = [&](std::size_t i, bool after) {
+        if (gone[i]) return;
+        if (fits(items[i], items[b]) && free(items[i])) {
+          take_in(items[b], items[i], after);
+          gone[i] = true;
+          return;
+        }
+        moved |= items[i].moves;
+        looked |= items[i].looks;
+      };
+      for (std::size_t i = b + 1; i < items.size() && (items[b].moves & ~moved) != 0; ++i) visit(i, true);
+      moved = looked = 0;
+      for (std::size_t i = b; i-- > 0 && (items[b].moves & ~moved) != 0;) visit(i, false);
+    }
+    std::vector<Item> kept;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!gone[i]) kept.push_back(std::move(items[i]));
+    }
+    items = std::move(kept);
+  }
+
+  /// Entry of the item's operator between coordinates r and c of the block's targets.
+  static Complex entry(const Item& item, const Item& block, std::size_t r, std::size_t c) {
+    const auto spread = [&](std::size_t value) {
+      Coordinate v = 0;
+      for (std::size_t t = 0; t < block.targets.size(); ++t)
+        v |= static_cast<Coordinate>(value >> t & 1) << block.targets[t];
+      return v;
+    };
+    const Coordinate row = spread(r), column = spread(c);
+    if (((row ^ column) & ~item.moves) != 0) return 0;
+    if (item.kind == Item::Kind::kTerm) {
+      const Term& term = item.term;
+      const bool holds = (row & term.mask) == term.value && (!term.has_parity || odd_parity(row & term.parity));
+      return holds ? std::polar(1.0, term.angle) : Complex(1);
+    }
+    const unsigned target = item.targets[0];
+    const std::size_t at = (row >> target & 1) * 2 + (column >> target & 1);
+    if (item.kind == Item::Kind::kMatrix) return item.matrix[at];
+    return rotation_matrix(item.rotation, item.tangent)[at];
+  }
+
+  static std::array<Complex, 4> rotation_matrix(Rotation rotation, double t) {
+    const Complex i(0, 1);
+    switch (rotation) {
+      case Rotation::kNone:
+        return {1, 0, 0, 1};
+      case Rotation::kReal:
+        return {1, -t, t, 1};
+      case Rotation::kRealMinus:
+        return {1, t, t, -1};
+      case Rotation::kImaginary:
+        return {1, -i * t, -i * t, 1};
+      case Rotation::kRealSwap:
+        return {t, -1, 1, t};
+      case Rotation::kRealSwapMinus:
+        return {t, 1, 1, -t};
+      case Rotation::kImaginarySwap:
+        return {t, -i, -i, t};
+    }
+    throw Error("unknown rotation");
+  }
+
+  static void take_in(Item& block, const Item& item, bool after) {
+    const std::size_t order = std::size_t{1} << block.targets.size();
+    const std::vector<Complex> old = block.matrix;
+    for (std::size_t r = 0; r < order; ++r) {
+      for (std::size_t c = 0; c < order; ++c) {
+        Complex sum = 0;
+        for (std::size_t k = 0; k < order; ++k) {
+          sum += after ? entry(item, block, r, k) * old[k * order + c] : old[r * order + k] * entry(item, block, k, c);
+        }
+        block.matrix[r * order + c] = sum;
+      }
+    }
+  }
+
   unsigned coordinate(unsigned bit) const {
     const int found = bit < coordinate_of_.size() ? coordinate_of_[bit] : -1;
     if (found < 0) throw Error("sweep acts on bit " + std::to_string(bit) + ", which is not active");

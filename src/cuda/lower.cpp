@@ -415,11 +415,7 @@ class Lowering {
     for (Epoch& epoch : program_.epochs) {
       for (TileOp& op : epoch.ops) {
         if (op.kind != TileOpKind::kPair || !op.factor[0].present) continue;
-        Factor& factor = op.factor[0];
-        if (factor.table < 0)
-          factor.constant *= scale;
-        else
-          for (Complex& entry : program_.tables[static_cast<std::size_t>(factor.table)]) entry *= scale;
+        op.factor[0].constant *= scale;
         return;
       }
     }

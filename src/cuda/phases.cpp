@@ -81,13 +81,12 @@ class PhaseMerger {
     if (!group.by_thread.empty()) {
       std::vector<Complex> table(threads_);
       for (std::uint32_t thread = 0; thread < threads_; ++thread) {
-        double sum = angle;
+        double sum = 0;
         for (const Placed& term : group.by_thread) {
           if ((thread & term.thread) == term.thread) sum += term.angle;
         }
         table[thread] = std::polar(1.0, sum);
       }
-      factor.constant = 1;
       factor.table = static_cast<int>(program_.tables.size());
       program_.tables.push_back(std::move(table));
     }

@@ -62,8 +62,6 @@ class Runner final : public SweepRunner {
   explicit Runner(const BackendOptions& options) : mode_(jit_mode(options.jit)) {
     if (mode_ == JitMode::kOff) return;
     const DeviceFacts facts = device_facts(options.device_id);
-    constexpr std::uint32_t kReserved = 2048;  // the system's own 1 KiB a block, and alignment
-    shared_budget_ = facts.shared_bytes_per_multiprocessor / 2 - kReserved;
     try {
       jit_ = std::make_unique<Jit>(facts.major * 10 + facts.minor, KernelCache::default_folder());
     } catch (const DeviceError&) {
@@ -175,7 +173,7 @@ class Runner final : public SweepRunner {
     }
     Part part{std::move(*encoded), program.tile_bits, 0, 0, {}, {}};
     if (jit_) {
-      part.generated = generate(program, shared_budget_);
+      part.generated = generate(program);
       const bool compile = mode_ == JitMode::kOnly || memory_.local_bits >= kCompileBits;
       ask_for_kernel(part, !compile);
     }
@@ -312,7 +310,6 @@ class Runner final : public SweepRunner {
   static constexpr std::uint64_t kNotPlaced = ~std::uint64_t{0};
 
   JitMode mode_;
-  std::uint32_t shared_budget_ = 0;
   std::unique_ptr<Jit> jit_;
   bool loading_held_ = false;
   std::vector<std::byte> arguments_;
