@@ -11,6 +11,7 @@
 #include "bench/names.h"
 #include "bench/rates.h"
 #include "bench/workload.h"
+#include "device/gpu_parts.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 
@@ -171,7 +172,8 @@ class Runner {
       row.status = BenchStatus::kSkipped;
       row.reason = error.what();
     } catch (const DeviceError& error) {
-      const bool too_few = static_cast<std::size_t>(row.ranks) > report_.environment.devices.size();
+      const bool too_few =
+          communicator_ == nullptr && static_cast<std::size_t>(row.ranks) > survey_gpus().devices.size();
       if (!too_few || row.ranks == 1) throw;
       row.status = BenchStatus::kSkipped;
       row.reason = error.what();
