@@ -13,6 +13,10 @@ void run_batch_on_gpu(const BatchProgram&, std::span<const double>, std::size_t,
   throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use the CPU");
 }
 
+BatchGramTimes run_gram_on_gpu(const BatchProgram&, std::span<const double>, std::size_t, std::span<Complex>) {
+  throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use the CPU");
+}
+
 std::vector<TransportFactory> gpu_transports() { return {}; }
 
 GpuSurvey survey_gpus() { return {{}, "this qsim was built without CUDA"}; }

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "base/text.h"
+#include "batch/lower.h"
+#include "device/gpu_parts.h"
 #include "qsim/batch.h"
 #include "qsim/error.h"
 #include "runtime/executor.h"
@@ -138,18 +140,25 @@ GramResult gram(std::span<const Circuit> circuits, const RunOptions& options) {
 
 GramResult gram(const ParametricCircuit& circuit, std::span<const double> values, const RunOptions& options) {
   if (options.precision != Precision::kDouble) throw UsageError("a batch of states is prepared in double precision");
+  GramResult result;
+  result.qubits = circuit.qubits();
+  result.states = count_evaluations(circuit, values, 0);
+  result.gram.resize(result.states * result.states);
+  const BatchProgram program = batch_program(circuit);
+  result.backend = choose_batch_backend(program, result.states, options.backend);
+  if (result.backend == "cuda") {
+    const BatchGramTimes times = run_gram_on_gpu(program, values, result.states, result.gram);
+    result.prepare_seconds = times.prepare_seconds;
+    result.product_seconds = times.product_seconds;
+    return result;
+  }
   BatchOptions batch;
-  batch.backend = options.backend;
+  batch.backend = "cpu";
   batch.threads = options.threads;
   batch.marginals = false;
   batch.states = true;
   const BatchResult prepared = run_batch(circuit, values, batch);
-  GramResult result;
-  result.states = prepared.evaluations;
-  result.qubits = circuit.qubits();
-  result.backend = prepared.backend;
   result.prepare_seconds = prepared.seconds;
-  result.gram.resize(result.states * result.states);
   const Clock::time_point start = Clock::now();
   const std::size_t size = std::size_t{1} << circuit.qubits();
   const Complex* const states = prepared.states.data();

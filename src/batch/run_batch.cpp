@@ -12,7 +12,9 @@ namespace {
 /// Amplitude updates below which the CPU is done before a GPU's driver has started.
 constexpr double kGpuWorthwhile = 1e9;
 
-std::string choose(const BatchProgram& program, std::size_t evaluations, const std::string& wanted) {
+}  // namespace
+
+std::string choose_batch_backend(const BatchProgram& program, std::size_t evaluations, const std::string& wanted) {
   if (wanted == "cpu" || wanted == "cuda") return wanted;
   if (wanted != "auto") throw UsageError("unknown backend \"" + wanted + "\" for a batch: auto, cpu or cuda");
   const double updates = static_cast<double>(program.ops.size() + 1) * static_cast<double>(evaluations) *
@@ -20,21 +22,23 @@ std::string choose(const BatchProgram& program, std::size_t evaluations, const s
   return updates > kGpuWorthwhile && !survey_gpus().devices.empty() ? "cuda" : "cpu";
 }
 
-}  // namespace
+std::size_t count_evaluations(const ParametricCircuit& circuit, std::span<const double> values,
+                              std::size_t evaluations) {
+  const std::size_t parameters = circuit.parameters();
+  if (parameters == 0) {
+    if (!values.empty()) throw UsageError("values for a circuit without parameters");
+    return evaluations == 0 ? 1 : evaluations;
+  }
+  if (values.size() % parameters != 0 || (evaluations != 0 && evaluations != values.size() / parameters)) {
+    throw UsageError(std::to_string(values.size()) + " values are no whole number of sets for " +
+                     std::to_string(parameters) + " parameters");
+  }
+  return values.size() / parameters;
+}
 
 BatchResult run_batch(const ParametricCircuit& circuit, std::span<const double> values, const BatchOptions& options,
                       std::size_t evaluations) {
-  const std::size_t parameters = circuit.parameters();
-  if (parameters == 0 && !values.empty()) throw UsageError("values for a circuit without parameters");
-  if (parameters != 0) {
-    if (values.size() % parameters != 0 || (evaluations != 0 && evaluations != values.size() / parameters)) {
-      throw UsageError(std::to_string(values.size()) + " values are no whole number of sets for " +
-                       std::to_string(parameters) + " parameters");
-    }
-    evaluations = values.size() / parameters;
-  } else if (evaluations == 0) {
-    evaluations = 1;
-  }
+  evaluations = count_evaluations(circuit, values, evaluations);
   const BatchProgram program = batch_program(circuit);
   BatchResult result;
   result.qubits = circuit.qubits();
@@ -43,7 +47,7 @@ BatchResult run_batch(const ParametricCircuit& circuit, std::span<const double> 
   result.outcomes.resize(evaluations * options.shots);
   if (options.states) result.states.resize(evaluations << circuit.qubits());
   const BatchOutputs outputs{result.marginals, result.outcomes, result.states, options.shots, options.seed};
-  result.backend = choose(program, evaluations, options.backend);
+  result.backend = choose_batch_backend(program, evaluations, options.backend);
   const auto start = std::chrono::steady_clock::now();
   if (evaluations > 0) {
     if (result.backend == "cuda") {

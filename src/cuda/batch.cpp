@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cuda/device.h"
+#include "cuda/device_array.h"
 #include "device/batch_program.h"
 #include "device/gpu_parts.h"
 
@@ -12,35 +12,6 @@ namespace cuda {
 namespace {
 
 constexpr std::uint64_t kSliceBytes = std::uint64_t{1} << 30;
-
-/// Device memory for `count` values; empty for none.
-template <typename Value>
-class DeviceArray {
- public:
-  explicit DeviceArray(std::size_t count) : bytes_(count * sizeof(Value)) {
-    if (bytes_ > 0) data_ = memory_.allocate(bytes_);
-  }
-  ~DeviceArray() {
-    if (data_ != nullptr) memory_.release(data_, bytes_);
-  }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-
-  Value* get() const { return reinterpret_cast<Value*>(data_); }
-  void upload(const void* host, std::size_t bytes, const Stream& stream) const {
-    if (bytes == 0) return;
-    check(cudaMemcpyAsync(data_, host, bytes, cudaMemcpyHostToDevice, stream.get()), "cudaMemcpyAsync of a batch");
-  }
-  void download(void* host, std::size_t bytes, const Stream& stream) const {
-    if (bytes == 0) return;
-    check(cudaMemcpyAsync(host, data_, bytes, cudaMemcpyDeviceToHost, stream.get()), "cudaMemcpyAsync of answers");
-  }
-
- private:
-  DevicePoolMemory memory_;
-  std::uint64_t bytes_ = 0;
-  std::byte* data_ = nullptr;
-};
 
 }  // namespace
 }  // namespace cuda

@@ -42,6 +42,13 @@ GpuSurvey survey_gpus();
 void run_batch_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
                       const BatchOutputs& outputs);
 
+struct BatchGramTimes {
+  double prepare_seconds = 0, product_seconds = 0;
+};
+/// gram[i * evaluations + j] = <i|j> of the batch's states, which stay on the GPU; DeviceError, CapacityError.
+BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
+                               std::span<Complex> gram);
+
 /// Versions that this build was made with, without starting the driver; empty without CUDA.
 std::string cuda_build_version();
 

@@ -202,6 +202,26 @@ TEST(Gram, ABatchOfStatesEqualsItsCircuits) {
   }
 }
 
+TEST(Gram, GpuGivesWhatTheCpuGives) {
+  for (const std::uint32_t qubits : {1u, 4u, 9u, 13u}) {
+    const ParametricCircuit circuit = random_parametric(qubits, 20, qubits);
+    std::vector<double> values;
+    PhiloxSequence random(4);
+    for (int i = 0; i < 3 * 41; ++i) values.push_back(random.uniform(-3, 3));
+    RunOptions options;
+    options.backend = "cpu";
+    const GramResult cpu = gram(circuit, values, options);
+    options.backend = "cuda";
+    GramResult gpu;
+    try {
+      gpu = gram(circuit, values, options);
+    } catch (const DeviceError& error) {
+      GTEST_SKIP() << error.what();
+    }
+    for (std::size_t i = 0; i < cpu.gram.size(); ++i) ASSERT_LT(std::abs(gpu.gram[i] - cpu.gram[i]), 1e-12) << i;
+  }
+}
+
 TEST(Gram, WrongUseIsAnError) {
   RunOptions options;
   options.backend = "cpu";

@@ -1,0 +1,32 @@
+// cuBLAS, loaded when it is first wanted: programs that never multiply matrices start without it.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "cuda/device.h"
+
+namespace qsim::cuda {
+
+class Cublas {
+ public:
+  /// DeviceError when the library is not there.
+  Cublas();
+  ~Cublas();
+  Cublas(const Cublas&) = delete;
+  Cublas& operator=(const Cublas&) = delete;
+
+  /// products[i + j * columns] = <column i|column j> for i <= j, of `columns` columns of `rows` values each.
+  void products_of_columns(const double2* values, std::int64_t rows, std::int64_t columns, double2* products,
+                           const Stream& stream) const;
+
+ private:
+  template <typename Function>
+  Function function(const char* name) const;
+
+  void* library_ = nullptr;
+  void* handle_ = nullptr;
+};
+
+}  // namespace qsim::cuda

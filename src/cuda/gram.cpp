@@ -1,0 +1,74 @@
+// Gram matrices of batches on a GPU: the states never leave it.
+#include <chrono>
+#include <string>
+
+#include "base/text.h"
+#include "cuda/cublas.h"
+#include "cuda/device_array.h"
+#include "device/gpu_parts.h"
+#include "kernels/cuda/batch.h"
+#include "qsim/error.h"
+
+namespace qsim {
+
+BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
+                               std::span<Complex> gram) {
+  using namespace cuda;
+  using Clock = std::chrono::steady_clock;
+  const auto seconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  use_device(0);
+  const std::uint64_t wanted = (evaluations * sizeof(Complex) << program.qubits) + gram.size_bytes();
+  const std::uint64_t free = device_facts(0).free_bytes;
+  if (wanted > free / 100 * 95) {
+    throw CapacityError(std::to_string(evaluations) + " states of " + std::to_string(program.qubits) + " qubits need " +
+                            format_bytes(wanted) + " on the GPU, which has " + format_bytes(free) + " free",
+                        wanted, free);
+  }
+  BatchGramTimes times;
+  Clock::time_point start = Clock::now();
+  const Stream stream;
+  const DeviceArray<BatchOp> ops(program.ops.size());
+  const DeviceArray<BatchAngle> angles(program.angles.size());
+  const DeviceArray<double2> matrices(program.matrices.size());
+  const DeviceArray<double> device_values(values.size());
+  const DeviceArray<double2> scratch(batch_scratch_amplitudes(program.qubits)), states(evaluations << program.qubits);
+  ops.upload(program.ops.data(), program.ops.size() * sizeof(BatchOp), stream);
+  angles.upload(program.angles.data(), program.angles.size() * sizeof(BatchAngle), stream);
+  matrices.upload(program.matrices.data(), program.matrices.size() * sizeof(Complex), stream);
+  device_values.upload(values.data(), values.size_bytes(), stream);
+  BatchWork work;
+  work.ops = ops.get();
+  work.angles = angles.get();
+  work.matrices = matrices.get();
+  work.values = device_values.get();
+  work.states = states.get();
+  work.scratch = scratch.get();
+  work.qubits = program.qubits;
+  work.parameters = program.parameters;
+  work.op_count = static_cast<std::uint32_t>(program.ops.size());
+  work.evaluations = evaluations;
+  check(launch_batch(work, stream.get()), "launch of a batch");
+  check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize after a batch");
+  times.prepare_seconds = seconds_since(start);
+  start = Clock::now();
+  const Cublas cublas;
+  const DeviceArray<double2> products(gram.size());
+  const auto columns = static_cast<std::int64_t>(evaluations);
+  cublas.products_of_columns(states.get(), std::int64_t{1} << program.qubits, columns, products.get(), stream);
+  // Column-major: column j of the result is row j of the caller's matrix until it is conjugated.
+  products.download(gram.data(), gram.size_bytes(), stream);
+  check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize after products");
+  for (std::size_t j = 0; j < evaluations; ++j) {
+    for (std::size_t i = 0; i <= j; ++i) {
+      const Complex product = gram[j * evaluations + i];  // <i|j>
+      gram[i * evaluations + j] = product;
+      gram[j * evaluations + i] = std::conj(product);
+    }
+  }
+  times.product_seconds = seconds_since(start);
+  return times;
+}
+
+}  // namespace qsim
