@@ -125,7 +125,7 @@ class SweepTranslator {
     const bool large = local_bits_ + (sizeof(std::complex<T>) == 8 ? 3u : 4u) > kCacheBytesBits;
     const std::size_t crowd = crowding();
     program_.stream = crowd > 64 || (large && program_.load == Load::kStart);
-    if (program_.load != Load::kUnits || crowd <= 8) return;
+    if (program_.load != Load::kUnits || crowd <= 8 || geometry.tile_mask == 0) return;
     const int run_bits = std::countr_zero(geometry.tile_mask),
               next_bits = std::countr_one(geometry.tile_mask >> run_bits);
     constexpr int kRunBytesBits = 9, kBatchBytesBits = 18;  // a run, and a batch of tiles

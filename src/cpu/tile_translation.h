@@ -53,6 +53,7 @@ struct TileProgram {
 
   /// Tiles of a batch inside chunks that fix `chunk_mask`.
   std::uint64_t batch(Index chunk_mask) const {
+    if (batch_bits == 0) return 1;
     const Index batch_mask = low_mask(static_cast<unsigned>(batch_bits)) << std::countr_zero(geometry.tile_mask);
     return (batch_mask & chunk_mask) == 0 ? std::uint64_t{1} << batch_bits : 1;
   }
