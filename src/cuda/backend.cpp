@@ -78,7 +78,7 @@ class CudaBackend final : public Backend {
     scratch_bytes_ = layout.scratch_bytes - kNormBytes;
     norm_ = reinterpret_cast<NormCell*>(scratch);
     check(cudaMemsetAsync(norm_, 0, kNormBytes, lane(0)), "cudaMemsetAsync of the norm");
-    runner_->set_memory({state_, tables, layout.table_bytes, norm_, bits_});
+    runner_->set_memory({state_, tables, layout.table_bytes, norm_, bits_, streams_});
     synchronize();
   }
 

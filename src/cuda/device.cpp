@@ -57,11 +57,7 @@ std::byte* DevicePoolMemory::allocate(std::uint64_t bytes) {
 void DevicePoolMemory::release(std::byte* data, std::uint64_t) noexcept { (void)cudaFree(data); }
 
 void use_device(int device) {
-  // Kernels are loaded when the driver starts, never at their first launch: that can wait for the device while the
-  // device waits for another rank of this process. And lanes get hardware queues of their own. Values that are set
-  // stay.
-  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);  // a hardware queue for every lane; a value that is set stays
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess || count == 0) fail_without_device(status == cudaSuccess ? cudaErrorNoDevice : status);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -213,7 +214,7 @@ class Runner final : public SweepRunner {
     const std::uint64_t bytes = variant.bytes();
     if (table_used_ + bytes > memory_.table_bytes) {
       // Every table may still be read by a kernel under way; all are forgotten and come back when they are needed.
-      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize before reusing table space");
+      for (const Stream& lane : memory_.lanes) wait_for(lane.get());
       table_used_ = 0;
       ++generation_;
     }
@@ -232,16 +233,17 @@ class Runner final : public SweepRunner {
 
   void upload(const std::byte* data, std::uint64_t at, std::uint64_t bytes, cudaStream_t stream) {
     if (bytes == 0) return;
+    wait_for(stream);  // a copy from pageable memory would block in the driver until the stream gets there
     check(cudaMemcpyAsync(memory_.tables + at, data, bytes, cudaMemcpyHostToDevice, stream),
           "cudaMemcpyAsync of sweep tables");
     // Other lanes read the tables too.
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize after sweep tables");
+    wait_for(stream);
   }
 
   void launch(Part& part, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) {
     std::uint64_t at = part.table_at;
     if (at == kNotPlaced) {
-      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize before reusing table space");
+      for (const Stream& lane : memory_.lanes) wait_for(lane.get());
       at = 0;
       upload(part.encoded.tables.bytes.data(), 0, part.encoded.tables.bytes.size(), stream);
       table_used_ = memory_.table_bytes;
@@ -305,6 +307,13 @@ class Runner final : public SweepRunner {
       void* words[] = {arguments_.data(), &base_index, &first_tile};
       kernel.launch(static_cast<std::uint32_t>(std::min(tiles - first, kMostBlocks)), threads, stream, words);
     }
+  }
+
+  /// Waits by asking: a blocking call would keep other ranks' threads from giving this device the copies it waits for.
+  static void wait_for(cudaStream_t stream) {
+    cudaError_t status = cudaStreamQuery(stream);
+    for (; status == cudaErrorNotReady; status = cudaStreamQuery(stream)) std::this_thread::yield();
+    check(status, "cudaStreamQuery while sweep tables are in use");
   }
 
   static constexpr std::uint64_t kNotPlaced = ~std::uint64_t{0};

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "cuda/device.h"
 #include "kernels/cuda/sweep.h"
 #include "qsim/backend.h"
 
@@ -17,6 +18,7 @@ struct SweepMemory {
   std::uint64_t table_bytes = 0;
   NormCell* norm = nullptr;
   std::uint32_t local_bits = 0;
+  std::span<const Stream> lanes;  // everything that may still use the tables
 };
 
 class SweepRunner {

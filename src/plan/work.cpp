@@ -28,10 +28,11 @@ std::uint64_t chunk_size(std::uint64_t state_bytes, const Machine& machine) {
 
 std::uint64_t table_size(const Plan& plan, const Machine& machine) {
   if (machine.kind == BackendKind::kCuda) {
-    // Tables by thread number and matrices; where a long plan's do not all fit, they take turns.
+    // Tables by thread number and matrices, twice for sweeps that run in chunks; where a long plan's do not all fit,
+    // they take turns, which costs waits beside exchanges.
     std::uint64_t sweeps = 0;
     for (const Stage& stage : plan.stages) sweeps += stage.sweeps.size();
-    return std::clamp(sweeps * 128 * 1024, 2 * kMiB, 32 * kMiB);
+    return std::clamp(sweeps * (plan.rank_bits > 0 ? 1024 : 256) * 1024, 4 * kMiB, 64 * kMiB);
   }
   std::uint64_t bytes = 0;
   for (const Stage& stage : plan.stages) {
