@@ -32,7 +32,7 @@ const std::map<std::string, std::set<std::string>> kForbidden{
       "src/cpu", "src/cuda", "src/null", "src/absent", "src/runtime", "src/simulator", "src/batch", "src/bench"}},
     {"src/batch", {"src/cpu", "src/cuda", "src/null", "src/comm", "src/absent", "kernels/cpu", "kernels/cuda"}},
     {"src/bench", {"src/cpu", "src/cuda", "src/null", "src/comm", "src/absent", "kernels/cpu", "kernels/cuda"}},
-    {"src/comm", {"kernels/cpu", "kernels/cuda"}},
+    {"src/comm", {"kernels/cpu"}},
     {"src/cpu", {"kernels/cuda"}},
     {"src/cuda", {"kernels/cpu"}},
     {"src/null", {"kernels/cpu", "kernels/cuda"}},

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -20,7 +21,7 @@
 namespace qsim {
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};  // a lane's longest exchange takes a few seconds
+constexpr std::chrono::seconds kPatience{20};  // a lane's longest exchange takes a few seconds
 
 enum Signal : std::size_t { kReady, kRead, kSignalCount };
 
@@ -44,6 +45,46 @@ class FlagBoard {
   std::size_t bytes_;
 };
 
+/// Keeps the number of trades that a lane has not finished small. A full queue would block the host inside the driver,
+/// with this device locked; another rank's thread that must enqueue its side of a trade could then never do it. Asking
+/// does not lock.
+class LanePace {
+ public:
+  LanePace() {
+    for (cudaEvent_t& event : events_) {
+      check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    }
+  }
+  LanePace(const LanePace&) = delete;
+  LanePace& operator=(const LanePace&) = delete;
+  ~LanePace() {
+    for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+  }
+
+  /// Call after each trade; waits until all but the last two batches are done. `give_up` may throw.
+  template <class GiveUp>
+  void pace(cudaStream_t stream, GiveUp give_up) {
+    if (++since_ < kBatch) return;
+    since_ = 0;
+    check_cuda(cudaEventRecord(events_[next_], stream), "cudaEventRecord after a batch of trades");
+    next_ = 1 - next_;  // now the one before; an event that was never recorded is done
+    const auto start = std::chrono::steady_clock::now();
+    for (;;) {
+      const cudaError_t status = cudaEventQuery(events_[next_]);
+      if (status == cudaSuccess) return;
+      if (status != cudaErrorNotReady) check_cuda(status, "cudaEventQuery of a batch of trades");
+      if (std::chrono::steady_clock::now() - start > kPatience) give_up();
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  static constexpr int kBatch = 4;
+  std::array<cudaEvent_t, 2> events_{};
+  std::size_t next_ = 0;
+  int since_ = 0;
+};
+
 class P2pTransport final : public Transport {
  public:
   P2pTransport(Backend& backend, Communicator& communicator, std::uint32_t local_bits, Precision precision)
@@ -56,7 +97,8 @@ class P2pTransport final : public Transport {
         board_(kSignalCount * ranks_ * lanes_),
         states_(communicator, backend.state()),
         boards_(communicator, board_.region()),
-        counts_(ranks_ * lanes_, 0) {
+        counts_(ranks_ * lanes_, 0),
+        paces_(lanes_) {
     warm_up_copies(shape_, backend.state().data, backend.slot(0).data,
                    static_cast<cudaStream_t>(backend.native_lane(0)));
   }
@@ -90,6 +132,7 @@ class P2pTransport final : public Transport {
     driver_.write(stream, flag(peer, kRead, rank_, lane), count);
     driver_.wait(stream, flag(rank_, kRead, peer, lane), count);
     copy_buffer_to_view(shape_, mine, buffer, backend_.state().data, stream);
+    paces_[lane].pace(stream, [&] { give_up(lane); });
   }
 
   /// Waits for every lane; a peer that has gone would leave them waiting for ever, so no progress is an error.
@@ -104,17 +147,19 @@ class P2pTransport final : public Transport {
         continue;
       }
       if (status != cudaErrorNotReady) check_cuda(status, "cudaStreamQuery of a lane that trades");
-      if (std::chrono::steady_clock::now() - last_progress > kPatience) {
-        throw CommunicatorError("rank " + std::to_string(rank_) + " waited " + std::to_string(kPatience.count()) +
-                                    " s for its peers' chunks on lane " + std::to_string(lane),
-                                static_cast<int>(rank_), "choose another way with --exchange");
-      }
+      if (std::chrono::steady_clock::now() - last_progress > kPatience) give_up(lane);
       std::this_thread::yield();
     }
     finished_ = true;
   }
 
  private:
+  [[noreturn]] void give_up(std::size_t lane) const {
+    throw CommunicatorError("rank " + std::to_string(rank_) + " waited " + std::to_string(kPatience.count()) +
+                                " s for its peers' chunks on lane " + std::to_string(lane),
+                            static_cast<int>(rank_), "choose another way with --exchange");
+  }
+
   /// The word on `owner`'s board that `sender` writes for `lane`.
   std::uint32_t* flag(std::size_t owner, Signal signal, std::size_t sender, std::size_t lane) {
     auto* board = reinterpret_cast<std::uint32_t*>(boards_.region(static_cast<int>(owner)));
@@ -129,6 +174,7 @@ class P2pTransport final : public Transport {
   PeerMemory states_;
   PeerMemory boards_;
   std::vector<std::uint32_t> counts_;  // trades begun with [peer][lane]
+  std::vector<LanePace> paces_;        // by lane
   bool finished_ = true;
 };
 
