@@ -318,6 +318,27 @@ def batches(results):
     return text + table(["qubits", "gates", "device", "circuits a second", "of the target"], rows)
 
 
+def gram(results):
+    document = results.tables.get("gram")
+    if not document:
+        return UNMEASURED
+    rows = []
+    for qubits in sorted({row["qubits"] for row in document["rows"]}):
+        cells = [str(qubits)]
+        totals = {}
+        for device in ("cpu", "cuda"):
+            found = [row for row in document["rows"] if row["qubits"] == qubits and row["device"] == device]
+            cells += [number(found[0]["prepare_s"]) if found else "-", number(found[0]["product_s"]) if found else "-"]
+            if found:
+                totals[device] = found[0]["prepare_s"] + found[0]["product_s"]
+        speed_up = totals["cpu"] / totals["cuda"] if len(totals) == 2 else None
+        cells.append(f"{speed_up:.0f}x " + "#" * max(1, round(4 * math.log10(max(speed_up, 1)))) if speed_up else "-")
+        rows.append(cells)
+    text = f"Measured on {document['machine']}; {document['date'][:10]}; {document['rows'][0]['states']} states.\n\n"
+    return text + table(["qubits", "CPU, prepared in s", "compared in s", "GPU, prepared in s", "compared in s",
+                         "speed-up (4 # a decade)"], rows)
+
+
 def ratio_of_rate(row):
     return f"{row['circuits_per_s'] / 1e5:.2f}" if row["qubits"] == 4 and row["device"] == "cuda" else "-"
 
@@ -349,7 +370,7 @@ def cpu(results):
 
 REGIONS = {"engine": engine, "scaling": scaling, "challenge": challenge, "single": single, "interpreter": interpreter,
            "transports": transports, "capacity": capacity, "suite": suite, "small": small, "reductions": reductions,
-           "dense": dense, "batches": batches, "kitchen_sinks": kitchen_sinks, "cpu": cpu}
+           "dense": dense, "batches": batches, "gram": gram, "kitchen_sinks": kitchen_sinks, "cpu": cpu}
 
 
 def chart(results):

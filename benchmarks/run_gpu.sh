@@ -106,6 +106,7 @@ if [ "$gpus" -eq 1 ]; then
   for name in batches kitchen_sinks; do
     [ -x "$tables/qsim_$name" ] && step "$name" 40 "$tables/qsim_$name"
   done
+  [ -x "$tables/qsim_batches" ] && step gram 30 "$tables/qsim_batches" --gram
   run_bench small 15 qft random -n 10,14,18,20 --repeats 20
 fi
 echo "-- done in $SECONDS s, exit $worst" >&2
