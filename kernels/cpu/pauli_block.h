@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <cstring>
 
 #include "qsim/types.h"
 
@@ -60,18 +61,20 @@ void products_of(const std::complex<T>* a, const std::complex<T>* partner, Index
   imaginary ? product_of<T, true>(a, partner, flip, out) : product_of<T, false>(a, partner, flip, out);
 }
 
+/// The lanes of a row as one value: arrays of arrays would live in memory between rows.
+using Row = double __attribute__((vector_size(kPauliLanes * sizeof(double))));
+
 /// `kCount` masks at once: the products are read once for all of them.
 template <int kCount>
 void signed_rows(const double* products, const Index* masks, const double* signs, double* sums) {
-  double lanes[kCount][kPauliLanes] = {};
   const double* rows[kCount];
   for (int m = 0; m < kCount; ++m) rows[m] = signs + (masks[m] / kPauliLanes % kPauliRows) * kPauliRows;
+  Row lanes[kCount] = {};
   for (Index row = 0; row < kPauliRows; ++row) {
-    const double* const from = products + row * kPauliLanes;
-    for (int m = 0; m < kCount; ++m) {
-      const double sign = rows[m][row];
-      for (Index lane = 0; lane < kPauliLanes; ++lane) lanes[m][lane] += sign * from[lane];
-    }
+    Row from;
+    std::memcpy(&from, products + row * kPauliLanes, sizeof(from));
+#pragma GCC unroll 4
+    for (int m = 0; m < kCount; ++m) lanes[m] += rows[m][row] * from;
   }
   for (int m = 0; m < kCount; ++m) {
     // The first rows of the table are the signs of small numbers too.
