@@ -20,7 +20,7 @@ struct Complex2<float> {
 template <class Real>
 using Amplitude = typename Complex2<Real>::Type;
 
-constexpr int kMaxRuns = 20;  // runs of neighbouring tile bits
+constexpr int kMaxRuns = 32;  // runs of neighbouring tile bits
 constexpr int kMaxProgramWords = 1536;
 constexpr int kMaxProgramReals = 1280;
 constexpr int kMaxTileFactors = 160;

@@ -166,7 +166,7 @@ class Generator {
     line("u64 base = base0;");
     line("#pragma unroll 1");
     line("for (int i = 0; i < (int)p.u[0]; ++i) base |= number << p.u[1 + 2 * i] & p.u[2 + 2 * i];");
-    out_.ints.assign(1 + 2 * kTileRuns, 0);
+    out_.ints.assign(1 + 2 * kGeneratedRuns, 0);
     for (std::uint32_t j = 0; j < registers_; ++j) line("C a{} = mk(0, 0);", j);
     load();
     if (!program_.tile_factors.empty()) {
@@ -635,8 +635,6 @@ class Generator {
     }
     line("}} }}\nif (p.norm != 0) add_norm(p.norm, norm, scratch);");
   }
-
-  static constexpr std::size_t kTileRuns = 20;
 
   const TileProgram& program_;
   const Epoch* epoch_ = nullptr;

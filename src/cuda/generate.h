@@ -21,5 +21,7 @@ GeneratedSweep generate(const TileProgram& program);
 
 /// Bytes of the kernel's first argument before p.u: see the struct in the text.
 constexpr std::size_t kGeneratedPointers = 6;
+/// p.u begins with the number of runs of tile bits and (shift, mask) of each; they are filled in at launch.
+constexpr std::size_t kGeneratedRuns = 32;
 
 }  // namespace qsim::cuda

@@ -104,7 +104,7 @@ struct Jit::State {
 
   void work(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
-    while (wake.wait(lock, stop, [&] { return !queue.empty(); })) {
+    while (wake.wait(lock, stop, [&] { return !queue.empty(); }) && !stop.stop_requested()) {
       Entry& entry = *queue.front();
       queue.pop_front();
       lock.unlock();

@@ -21,8 +21,9 @@ namespace qsim::cuda {
 namespace {
 
 constexpr std::size_t kKeptSweeps = 256;  // more are lowered again each time they run
-// From this size on, compiling pays within a run or so; smaller sweeps are compiled when they come back often.
-constexpr std::uint32_t kCompileBits = 25;
+// From this size on, compiling pays within a few runs (the cache on disk keeps it); smaller sweeps are compiled when
+// they come back often, so that a single short run never waits for a compiler at its end.
+constexpr std::uint32_t kCompileBits = 30;
 constexpr std::uint32_t kCompileUses = 16;
 
 enum class JitMode { kOff, kAuto, kOnly };
@@ -278,6 +279,7 @@ class Runner final : public SweepRunner {
     std::vector<std::uint64_t>& ints = part.generated.ints;
     const Index free = part.tile_bits & ~chunk.mask;
     const std::vector<BitRun> runs = runs_of(free);
+    if (runs.size() > kGeneratedRuns) throw Error("tile bits are in too many runs");
     ints[0] = runs.size();
     for (std::size_t r = 0; r < runs.size(); ++r) {
       ints[1 + 2 * r] = runs[r].shift;
