@@ -107,6 +107,9 @@ if [ "$gpus" -eq 1 ]; then
     [ -x "$tables/qsim_$name" ] && step "$name" 40 "$tables/qsim_$name"
   done
   [ -x "$tables/qsim_batches" ] && step gram 30 "$tables/qsim_batches" --gram
+  # The host's own cores, for the CPU's table.
+  step cpu 40 "$qsim" bench --backend cpu --from both --budget 2 --json
+  [ -d "$shared/workloads/asc" ] && step cpu_hamexp 15 "$qsim" bench --backend cpu asc:hamexp22 --json
   run_bench small 15 qft random -n 10,14,18,20 --repeats 20
 fi
 echo "-- done in $SECONDS s, exit $worst" >&2
