@@ -657,8 +657,9 @@ cudaError_t launch_sweep_of(const SweepParams<Real>& params, std::uint64_t tiles
   const auto shared =
       static_cast<std::uint32_t>((std::uint64_t{1} << (R + params.thread_bits)) * sizeof(Amplitude<Real>));
   auto* const kernel = sweep_kernel<Real, R>;
-  cudaError_t status =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  // The same value at every launch: threads of several ranks may share a device.
+  constexpr int kMostShared = static_cast<int>((1u << (R + kMaxThreadBits)) * sizeof(Amplitude<Real>));
+  cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kMostShared);
   constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 30;
   for (std::uint64_t first = 0; status == cudaSuccess && first < tiles; first += kMostBlocks) {
     const auto blocks = static_cast<unsigned>(tiles - first < kMostBlocks ? tiles - first : kMostBlocks);

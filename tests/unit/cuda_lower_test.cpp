@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/bits.h"
+#include "cuda/addresses.h"
 #include "cuda/lower.h"
 #include "cuda_emulator.h"
 #include "qsim/generators.h"
@@ -142,6 +143,14 @@ TEST(CudaLower, LargeStatesLoadWholeLines) {
       const Sweep sweep = specialize(words, plan, 0);
       const TileProgram program = lower_sweep(sweep, lower_options(24, Precision::kDouble));
       EXPECT_EQ(program.bits, 12);
+      // Every coordinate has its own place; the lanes that memory accesses dictate have different banks.
+      const std::vector<cuda::Coordinate> places = cuda::place_columns(program);
+      EXPECT_TRUE(cuda::independent(places)) << "seed " << seed;
+      for (const cuda::Epoch* const epoch : {&program.epochs.front(), &program.epochs.back()}) {
+        std::vector<cuda::Coordinate> banks;
+        for (std::size_t i = 0; i < 3; ++i) banks.push_back(places[epoch->thread[i]] & 7);
+        EXPECT_TRUE(cuda::independent(banks)) << "seed " << seed;
+      }
       const auto lane = [](const cuda::Epoch& epoch, std::uint8_t coordinate) {
         const auto found = std::find(epoch.thread.begin(), epoch.thread.begin() + 5, coordinate);
         return found != epoch.thread.begin() + 5;
