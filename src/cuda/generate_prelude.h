@@ -1,0 +1,49 @@
+// What every generated kernel begins with: types, complex arithmetic, the forms of rotations, the norm's sum.
+#pragma once
+
+namespace qsim::cuda {
+
+inline constexpr const char* kPrelude = R"(
+typedef unsigned long long u64;
+typedef unsigned int u32;
+struct Angle { u64 mask; double half_turns; };
+struct Norm { u64 fraction, whole; };
+struct P {
+  C* state; const C* tables; const Angle* angles; const u32* angle_begin; const C* dense; Norm* norm;
+  u64 u[NU]; R d[ND];
+};
+#define INLINE __device__ __forceinline__
+INLINE C mul(C a, C b) { C r; r.x = a.x * b.x - a.y * b.y; r.y = a.x * b.y + a.y * b.x; return r; }
+INLINE C mad(C a, C b, C c) { C r; r.x = fma(a.x, b.x, fma(-a.y, b.y, c.x)); r.y = fma(a.x, b.y, fma(a.y, b.x, c.y)); return r; }
+INLINE C mk(R x, R y) { C r; r.x = x; r.y = y; return r; }
+INLINE void r1(C& x, C& y, R t) { C u = x, v = y; x.x = fma(-t, v.x, u.x); x.y = fma(-t, v.y, u.y); y.x = fma(t, u.x, v.x); y.y = fma(t, u.y, v.y); }
+INLINE void r2(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, v.x, u.x); x.y = fma(t, v.y, u.y); y.x = fma(t, u.x, -v.x); y.y = fma(t, u.y, -v.y); }
+INLINE void r3(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, v.y, u.x); x.y = fma(-t, v.x, u.y); y.x = fma(t, u.y, v.x); y.y = fma(-t, u.x, v.y); }
+INLINE void r4(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, -v.x); x.y = fma(t, u.y, -v.y); y.x = fma(t, v.x, u.x); y.y = fma(t, v.y, u.y); }
+INLINE void r5(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, v.x); x.y = fma(t, u.y, v.y); y.x = fma(-t, v.x, u.x); y.y = fma(-t, v.y, u.y); }
+INLINE void r6(C& x, C& y, R t) { C u = x, v = y; x.x = fma(t, u.x, v.y); x.y = fma(t, u.y, -v.x); y.x = fma(t, v.x, u.y); y.y = fma(t, v.y, -u.x); }
+INLINE void r7(C& x, C& y) { C u = x, v = y; x.x = u.x + v.x; x.y = u.y + v.y; y.x = u.x - v.x; y.y = u.y - v.y; }
+INLINE void swp(C& x, C& y) { C u = x; x = y; y = u; }
+INLINE void neg(C& x) { x.x = -x.x; x.y = -x.y; }
+INLINE void tmi(C& x) { R u = x.x; x.x = -x.y; x.y = u; }
+INLINE void tni(C& x) { R u = x.x; x.x = x.y; x.y = -u; }
+INLINE u32 bit(u32 t, int i, u32 c) { return (0u - (t >> i & 1u)) & c; }
+INLINE u64 bit64(u32 t, int i, u64 c) { return (0ull - (u64)(t >> i & 1u)) & c; }
+INLINE void add_norm(Norm* cells, double sum, double* scratch) {
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (u32 w = 1; w < blockDim.x / 32; ++w) sum += scratch[w];
+  double whole = floor(sum), fraction = rint((sum - whole) * 9223372036854775808.0);
+  Norm& cell = cells[blockIdx.x % 64];
+  u64 add = (u64)fraction << 1, carry = 0;
+  if (fraction >= 9223372036854775808.0) { carry = 1; add = 0; }
+  u64 before = atomicAdd(&cell.fraction, add);
+  if (before + add < before) ++carry;
+  carry += (u64)whole;
+  if (carry != 0) atomicAdd(&cell.whole, carry);
+}
+)";
+
+}  // namespace qsim::cuda
