@@ -320,7 +320,7 @@ std::string BenchReport::verdict() const {
     if (row.status == BenchStatus::kSkipped) ++skipped;
     if (row.status == BenchStatus::kFailed) ++failed;
     if (row.status == BenchStatus::kOk) ++ran;
-    checks += row.checks.size();
+    checks += static_cast<std::size_t>(std::ranges::count_if(row.checks, &BenchCheck::passed));
   }
   if (comparison)
     slow = static_cast<std::size_t>(std::ranges::count_if(comparison->pairs, &BenchComparison::Pair::too_slow));

@@ -182,6 +182,10 @@ class CudaBackend final : public Backend {
   void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) override {
     readouts().pauli_sums(x_mask, z_masks, out);
   }
+  void pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                        std::span<Complex> out) override {
+    readouts().pauli_group_sums(groups, z_masks, out);
+  }
   void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, std::uint32_t slot,
                          std::span<Complex> out) override {
     readouts().pauli_sums_remote(x_mask, z_masks, view, slots_.at(slot), out);

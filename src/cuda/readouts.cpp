@@ -223,6 +223,35 @@ void ReadOuts::pauli_sums(Index x_mask, std::span<const Index> z_masks, std::spa
   });
 }
 
+void ReadOuts::pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                                std::span<Complex> out) {
+  const std::size_t room = rest_bytes_ / (2 * sizeof(double));  // answers of one wait
+  auto* const answers = reinterpret_cast<double*>(rest_);
+  std::vector<std::size_t> places;  // in `out`, of the answers under way
+  const auto collect = [&] {
+    std::vector<double> host(2 * places.size());
+    if (!places.empty()) fetch(host.data(), answers, host.size() * sizeof(double));
+    for (std::size_t j = 0; j < places.size(); ++j) out[places[j]] = Complex(host[2 * j], host[2 * j + 1]);
+    places.clear();
+  };
+  for (const PauliGroup& group : groups) {
+    for (std::uint32_t done = 0; done < group.count; done += kPauliBatch) {
+      if (places.size() + kPauliBatch > room) collect();
+      PauliMasks masks;
+      masks.x = group.x_mask;
+      masks.count = static_cast<int>(std::min<std::uint32_t>(kPauliBatch, group.count - done));
+      double* const answer = answers + 2 * places.size();
+      for (int j = 0; j < masks.count; ++j) {
+        const std::size_t place = std::size_t{group.begin} + done + static_cast<std::size_t>(j);
+        masks.z[j] = z_masks[place];
+        places.push_back(place);
+      }
+      launch_pauli_sums(shard_, masks, answer, sums_, stream_);
+    }
+  }
+  collect();
+}
+
 void ReadOuts::pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view,
                                  const std::byte* partners, std::span<Complex> out) {
   batched_pauli_sums(x_mask, z_masks, out, [&](const PauliMasks& masks, double* answer) {
