@@ -16,7 +16,8 @@ __device__ inline double2 load_amplitude(const float2* data, std::uint64_t index
   return {static_cast<double>(amplitude.x), static_cast<double>(amplitude.y)};
 }
 
-__device__ inline double square(double2 a) { return a.x * a.x + a.y * a.y; }
+/// |a|^2 rounded as the host rounds it (no fused multiply-add): units and rankings are then the same on every backend.
+__device__ inline double square(double2 a) { return __dadd_rn(__dmul_rn(a.x, a.x), __dmul_rn(a.y, a.y)); }
 
 /// |a|^2 in units of 2^-62, rounded to nearest.
 __device__ inline std::uint64_t units(double2 a) { return __double2ull_rn(square(a) * 4611686018427387904.0); }

@@ -66,6 +66,29 @@ void ReadOuts::bit_probabilities(std::span<double> out) {
 
 template <class Value, class Launch>
 void ReadOuts::sliced_histogram(ChunkView view, std::span<const Bit> bits, std::span<Value> out, Launch launch) {
+  std::vector<Bit> free_bits;
+  Index fixed_entry = 0;  // of listed bits that the view fixes: all other entries are empty
+  for (std::size_t j = 0; j < bits.size(); ++j) {
+    if ((view.mask >> bits[j] & 1) == 0) {
+      free_bits.push_back(bits[j]);
+    } else {
+      fixed_entry |= (view.value >> bits[j] & 1) << j;
+    }
+  }
+  if (free_bits.size() < bits.size()) {
+    std::vector<Value> free_out(std::size_t{1} << free_bits.size());
+    sliced_histogram<Value>(view, free_bits, free_out, launch);
+    std::fill(out.begin(), out.end(), Value{});
+    for (std::size_t entry = 0; entry < free_out.size(); ++entry) {
+      Index place = fixed_entry;
+      std::size_t next = 0;
+      for (std::size_t j = 0; j < bits.size(); ++j) {
+        if ((view.mask >> bits[j] & 1) == 0) place |= static_cast<Index>(entry >> next++ & 1) << j;
+      }
+      out[place] = free_out[entry];
+    }
+    return;
+  }
   // A slice fixes the list's last bits, so its entries are neighbours in `out`.
   std::size_t kept = bits.size();
   BitList list = bit_list(bits);

@@ -1,8 +1,12 @@
-// A trade needs no host: flags in device memory, written and awaited by the streams themselves, order the two sides.
+// Each side of a trade records an event on its stream and tells the other's host, which then lets its own stream wait
+// for it:
 //
-// trade on one side:  flag READY -> peer | wait peer's READY | pull theirs -> slot | flag READ -> peer | wait peer's
-// READ | slot -> mine Both sides run the same sequence of trades in the same order on the same lanes, so whatever
-// queues streams share on the device, the earliest unfinished trade never waits for a later one.
+//   record READY | tell and be told | wait peer's READY, pull theirs -> slot, record READ | tell and be told | wait
+//   peer's READ, slot -> mine
+//
+// A stream only ever waits for an event that has been recorded, and both sides run the same sequence of trades in the
+// same order, so the earliest unfinished trade never waits for a later one, whatever queues streams share on the
+// device.
 #include "comm/gpu/p2p.h"
 
 #include <cuda_runtime_api.h>
@@ -14,6 +18,7 @@
 #include <vector>
 
 #include "comm/gpu/driver.h"
+#include "comm/gpu/peer_events.h"
 #include "comm/gpu/peer_memory.h"
 #include "comm/gpu/strided_copy.h"
 #include "qsim/error.h"
@@ -22,28 +27,6 @@ namespace qsim {
 namespace {
 
 constexpr std::chrono::seconds kPatience{20};  // a lane's longest exchange takes a few seconds
-
-enum Signal : std::size_t { kReady, kRead, kSignalCount };
-
-/// Device words that peers write: one for each (signal, sender, lane), counting trades.
-class FlagBoard {
- public:
-  explicit FlagBoard(std::size_t words) : bytes_(words * sizeof(std::uint32_t)) {
-    void* memory = nullptr;
-    check_cuda(cudaMalloc(&memory, bytes_), "cudaMalloc of the transport's flags");
-    data_ = static_cast<std::uint32_t*>(memory);
-    check_cuda(cudaMemset(data_, 0, bytes_), "cudaMemset");
-    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  }
-  ~FlagBoard() { cudaFree(data_); }
-  FlagBoard(const FlagBoard&) = delete;
-  FlagBoard& operator=(const FlagBoard&) = delete;
-  MemoryRegion region() { return {reinterpret_cast<std::byte*>(data_), bytes_, true}; }
-
- private:
-  std::uint32_t* data_ = nullptr;
-  std::size_t bytes_;
-};
 
 /// Keeps the number of trades that a lane has not finished small. A full queue would block the host inside the driver,
 /// with this device locked; another rank's thread that must enqueue its side of a trade could then never do it. Asking
@@ -90,30 +73,15 @@ class P2pTransport final : public Transport {
   P2pTransport(Backend& backend, Communicator& communicator, std::uint32_t local_bits, Precision precision)
       : backend_(backend),
         rank_(static_cast<std::size_t>(communicator.rank())),
-        ranks_(static_cast<std::size_t>(communicator.size())),
         lanes_(static_cast<std::size_t>(backend.lanes())),
         shape_{local_bits, amplitude_bytes(precision)},
-        driver_(StreamMemoryDriver::resolve()),
-        board_(kSignalCount * ranks_ * lanes_),
+        communicator_(communicator),
         states_(communicator, backend.state()),
-        boards_(communicator, board_.region()),
-        counts_(ranks_ * lanes_, 0),
-        paces_(lanes_) {
+        events_(communicator, lanes_),
+        paces_(lanes_),
+        traded_(static_cast<std::size_t>(communicator.size()), false) {
     warm_up_copies(shape_, backend.state().data, backend.slot(0).data,
                    static_cast<cudaStream_t>(backend.native_lane(0)));
-  }
-
-  ~P2pTransport() override {
-    // A rank that leaves early releases every stream that waits for it: flags far ahead satisfy all waits.
-    for (std::size_t peer = 0; peer < ranks_; ++peer) {
-      if (peer == rank_ || finished_) continue;
-      for (std::size_t lane = 0; lane < lanes_; ++lane) {
-        for (Signal signal : {kReady, kRead}) {
-          const std::uint32_t far_ahead = counts_[peer * lanes_ + lane] + 0x3fffffffu;
-          cudaMemcpy(flag(peer, signal, rank_, lane), &far_ahead, sizeof far_ahead, cudaMemcpyHostToDevice);
-        }
-      }
-    }
   }
 
   std::string_view name() const override { return "p2p"; }
@@ -123,16 +91,17 @@ class P2pTransport final : public Transport {
     const auto peer = static_cast<std::size_t>(peer_rank);
     const auto lane = static_cast<std::size_t>(lane_number);
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
-    const std::uint32_t count = ++counts_[peer * lanes_ + lane];
-    finished_ = false;
-    std::byte* buffer = backend_.slot(slot).data;
-    driver_.write(stream, flag(peer, kReady, rank_, lane), count);
-    driver_.wait(stream, flag(rank_, kReady, peer, lane), count);
+    std::byte* const buffer = backend_.slot(slot).data;
+    check_cuda(cudaEventRecord(events_.own_ready(lane), stream), "cudaEventRecord of a chunk that is ready");
+    meet(peer_rank);
+    check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
     copy_view_to_buffer(shape_, theirs, states_.region(peer_rank), buffer, stream);
-    driver_.write(stream, flag(peer, kRead, rank_, lane), count);
-    driver_.wait(stream, flag(rank_, kRead, peer, lane), count);
+    check_cuda(cudaEventRecord(events_.own_read(peer, lane), stream), "cudaEventRecord of a chunk that is read");
+    meet(peer_rank);
+    check_cuda(cudaStreamWaitEvent(stream, events_.read_of(peer, lane)), "cudaStreamWaitEvent for a peer's reading");
     copy_buffer_to_view(shape_, mine, buffer, backend_.state().data, stream);
     paces_[lane].pace(stream, [&] { give_up(lane); });
+    traded_[peer] = true;
   }
 
   /// Waits for every lane; a peer that has gone would leave them waiting for ever, so no progress is an error.
@@ -150,7 +119,13 @@ class P2pTransport final : public Transport {
       if (std::chrono::steady_clock::now() - last_progress > kPatience) give_up(lane);
       std::this_thread::yield();
     }
-    finished_ = true;
+    // This rank's events may go only when its partners have named them for the last time.
+    for (std::size_t step = 1; step < traded_.size(); ++step) {
+      const std::size_t peer = rank_ ^ step;
+      if (!traded_[peer]) continue;
+      traded_[peer] = false;
+      meet(static_cast<int>(peer));
+    }
   }
 
  private:
@@ -160,22 +135,21 @@ class P2pTransport final : public Transport {
                             static_cast<int>(rank_), "choose another way with --exchange");
   }
 
-  /// The word on `owner`'s board that `sender` writes for `lane`.
-  std::uint32_t* flag(std::size_t owner, Signal signal, std::size_t sender, std::size_t lane) {
-    auto* board = reinterpret_cast<std::uint32_t*>(boards_.region(static_cast<int>(owner)));
-    return board + (static_cast<std::size_t>(signal) * ranks_ + sender) * lanes_ + lane;
+  /// Returns when the peer's host has come here too.
+  void meet(int peer) {
+    const std::byte here{};
+    std::byte there{};
+    communicator_.exchange(peer, {&here, 1}, {&there, 1});
   }
 
   Backend& backend_;
-  std::size_t rank_, ranks_, lanes_;
+  std::size_t rank_, lanes_;
   ShardShape shape_;
-  StreamMemoryDriver driver_;
-  FlagBoard board_;
+  Communicator& communicator_;
   PeerMemory states_;
-  PeerMemory boards_;
-  std::vector<std::uint32_t> counts_;  // trades begun with [peer][lane]
-  std::vector<LanePace> paces_;        // by lane
-  bool finished_ = true;
+  PeerEvents events_;
+  std::vector<LanePace> paces_;  // by lane
+  std::vector<bool> traded_;     // with whom since the last finish()
 };
 
 }  // namespace

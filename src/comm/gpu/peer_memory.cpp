@@ -38,7 +38,7 @@ Offer own_offer(MemoryRegion own) {
   check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
   std::memcpy(offer.uuid.data(), &properties.uuid, sizeof offer.uuid);
   offer.pointer = reinterpret_cast<std::uint64_t>(own.data);
-  const auto [base, bytes] = StreamMemoryDriver::resolve().allocation(own.data);
+  const auto [base, bytes] = device_allocation(own.data);
   offer.offset = static_cast<std::uint64_t>(own.data - base);
   offer.has_handle = cudaIpcGetMemHandle(&offer.handle, base) == cudaSuccess ? 1 : 0;
   return offer;
