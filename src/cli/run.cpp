@@ -25,7 +25,7 @@ struct RunFlags {
   std::vector<std::string> probabilities, expectation;
   std::string amplitudes, statevector;
   std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", profile, output;
-  bool reproducible = false, json = false;
+  bool reproducible = false, oversubscribe_gpus = false, json = false;
 };
 
 const char kExamples[] =
@@ -56,6 +56,7 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.text("--ranks", typed.ranks, "N", "ranks in this process, on the CPU");
   flags.text("--gpus", typed.gpus, "N", "how many GPUs");
   flags.text("--gpu-ids", typed.gpu_ids, "LIST", "which GPUs");
+  flags.flag("--oversubscribe-gpus", typed.oversubscribe_gpus, "under MPI, ranks may share a GPU (for tests)");
   flags.choice("--exchange", typed.exchange, {"auto", "p2p", "nccl", "mpi", "staged"}, "how ranks trade amplitudes");
   flags.choice("--from", typed.from, {"zero", "random"}, "start state");
   flags.text("--max-memory", typed.max_memory, "SIZE", "most memory a rank may use");
@@ -85,6 +86,10 @@ void check_flags(const Flags& flags, const RunFlags& typed, const Context& conte
     }
     check_rank_count(static_cast<std::uint64_t>(context.communicator()->size()), "ranks");
   }
+  if (typed.oversubscribe_gpus && !context.launched()) {
+    no_effect("--oversubscribe-gpus", "there is no MPI launcher",
+              "ranks of this process share the GPUs named twice in --gpu-ids");
+  }
   const bool gpus = flags.given("--gpus") || flags.given("--gpu-ids");
   if (flags.given("--gpus") && flags.given("--gpu-ids")) no_effect("--gpus", "--gpu-ids says how many as well");
   if (flags.given("--ranks") && gpus) no_effect("--ranks", "with --gpus there is one rank a GPU");
@@ -92,7 +97,7 @@ void check_flags(const Flags& flags, const RunFlags& typed, const Context& conte
     no_effect("--ranks", "it counts ranks on the CPU", "--gpus N says how many GPUs");
   }
   if (typed.backend == "cpu") {
-    for (const char* flag : {"--gpus", "--gpu-ids", "--pool", "--jit"}) {
+    for (const char* flag : {"--gpus", "--gpu-ids", "--oversubscribe-gpus", "--pool", "--jit"}) {
       if (flags.given(flag)) no_effect(flag, "--backend cpu uses no GPU");
     }
   }
@@ -160,6 +165,7 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   options.verify = verify_of(typed.verify);
   options.jit = typed.jit;
   options.reproducible = typed.reproducible;
+  options.oversubscribe_gpus = typed.oversubscribe_gpus;
   options.marginals = typed.marginals;
   options.distribution = typed.distribution;
   options.statevector_path = typed.statevector;

@@ -1,5 +1,5 @@
-// GPU ranks of one process against the CPU: every transport, 2, 4 and 8 ranks, both precisions. Skipped where there are
-// too few GPUs; QSIM_TEST_RANDOM_CIRCUITS says how many circuits a case tries.
+// GPU ranks of one process against the CPU: every transport, 2, 4 and 8 ranks, both precisions. Ranks share GPUs where
+// there are too few; skipped where there are none. QSIM_TEST_RANDOM_CIRCUITS says how many circuits a case tries.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,9 +39,18 @@ class GpuRanks : public testing::TestWithParam<Case> {
   void SetUp() override {
     const GpuSurvey survey = survey_gpus();
     const auto wanted = static_cast<std::size_t>(std::get<1>(GetParam()));
-    if (survey.devices.size() < wanted) {
-      GTEST_SKIP() << wanted << " GPUs wanted, " << survey.devices.size() << " here. " << survey.reason;
+    if (survey.devices.empty()) GTEST_SKIP() << survey.reason;
+    shared_gpus_ = survey.devices.size() < wanted;
+    if (shared_gpus_ && std::get<0>(GetParam()) == ExchangeKind::kNccl) {
+      GTEST_SKIP() << "NCCL wants a GPU of its own for each of " << wanted << " ranks, " << survey.devices.size()
+                   << " are here";
     }
+  }
+
+  /// One GPU a rank, or ranks that share what there is.
+  void choose_gpus(RunOptions& options, int ranks) const {
+    options.oversubscribe_gpus = shared_gpus_;
+    for (int gpu = 0; gpu < ranks && !shared_gpus_; ++gpu) options.gpu_ids.push_back(gpu);
   }
 
   void expect_like_cpu(const Circuit& circuit, std::optional<std::uint32_t> tile_bits) const {
@@ -53,7 +62,7 @@ class GpuRanks : public testing::TestWithParam<Case> {
     options.precision = precision;
     options.exchange = kind;
     options.tile_bits = tile_bits;
-    for (int gpu = 0; gpu < ranks; ++gpu) options.gpu_ids.push_back(gpu);
+    choose_gpus(options, ranks);
     const Result result = simulate(circuit, options, ranks);
     const double depth = static_cast<double>(circuit.depth()) + 1;
     const double tolerance = precision == Precision::kDouble ? 1e-12 * depth : 1e-5 * std::sqrt(depth);
@@ -67,6 +76,8 @@ class GpuRanks : public testing::TestWithParam<Case> {
       EXPECT_NEAR((*expected.results.marginals)[qubit], (*result.results.marginals)[qubit], 4 * tolerance);
     }
   }
+
+  bool shared_gpus_ = false;
 };
 
 TEST_P(GpuRanks, GiveTheStateOfTheCpuOnRandomCircuits) {
@@ -94,7 +105,7 @@ TEST_P(GpuRanks, TradeChunksLargerThanASlotAndOverlapThemWithSweeps) {
   run.backend = "cuda";
   run.precision = precision;
   run.exchange = kind;
-  for (int gpu = 0; gpu < ranks; ++gpu) run.gpu_ids.push_back(gpu);
+  choose_gpus(run, ranks);
   const Result result = simulate(circuit, run, ranks);
   const double tolerance = precision == Precision::kDouble ? 1e-10 : 1e-4;
   for (std::size_t qubit = 0; qubit < circuit.qubits(); ++qubit) {
