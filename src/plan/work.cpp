@@ -32,7 +32,7 @@ std::uint64_t table_size(const Plan& plan, const Machine& machine) {
     // they take turns, which costs waits beside exchanges.
     std::uint64_t sweeps = 0;
     for (const Stage& stage : plan.stages) sweeps += stage.sweeps.size();
-    return std::clamp(sweeps * (plan.rank_bits > 0 ? 1024 : 256) * 1024, 4 * kMiB, 64 * kMiB);
+    return std::clamp(sweeps * (plan.rank_bits > 0 ? 512 : 256) * 1024, 4 * kMiB, 64 * kMiB);
   }
   std::uint64_t bytes = 0;
   for (const Stage& stage : plan.stages) {

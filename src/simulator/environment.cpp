@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "base/build_info.h"
 #include "comm/launcher.h"
@@ -38,8 +39,13 @@ std::vector<std::string> nvidia_devices() {
 }
 
 std::string nvidia_driver() {
-  const std::string text = line_value("/proc/driver/nvidia/version", "Module");
-  return text.substr(0, text.find(' '));
+  // "NVRM version: NVIDIA UNIX ... Module for x86_64  580.159.04  ...": the first word of digits and a dot after
+  // "Module".
+  std::istringstream words(line_value("/proc/driver/nvidia/version", "Module"));
+  for (std::string word; words >> word;) {
+    if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos) return word;
+  }
+  return {};
 }
 
 }  // namespace
