@@ -624,6 +624,12 @@ __global__ void __launch_bounds__(1 << kMaxThreadBits, 2)
     }
   }
 
+  // Stores go to places that other threads load from.
+  if (p.store_wait == 2)
+    __syncthreads();
+  else if (p.store_wait == 1)
+    __syncwarp();
+
   // The guarded part of the store's offset follows the program's end: count, {mask, value, offset}.
   std::uint64_t to = base | (sum_columns(p.store_thread, threadIdx.x) ^ p.store_offset);
   const std::uint32_t guards = m.next();

@@ -81,6 +81,7 @@ struct SweepParams {
   std::uint32_t start_tile_count, start_slots;              // start_slots: slots that start_register changes
   std::uint32_t runs, tile_factors, thread_bits;
   std::uint8_t reads, start_scaled;
+  std::uint8_t store_wait;  // what must have loaded before a thread stores; 0: itself, 1: its warp, 2: the block
   std::uint32_t words[kMaxProgramWords];
   Real reals[kMaxProgramReals];
 };

@@ -14,6 +14,31 @@ Index place(Coordinate v, const std::vector<Bit>& bits) {
   return index;
 }
 
+constexpr std::size_t kLaneBits = 5;
+
+/// Whether each thread (`first_bit` 0) or each warp (kLaneBits) stores only to places that it alone has loaded.
+bool stores_to_own_places(const TileProgram& program, std::size_t first_bit) {
+  const Epoch& first = program.epochs.front();
+  const Epoch& last = program.epochs.back();
+  Index owners = 0;  // places that tell whose an amplitude is when it is loaded
+  for (std::size_t i = first_bit; i < first.thread.size(); ++i) {
+    if (program.births >> first.thread[i] & 1) return false;  // several threads read the place of 0
+    owners |= place(1u << first.thread[i], program.active);
+  }
+  const IndexColumns store = store_columns(program);
+  for (const Index column : store.slot) {
+    if ((column & owners) != 0) return false;
+  }
+  for (std::size_t i = 0; i < last.thread.size(); ++i) {
+    const Index own = i < first_bit ? 0 : place(1u << first.thread[i], program.active);
+    if ((store.thread[i] & owners) != own) return false;
+  }
+  for (const auto& [guard, offset] : store.guarded) {
+    if ((offset & owners) != 0) return false;
+  }
+  return (store.offset & owners) == 0;
+}
+
 }  // namespace
 
 std::vector<BitRun> runs_of(Index places) {
@@ -95,12 +120,21 @@ Regroup regroup_columns(const TileProgram& program, std::size_t e) {
   regroup.offset = address(from.map.offset);
   for (const auto& [guard, offset] : from.map.guarded) regroup.guarded.emplace_back(guard, address(offset));
   regroup.own_places = from.map.identity();
-  constexpr std::size_t kLaneBits = 5;
   regroup.within_warp = regroup.own_places;
   for (std::size_t i = kLaneBits; i < from.thread.size(); ++i) {
     regroup.within_warp = regroup.within_warp && from.thread[i] == to.thread[i];
   }
   return regroup;
+}
+
+StoreWait store_wait(const TileProgram& program) {
+  if (!program.reads) return StoreWait::kNone;
+  for (std::size_t e = 0; e + 1 < program.epochs.size(); ++e) {
+    if (!regroup_columns(program, e).within_warp) return StoreWait::kNone;  // the block has met after its loads
+  }
+  if (!stores_to_own_places(program, kLaneBits)) return StoreWait::kBlock;
+  const bool warps_met = program.epochs.size() > 1;
+  return warps_met || stores_to_own_places(program, 0) ? StoreWait::kNone : StoreWait::kWarp;
 }
 
 std::uint32_t dead_threads(const TileProgram& program, const Epoch& epoch) {

@@ -35,6 +35,10 @@ struct Regroup {
 };
 Regroup regroup_columns(const TileProgram& program, std::size_t e);
 
+/// Which threads must have loaded before one may store: a tile is stored where it was loaded, moved among its places.
+enum class StoreWait : std::uint8_t { kNone, kWarp, kBlock };
+StoreWait store_wait(const TileProgram& program);
+
 /// Place in shared memory of each coordinate's bit: the columns of an invertible linear map.
 std::vector<Coordinate> place_columns(const TileProgram& program);
 

@@ -73,6 +73,7 @@ class Encoder {
     p.thread_bits = static_cast<std::uint32_t>(program_.thread_bits());
     p.tile_factors = static_cast<std::uint32_t>(program_.tile_factors.size());
     p.reads = program_.reads ? 1 : 0;
+    p.store_wait = static_cast<std::uint8_t>(store_wait(program_));
   }
 
   static void put(Real (&out)[2], Complex value) {

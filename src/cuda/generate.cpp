@@ -575,6 +575,16 @@ class Generator {
     const Epoch& last = program_.epochs.back();
     const IndexColumns columns = store_columns(program_);
     const std::uint32_t dead = dead_threads(program_, last), dead_set = dead_registers(program_, last);
+    switch (store_wait(program_)) {
+      case StoreWait::kNone:
+        break;
+      case StoreWait::kWarp:
+        line("__syncwarp();");
+        break;
+      case StoreWait::kBlock:
+        line("__syncthreads();");
+        break;
+    }
     line("u64 to = base | (({}) ^ {});", thread_index(columns.thread), int_arg(columns.offset));
     for (const auto& [guard, offset] : columns.guarded) {
       const std::string mask = int_arg(guard.mask), value = int_arg(guard.value);

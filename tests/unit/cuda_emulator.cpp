@@ -1,19 +1,70 @@
-// Host emulation of tile programs, written for clarity.
+// Host emulation of tile programs, written for clarity; it also holds the kernels' barriers against what threads touch.
 #include "cuda_emulator.h"
 
 #include <stdexcept>
 
 #include "base/bits.h"
+#include "cuda/addresses.h"
 
 namespace qsim::test {
 namespace {
 
 using namespace qsim::cuda;
 
+/// Throws where two threads touch a place, one of them to write, and no barrier of their warp or block lies between.
+class RaceChecker {
+ public:
+  explicit RaceChecker(std::size_t places) : read_(places), written_(places) {}
+
+  void block_barrier() { ++block_; }
+  void warp_barrier() { ++warp_; }  // all warps meet theirs at the same places of a program
+  void read(std::size_t place, std::uint32_t thread) {
+    if (races(written_[place], thread)) throw std::logic_error("a thread reads what another may not have written yet");
+    add(read_[place], thread);
+  }
+  void write(std::size_t place, std::uint32_t thread) {
+    if (races(written_[place], thread)) throw std::logic_error("two threads write a place");
+    if (races(read_[place], thread)) throw std::logic_error("a thread writes what another may still have to read");
+    add(written_[place], thread);
+  }
+
+ private:
+  static constexpr std::uint32_t kLanes = 32;
+  /// Who came since the last barriers: threads of several warps, of one, or one thread.
+  struct Access {
+    std::uint64_t block = 0, warp = 0;
+    std::uint32_t thread = 0;
+    bool warps = false, lanes = false;
+  };
+  bool races(const Access& access, std::uint32_t thread) const {
+    if (access.block != block_) return false;
+    if (access.warps || access.thread / kLanes != thread / kLanes) return true;
+    return access.warp == warp_ && (access.lanes || access.thread != thread);
+  }
+  void add(Access& access, std::uint32_t thread) const {
+    if (access.block != block_) access = {block_, warp_, thread, false, false};
+    access.warps = access.warps || access.thread / kLanes != thread / kLanes;
+    access.lanes = access.warp == warp_ && (access.lanes || access.thread != thread);
+    access.warp = warp_;
+    access.thread = thread;
+  }
+
+  std::vector<Access> read_, written_;
+  std::uint64_t block_ = 1, warp_ = 1;
+};
+
 template <class Memory>
 class Block {
  public:
-  Block(const TileProgram& program, Memory& state, Index base) : program_(program), state_(state), base_(base) {
+  Block(const TileProgram& program, Memory& state, Index base)
+      : program_(program),
+        state_(state),
+        base_(base),
+        memory_(std::size_t{1} << program.bits),
+        tile_(std::size_t{1} << program.bits) {
+    for (const Bit bit : program.active) {
+      if (bit != kPhantom) inside_ |= bit_mask(bit);
+    }
     threads_ = 1u << program.thread_bits();
     registers_ = 1u << program.register_bits;
     amplitude_.assign(threads_, std::vector<Complex>(registers_));
@@ -33,7 +84,7 @@ class Block {
       for (const TileOp& op : epoch_->ops) {
         if (op.guard.holds(base_)) apply(op);
       }
-      if (e + 1 < program_.epochs.size()) regroup(program_.epochs[e + 1]);
+      if (e + 1 < program_.epochs.size()) regroup(program_.epochs[e + 1], regroup_columns(program_, e));
     }
     store();
   }
@@ -62,8 +113,11 @@ class Block {
       if ((v & program_.dead) == 0) {
         if (!program_.reads)
           value = 1;
-        else if ((base_ & program_.zero_tiles) == 0)
-          value = state_.at(base_ | place(v & ~program_.births, program_.active));
+        else if ((base_ & program_.zero_tiles) == 0) {
+          const Index from = base_ | place(v & ~program_.births, program_.active);
+          memory_.read(extract_bits(from, inside_), t);
+          value = state_.at(from);
+        }
       }
       if (program_.start_scaled) {
         value *= program_.start_constant;
@@ -85,16 +139,50 @@ class Block {
     return to;
   }
 
-  void regroup(const Epoch& next) {
+  // The barriers of both tiers' kernels.
+  void block_barrier() {
+    memory_.block_barrier();
+    tile_.block_barrier();
+  }
+  void warp_barrier() {
+    memory_.warp_barrier();
+    tile_.warp_barrier();
+  }
+  void before_tile_is_written(bool own_places) {
+    if (tile_read_ && (others_read_ || !own_places)) block_barrier();
+    tile_read_ = true;
+  }
+
+  void regroup(const Epoch& next, const Regroup& how) {
     std::vector<Complex> tile(std::size_t{1} << program_.bits);
-    each([&](std::uint32_t t, std::uint32_t j) { tile[moved(epoch_->coordinate(t, j))] = amplitude_[t][j]; });
-    each([&](std::uint32_t t, std::uint32_t j) { amplitude_[t][j] = tile[next.coordinate(t, j)]; });
+    before_tile_is_written(how.own_places);
+    each([&](std::uint32_t t, std::uint32_t j) {
+      const Coordinate to = moved(epoch_->coordinate(t, j));
+      tile_.write(to, t);
+      tile[to] = amplitude_[t][j];
+    });
+    if (how.within_warp)
+      warp_barrier();
+    else
+      block_barrier();
+    each([&](std::uint32_t t, std::uint32_t j) {
+      const Coordinate from = next.coordinate(t, j);
+      tile_.read(from, t);
+      amplitude_[t][j] = tile[from];
+    });
+    others_read_ = false;
   }
 
   void store() {
+    const StoreWait wait = store_wait(program_);
+    if (wait == StoreWait::kBlock) block_barrier();
+    if (wait == StoreWait::kWarp) warp_barrier();
     each([&](std::uint32_t t, std::uint32_t j) {
       const Coordinate v = epoch_->coordinate(t, j);
-      if ((v & program_.dead) == 0) state_.at(base_ | place(moved(v), program_.store)) = amplitude_[t][j];
+      if ((v & program_.dead) != 0) return;
+      const Index to = base_ | place(moved(v), program_.store);
+      memory_.write(extract_bits(to, inside_), t);
+      state_.at(to) = amplitude_[t][j];
     });
   }
 
@@ -159,7 +247,14 @@ class Block {
 
   void dense(const TileOp& op) {
     std::vector<Complex> tile(std::size_t{1} << program_.bits);
-    each([&](std::uint32_t t, std::uint32_t j) { tile[epoch_->coordinate(t, j)] = amplitude_[t][j]; });
+    before_tile_is_written(true);
+    each([&](std::uint32_t t, std::uint32_t j) {
+      const Coordinate to = epoch_->coordinate(t, j);
+      tile_.write(to, t);
+      tile[to] = amplitude_[t][j];
+    });
+    block_barrier();
+    others_read_ = true;
     const std::size_t order = std::size_t{1} << op.targets.size();
     each([&](std::uint32_t t, std::uint32_t j) {
       const Coordinate v = epoch_->coordinate(t, j);
@@ -175,6 +270,7 @@ class Block {
         Coordinate from = rest;
         for (std::size_t b = 0; b < op.targets.size(); ++b)
           from |= static_cast<Coordinate>(c >> b & 1) << op.targets[b];
+        tile_.read(from, t);
         sum += op.matrix[row * order + c] * tile[from];
       }
       amplitude_[t][j] = sum;
@@ -226,7 +322,9 @@ class Block {
 
   const TileProgram& program_;
   Memory& state_;
-  Index base_;
+  Index base_, inside_ = 0;
+  RaceChecker memory_, tile_;
+  bool tile_read_ = false, others_read_ = false;
   std::uint32_t threads_ = 0, registers_ = 0;
   std::vector<std::vector<Complex>> amplitude_;
   std::vector<Complex> tile_factors_;

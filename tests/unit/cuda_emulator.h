@@ -8,6 +8,7 @@
 
 namespace qsim::test {
 
+/// Throws std::logic_error where the kernels' barriers leave two threads racing for a place in memory or in the tile.
 /// Runs `program` on the tiles of `state` whose index has `chunk_value` under `chunk_mask`, in place.
 void emulate(const cuda::TileProgram& program, std::vector<Complex>& state, Index chunk_mask = 0,
              Index chunk_value = 0);

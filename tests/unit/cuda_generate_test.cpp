@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "cuda/addresses.h"
+#include "cuda/encode.h"
 #include "cuda/generate.h"
 #include "cuda/jit.h"
 #include "cuda/lower.h"
@@ -104,6 +106,25 @@ TEST(CudaGenerate, AnglesAndBitPositionsAreArguments) {
   const GeneratedSweep a = with_angle(0.3, 20), b = with_angle(0.4, 24);
   EXPECT_EQ(a.source, b.source);
   EXPECT_NE(a.reals, b.reals);
+}
+
+TEST(CudaGenerate, TheBlockMeetsBetweenLoadsAndStoresThatGoElsewhere) {
+  // The last sweep of a GHZ circuit only moves amplitudes, through the addresses that they are stored to.
+  const Circuit circuit = generate("ghz", GeneratorOptions{30, 0, 1});
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    const TileProgram program = programs_of(circuit, precision, Start::kRandom).back();
+    EXPECT_EQ(program.epochs.size(), 1u);
+    EXPECT_EQ(store_wait(program), StoreWait::kBlock);
+    const std::string source = generate(program).source;
+    const std::size_t load = source.rfind("__ldcs("), store = source.find("__stcs("),
+                      barrier = source.find("__syncthreads()", load);
+    ASSERT_NE(load, std::string::npos);
+    EXPECT_LT(load, barrier);
+    EXPECT_LT(barrier, store);
+    const auto encoded = encode<double>(program);
+    ASSERT_TRUE(encoded);
+    EXPECT_EQ(encoded->params.store_wait, 2);
+  }
 }
 
 TEST(CudaGenerate, TheCacheReturnsOnlyWhatItWasGiven) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "base/bits.h"
 #include "cuda/addresses.h"
@@ -163,6 +164,65 @@ TEST(CudaLower, LargeStatesLoadWholeLines) {
   }
 }
 
+Sweep sweep_of_bits(Bit count) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < count; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  return sweep;
+}
+
+PlanOp flip(Bit target, Index controls) {
+  PlanOp op;
+  op.form = Form::kFlip;
+  op.target_count = 1;
+  op.targets[0] = target;
+  op.control_mask = op.control_value = controls;
+  return op;
+}
+
+/// What an amplitude waits for that changes its bit `coordinate` on its way through a program of one epoch.
+cuda::StoreWait wait_of_moves(const TileProgram& program, std::uint8_t coordinate) {
+  const std::vector<std::uint8_t>& thread = program.epochs.front().thread;
+  const auto bit = std::find(thread.begin(), thread.end(), coordinate) - thread.begin();
+  if (bit == static_cast<std::ptrdiff_t>(thread.size())) return cuda::StoreWait::kNone;
+  return bit < 5 ? cuda::StoreWait::kWarp : cuda::StoreWait::kBlock;
+}
+
+TEST(CudaLower, StoresWaitForLoadsOfThePlacesTheyGoTo) {
+  std::set<cuda::StoreWait> seen;
+  for (Bit target = 0; target < 12; ++target) {
+    // Bits 12 and 13 number the tiles.
+    for (const Index controls : {Index{0}, bit_mask((target + 5) % 12), bit_mask(13)}) {
+      Sweep sweep = sweep_of_bits(12);
+      sweep.ops = {flip(target, controls)};
+      const TileProgram program = lower_sweep(sweep, lower_options(14, Precision::kDouble));
+      std::vector<Complex> state = dense::random_state(14, 3);
+      EXPECT_NO_THROW(test::emulate(program, state));
+      if (program.epochs.size() > 1) continue;
+      EXPECT_EQ(cuda::store_wait(program), wait_of_moves(program, target)) << "flip of " << int{target};
+      seen.insert(cuda::store_wait(program));
+    }
+  }
+  EXPECT_EQ(seen.size(), 3u);
+}
+
+TEST(CudaLower, BornBitsStoreOnlyAfterAllHaveReadThePlaceOfZero) {
+  Sweep sweep = sweep_of_bits(12);
+  const double half = std::sqrt(0.5);
+  std::set<cuda::StoreWait> seen;
+  for (Bit bit = 0; bit < 12; ++bit) {
+    sweep.births = {{bit, {half, half}}};
+    sweep.unborn = bit_mask(bit);
+    const TileProgram program = lower_sweep(sweep, lower_options(12, Precision::kDouble));
+    ASSERT_EQ(program.epochs.size(), 1u);
+    EXPECT_EQ(cuda::store_wait(program), wait_of_moves(program, bit)) << "bit " << int{bit};
+    seen.insert(cuda::store_wait(program));
+    std::vector<Complex> state = dense::random_state(12, 5);
+    EXPECT_NO_THROW(test::emulate(program, state)) << "bit " << int{bit};
+  }
+  EXPECT_EQ(seen.size(), 3u);
+}
+
 // Applies the sweep's words to one tile of a huge shard: no lowering, no addresses but the index itself.
 void reference_tile(const Sweep& sweep, const TileProgram& program, Index base, std::map<Index, Complex>& memory) {
   Index births = 0;
@@ -224,7 +284,7 @@ void reference_tile(const Sweep& sweep, const TileProgram& program, Index base, 
 }
 
 TEST(CudaLower, TilesOfHugeShardsMatchTheSweepsWords) {
-  for (const char* const family : {"inv_qft", "random", "supremacy"}) {
+  for (const char* const family : {"ghz", "inv_qft", "random", "supremacy"}) {
     for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
       const Circuit circuit = generate(family, GeneratorOptions{35, 0, 1});
       PlanOptions plan_options;
