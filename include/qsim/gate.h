@@ -57,7 +57,7 @@ struct GateInfo {
   std::string_view name;                  // OpenQASM spelling of the base gate ("" when only controlled forms exist)
   std::vector<std::string_view> aliases;  // other spellings, same meaning (u1 = p, u3 = u = U, ...)
   std::vector<std::string_view> controlled_names;    // [c - 1] = spelling with c controls, "" when there is none
-  std::vector<std::string_view> controlled_aliases;  // other spellings with one control (CX, cu1, cphase, ...)
+  std::vector<std::string_view> controlled_aliases;  // other spellings with one control (CX, cu1, ...)
   int params;                                        // number of angles
   int targets;
   bool diagonal;     // for every angle

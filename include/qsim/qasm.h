@@ -38,8 +38,9 @@ QasmProgram parse_qasm(std::string_view text, const QasmOptions& options = {});
 QasmProgram parse_qasm_file(const std::string& path, std::uint64_t* xxh3 = nullptr);
 /// All diagnostics of `text` without throwing (at most max_errors); empty when it is valid.
 std::vector<Diagnostic> check_qasm(std::string_view text, const QasmOptions& options = {});
-/// Writes `circuit` as OpenQASM 2.0 that parses back to the same operations (angles with 17 significant digits).
-/// Gates without a name of their own are written as gate definitions; UnsupportedError where that cannot be.
+/// Writes `circuit` as OpenQASM 2.0 that parses back to the same operations (angles in the shortest form that reads
+/// back exactly). Gates without a name of their own are written as gate definitions; UnsupportedError where that cannot
+/// be.
 std::string write_qasm(const Circuit& circuit);
 
 }  // namespace qsim

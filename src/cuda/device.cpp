@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "comm/gpu/driver.h"
 #include "kernels/cuda/sweep.h"
 #include "qsim/error.h"
 
@@ -29,9 +30,7 @@ std::string version_text(int version) {
 
 }  // namespace
 
-void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) throw DeviceError("CUDA", static_cast<int>(status), call, cudaGetErrorString(status));
-}
+void check(cudaError_t status, const char* call) { check_cuda(status, call); }
 
 Stream::Stream() { check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
 Stream::~Stream() {
