@@ -46,6 +46,7 @@ class Results:
     def __init__(self, folder):
         self.rows = {}
         self.tables = {}
+        self.exchanges = []  # documents of qsim_exchange: one for each machine and number of ranks
         self.documents = []
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
             if name.endswith(".json"):
@@ -58,6 +59,9 @@ class Results:
             except ValueError as error:
                 sys.exit(f"report.py: {path}: {error}")
         step = re.sub(r"^gpu\d+_", "", os.path.basename(path)[:-len(".json")])
+        if document.get("schema") == "qsim.table/1" and document["kind"] == "exchange":
+            self.exchanges.append(document)
+            return
         if document.get("schema") == "qsim.table/1":
             old = self.tables.get(document["kind"])
             if old is None or document["date"] >= old["date"]:
@@ -238,6 +242,29 @@ def transports(results):
          "of link rate"], rows)
 
 
+def exchanges(results):
+    latest = {}
+    for document in sorted(results.exchanges, key=lambda document: document["date"]):
+        for row in document["rows"]:
+            key = tuple(row[name] for name in ("engines_gbps", "ranks", "qubits", "swapped_bits", "local_bits",
+                                               "transport", "communicator", "chunk_mib", "slots"))
+            latest[(key[0] is None,) + key[1:]] = row
+    if not latest:
+        return UNMEASURED
+    rows = []
+    for _, row in sorted(latest.items()):
+        engines = row["engines_gbps"]
+        rows.append([f"{row['transport']} ({row['communicator']})", str(row["ranks"]), str(row["qubits"]),
+                     str(row["swapped_bits"]), row["local_bits"], number(row["chunk_mib"]), str(row["slots"]),
+                     number(row["ms"]) if row["equal"] else "WRONG", number(row["gbps"]), number(engines),
+                     percent(row["gbps"] / engines if engines else None)])
+    seen = sorted({f"Measured on {document['machine']}; {document['date'][:10]}; commit {document['commit']}."
+                   for document in results.exchanges})
+    return "\n".join(seen) + "\n\n" + table(
+        ["transport", "ranks", "qubits", "bits swapped", "which local bits", "chunk, MiB", "slots", "ms",
+         "GB/s each way", "copy engines alone", "of them"], rows)
+
+
 def capacity(results):
     rows = []
     for name in ("ghz", "qft"):
@@ -371,8 +398,8 @@ def cpu(results):
 
 
 REGIONS = {"engine": engine, "scaling": scaling, "challenge": challenge, "single": single, "interpreter": interpreter,
-           "transports": transports, "capacity": capacity, "suite": suite, "small": small, "reductions": reductions,
-           "dense": dense, "batches": batches, "gram": gram, "kitchen_sinks": kitchen_sinks, "cpu": cpu}
+           "transports": transports, "exchanges": exchanges, "capacity": capacity, "suite": suite, "small": small,
+           "reductions": reductions, "dense": dense, "batches": batches, "gram": gram, "kitchen_sinks": kitchen_sinks, "cpu": cpu}
 
 
 def chart(results):
