@@ -83,7 +83,7 @@ struct MemorySummary {
 };
 
 struct Times {  // seconds
-  double parse = 0, plan = 0, init = 0, simulate = 0, exchange = 0, read_out = 0, output = 0, total = 0;
+  double start = 0, parse = 0, plan = 0, init = 0, simulate = 0, exchange = 0, read_out = 0, output = 0, total = 0;
   std::vector<double> simulate_repeats, read_out_repeats;  // every timed repeat, in order; the last is also above
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -146,7 +147,9 @@ std::string early_failure_document(const std::vector<std::string>& arguments, co
 
 Context::Context(const Streams& streams) : streams_(streams) {
   if (!launched_by_mpi()) return;
+  const auto begin = std::chrono::steady_clock::now();
   communicator_ = make_mpi_communicator();
+  start_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (communicator_ == nullptr) {
     throw CommunicatorError("started by an MPI launcher, but this qsim was built without MPI", -1,
                             "build with -DQSIM_MPI=ON, or start it without the launcher");

@@ -33,6 +33,7 @@ class Context {
   Communicator* communicator() const { return communicator_.get(); }
   bool launched() const { return communicator_ != nullptr; }
   const Streams& streams() const { return streams_; }
+  double start_seconds() const { return start_seconds_; }  // spent on joining the launcher's other ranks
   bool root() const { return communicator_ == nullptr || communicator_->rank() == 0; }
 
   /// Runs `work` on this rank; if it fails on any rank, throws AgreedFailure on all (the worst code, then the lowest
@@ -50,6 +51,7 @@ class Context {
  private:
   const Streams& streams_;
   std::unique_ptr<Communicator> communicator_;
+  double start_seconds_ = 0;
 };
 
 /// A command: `arguments` are what follows its name.

@@ -314,6 +314,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     if (context.root()) require_outputs(typed, context.streams());
   });
   const CircuitInput input = read_circuit(typed.file, context);
+  const double parse_seconds = elapsed();
   context.together([&] {
     const auto all_ranks = static_cast<unsigned>(context.launched() ? context.communicator()->size() : ranks);
     check_size(input.circuit, options.precision, static_cast<std::uint32_t>(std::countr_zero(all_ranks)),
@@ -328,15 +329,16 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     }
   });
   settle_start_seed(options, context);
-  const double parse_seconds = elapsed();
+  const double start_seconds = context.start_seconds() + elapsed() - parse_seconds;  // devices were looked for
 
   ProgressLine line(context.root() && stderr_is_terminal(context.launched()));
   options.progress = [&line](const Progress& progress) { line.show(progress); };
   Result result = context.launched() ? simulate(input.circuit, options, *context.communicator())
                                      : simulate(input.circuit, options, ranks);
   result.circuit = input.summary;
+  result.time.start += start_seconds;
   result.time.parse = parse_seconds;
-  result.time.total = elapsed();
+  result.time.total = context.start_seconds() + elapsed();
   if (!context.root()) return {};
   result.run.seed_given = flags.given("--seed");
   if (options.start == Start::kRandom) {

@@ -41,6 +41,7 @@ class Simulation {
     choose();
     together(communicator_, [&] {
       check_choice();
+      result_.time.start = seconds_since(begin);
       make_programs();
       allocate();
     });

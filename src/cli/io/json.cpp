@@ -134,9 +134,9 @@ void add_measured(Json& document, const Result& result) {
                         {"peak_bytes_per_rank", std::move(peaks)},
                         {"state_bytes", decimal(result.memory.state_bytes)}};
   const Times& time = result.time;
-  document["time_s"] = {{"parse", time.parse},       {"plan", time.plan},         {"init", time.init},
-                        {"simulate", time.simulate}, {"exchange", time.exchange}, {"read_out", time.read_out},
-                        {"output", time.output},     {"total", time.total}};
+  document["time_s"] = {{"start", time.start},       {"parse", time.parse},       {"plan", time.plan},
+                        {"init", time.init},         {"simulate", time.simulate}, {"exchange", time.exchange},
+                        {"read_out", time.read_out}, {"output", time.output},     {"total", time.total}};
   const WorkSummary& work = result.work;
   document["work"] = {{"sweeps", work.sweeps},
                       {"exchanges", work.exchanges},
@@ -151,7 +151,7 @@ void add_unmeasured(Json& document) {
   document["verification"] = object_of_nulls({"norm", "gates_planned", "gates_applied", "status"});
   document["memory"] = object_of_nulls({"predicted_bytes_per_rank", "peak_bytes_per_rank", "state_bytes"});
   document["time_s"] =
-      object_of_nulls({"parse", "plan", "init", "simulate", "exchange", "read_out", "output", "total"});
+      object_of_nulls({"start", "parse", "plan", "init", "simulate", "exchange", "read_out", "output", "total"});
   document["work"] = object_of_nulls({"sweeps", "exchanges", "bytes_swept_per_rank", "bytes_exchanged_per_rank",
                                       "memory_gbps", "link_gbps", "known_zeros"});
 }

@@ -64,11 +64,11 @@ std::vector<std::string> header(const Result& result) {
                                 for (const auto bytes : result.memory.peak_bytes_per_rank) peak = std::max(peak, bytes);
                                 return peak;
                               }())));
-  lines.push_back(fmt::format("  time       {} (parse {}, plan {}, simulate {}, read-out {}); {}, {}",
-                              seconds_text(result.time.total), seconds_text(result.time.parse),
-                              seconds_text(result.time.plan), seconds_text(result.time.simulate),
-                              seconds_text(result.time.read_out), counted(result.work.sweeps, "sweep"),
-                              counted(result.work.exchanges, "exchange")));
+  lines.push_back(fmt::format("  time       {} (start {}, parse {}, plan {}, simulate {}, read-out {}); {}, {}",
+                              seconds_text(result.time.total), seconds_text(result.time.start),
+                              seconds_text(result.time.parse), seconds_text(result.time.plan),
+                              seconds_text(result.time.simulate), seconds_text(result.time.read_out),
+                              counted(result.work.sweeps, "sweep"), counted(result.work.exchanges, "exchange")));
   const Verification& verification = result.verification;
   lines.push_back(verification.norm ? fmt::format("  norm       {:.12f} ({})", *verification.norm, verification.status)
                                     : fmt::format("  norm       not checked (--verify {})", verification.status));
