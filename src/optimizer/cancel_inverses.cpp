@@ -3,14 +3,12 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizer/pipeline.h"
+#include "optimizer/operations.h"
 
 namespace qsim {
 namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-
-bool skipped(const Operation& op) { return op.kind == OpKind::kBarrier || op.kind == OpKind::kMeasure; }
 
 class Canceller {
  public:
@@ -81,15 +79,14 @@ class Canceller {
   }
 
   void build(Rewritten& result) const {
-    result.circuit = Circuit(circuit_.qubits());
+    Rewriter rewriter(circuit_, result);
     const auto& operations = circuit_.operations();
     for (std::uint32_t i = 0; i < operations.size(); ++i) {
       if (skipped(operations[i])) continue;
       if (gone_[i]) {
-        result.removed.emplace_back(i, "cancelled");
+        rewriter.remove(i, "cancelled");
       } else {
-        result.circuit.append(circuit_, operations[i]);
-        result.origin.push_back(i);
+        rewriter.copy(i);
       }
     }
   }

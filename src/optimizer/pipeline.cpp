@@ -4,14 +4,39 @@
 #include <algorithm>
 #include <array>
 
+#include "optimizer/operations.h"
+
 namespace qsim {
 namespace {
 
-constexpr std::array<Pass, 2> kPasses{{
+constexpr std::array<Pass, 7> kPasses{{
+    {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
+    {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
+    {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
     {"recognise_rotations", "turns CX ladders around rotations about Z into rotations about parities",
      recognise_rotations},
+    {"merge_diagonals", "adds up equal diagonals between which there are only diagonals", merge_diagonals},
+    {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
+
+// result, then next.
+void chain(Rewritten& result, Rewritten& next) {
+  std::vector<const char*> reason(next.place.size(), nullptr);
+  for (const auto& [source, why] : next.removed) reason[source] = why;
+  for (std::uint32_t i = 0; i < result.place.size(); ++i) {
+    std::uint32_t& place = result.place[i];
+    if (place == kNoPlace) continue;
+    if (next.place[place] == kNoPlace) result.removed.emplace_back(i, reason[place]);
+    place = next.place[place];
+  }
+  if (result.wire_of.empty()) {
+    result.wire_of = std::move(next.wire_of);
+  } else if (!next.wire_of.empty()) {
+    for (Qubit& wire : result.wire_of) wire = next.wire_of[wire];
+  }
+  result.circuit = std::move(next.circuit);
+}
 
 }  // namespace
 
@@ -19,16 +44,19 @@ std::span<const Pass> optimizer_passes() { return kPasses; }
 
 bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result) {
   bool changed = false;
+  double cost = circuit_cost(circuit);
   for (const Pass& pass : kPasses) {
     if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) continue;
     Rewritten next;
     if (!pass.run(changed ? result.circuit : circuit, next)) continue;
+    const double now = circuit_cost(next.circuit);
+    if (now > cost * (1 + 1e-9)) continue;
+    cost = now;
     if (changed) {
-      for (std::uint32_t& origin : next.origin) origin = result.origin[origin];
-      for (auto& [source, reason] : next.removed) source = result.origin[source];
-      next.removed.insert(next.removed.end(), result.removed.begin(), result.removed.end());
+      chain(result, next);
+    } else {
+      result = std::move(next);
     }
-    result = std::move(next);
     changed = true;
   }
   return changed;

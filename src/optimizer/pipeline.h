@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,14 +13,19 @@
 
 namespace qsim {
 
-/// A circuit that means the same as another one, and where its operations come from.
+constexpr std::uint32_t kNoPlace = std::numeric_limits<std::uint32_t>::max();
+
+/// A circuit that means the same as another one, and where that one's operations are in it.
 struct Rewritten {
   Circuit circuit;
-  std::vector<std::uint32_t> origin;                           // by operation: the one it stands for
-  std::vector<std::pair<std::uint32_t, const char*>> removed;  // operations that stand for nothing now, and why
+  /// By operation before: the one of `circuit` that it is counted on; kNoPlace where it stands for nothing now. An
+  /// operation of `circuit` may have any number of them, also none.
+  std::vector<std::uint32_t> place;
+  std::vector<std::pair<std::uint32_t, const char*>> removed;  // what stands for nothing, and why
+  std::vector<Qubit> wire_of;  // qubit q of the circuit before is qubit wire_of[q] of `circuit` at the end; empty: q
 };
 
-/// A pass. `changed` says whether it found anything; otherwise the result is empty and the circuit stays.
+/// A pass. False when it found nothing: the result is then of no use and the circuit stays.
 struct Pass {
   std::string_view name;
   std::string_view effect;  // what it does, for people
@@ -29,14 +35,35 @@ struct Pass {
 /// Every pass, in the order in which they run.
 std::span<const Pass> optimizer_passes();
 
-/// Runs all passes but the disabled ones over a unitary circuit (terminal measurements and barriers are dropped).
-/// False when nothing changed: the circuit can be used as it is.
+/// Runs all passes but the disabled ones over a unitary circuit (terminal measurements and barriers are dropped). What
+/// a pass makes dearer by circuit_cost() is not taken. False when nothing changed: the circuit can be used as it is.
 bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result);
+
+/// Arithmetic of the circuit on an amplitude, done gate by gate, in units of half a real 2x2 matrix. Phases of one
+/// qubit are nearly free where a diagonal on several qubits stands between the same gates: one merged diagonal does
+/// both.
+double circuit_cost(const Circuit& circuit);
+
+/// Unitary matrices that act only where a target is 1 become smaller ones with controls.
+bool extract_controls(const Circuit& circuit, Rewritten& result);
+
+/// SWAP gates, phased or not, rename the qubits of all that follows.
+bool relabel_swaps(const Circuit& circuit, Rewritten& result);
 
 /// Removes pairs of operations that undo each other and have nothing between them on any of their qubits.
 bool cancel_inverses(const Circuit& circuit, Rewritten& result);
 
+/// Runs of gates on one qubit become one matrix. Phases at their ends stay apart where a diagonal on several qubits
+/// takes them.
+bool merge_runs(const Circuit& circuit, Rewritten& result);
+
 /// CX a,b ... CX a,b around rotations of b about Z becomes rotations about the parity of both.
 bool recognise_rotations(const Circuit& circuit, Rewritten& result);
+
+/// Equal diagonals with nothing between them but diagonals on their qubits add up.
+bool merge_diagonals(const Circuit& circuit, Rewritten& result);
+
+/// A general gate on one qubit, beside diagonals, becomes phases around a real rotation.
+bool split_turns(const Circuit& circuit, Rewritten& result);
 
 }  // namespace qsim

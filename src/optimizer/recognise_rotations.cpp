@@ -4,7 +4,8 @@
 #include <bit>
 #include <optional>
 
-#include "optimizer/pipeline.h"
+#include "base/bits.h"
+#include "optimizer/operations.h"
 
 namespace qsim {
 namespace {
@@ -48,28 +49,27 @@ class Recogniser {
   }
 
  private:
-  static Index bit(Qubit q) { return Index{1} << q; }
-
   Item read(const Operation& op) const {
     Item item;
-    if (op.kind == OpKind::kBarrier || op.kind == OpKind::kMeasure) {
+    if (skipped(op)) {
       item.gone = true;
       return item;
     }
-    for (const Qubit q : circuit_.controls(op)) item.qubits |= bit(q);
-    for (const Qubit q : circuit_.targets(op)) item.qubits |= bit(q);
+    for (const Qubit q : circuit_.controls(op)) item.qubits |= bit_mask(q);
+    for (const Qubit q : circuit_.targets(op)) item.qubits |= bit_mask(q);
     if (op.kind == OpKind::kPauliRotation) return read_rotation(op, item);
+    if (const auto matrix = single_qubit_matrix(circuit_, op); matrix && is_diagonal(*matrix)) {
+      const double zero = std::arg((*matrix)[0]), one = std::arg((*matrix)[3]);
+      item.kind = Item::Kind::kRotation;
+      item.angle = one - zero;
+      item.phase = 0.5 * (one + zero);
+      return item;
+    }
     if (op.kind != OpKind::kGate) return item;
     if (op.gate == Gate::kX && op.controls == 1) {
       item.kind = Item::Kind::kCx;
       item.control = circuit_.controls(op)[0];
       item.target = circuit_.targets(op)[0];
-    } else if (op.controls == 0 && op.targets == 1 && gate_info(op.gate).diagonal) {
-      const Matrix matrix = circuit_.matrix(op);
-      const double zero = std::arg(matrix[0]), one = std::arg(matrix[3]);
-      item.kind = Item::Kind::kRotation;
-      item.angle = one - zero;
-      item.phase = 0.5 * (one + zero);
     } else if (op.controls == 0 && op.gate == Gate::kRzz) {
       item.kind = Item::Kind::kRotation;
       item.angle = circuit_.params(op)[0];
@@ -133,7 +133,7 @@ class Recogniser {
     for (std::size_t at = line.size(); at-- > 0 && line[at] > first;) {
       Item& item = items_[line[at]];
       if (item.kind != Item::Kind::kRotation) continue;
-      item.qubits ^= bit(control);
+      item.qubits ^= bit_mask(control);
       item.changed = true;
       auto& others = wire_[control];
       const auto place = std::lower_bound(others.begin(), others.end(), line[at]);
@@ -147,22 +147,17 @@ class Recogniser {
   }
 
   void build(Rewritten& result) const {
-    result.circuit = Circuit(circuit_.qubits());
+    Rewriter rewriter(circuit_, result);
     for (std::uint32_t i = 0; i < items_.size(); ++i) {
       const Item& item = items_[i];
       if (item.gone) {
-        const OpKind kind = circuit_.operations()[i].kind;
-        if (kind != OpKind::kBarrier && kind != OpKind::kMeasure)
-          result.removed.emplace_back(i, "recognised as rotations");
-        continue;
-      }
-      if (item.changed) {
-        append_rotation(item, result.circuit);
-        while (result.origin.size() + 1 < result.circuit.operations().size()) result.origin.push_back(i);
+        if (!skipped(circuit_.operations()[i])) rewriter.remove(i, "recognised as rotations");
+      } else if (item.changed) {
+        append_rotation(item, rewriter.append_for(i));
+        rewriter.count_here(i);
       } else {
-        result.circuit.append(circuit_, circuit_.operations()[i]);
+        rewriter.copy(i);
       }
-      result.origin.push_back(i);
     }
   }
 
@@ -170,8 +165,8 @@ class Recogniser {
     std::vector<Qubit> targets;
     for (Index rest = item.qubits; rest != 0; rest &= rest - 1)
       targets.push_back(static_cast<Qubit>(std::countr_zero(rest)));
-    circuit.add_pauli_rotation(item.angle, std::string(targets.size(), 'Z'), targets);
     if (item.phase != 0) circuit.add_pauli_rotation(-2 * item.phase, "", {});
+    circuit.add_pauli_rotation(item.angle, std::string(targets.size(), 'Z'), targets);
   }
 
   const Circuit& circuit_;

@@ -1,4 +1,4 @@
-// 2x2 matrices and the basis changes that turn a gate into a diagonal.
+// Eigenbases and the basis changes that turn a gate into a diagonal.
 #include "plan/basis_change.h"
 
 #include <algorithm>
@@ -12,12 +12,8 @@ namespace qsim {
 namespace {
 
 constexpr double kRoot = 0.5 * std::numbers::sqrt2;
-// A product of a few hundred rounded 2x2 matrices is this close to what it stands for.
-constexpr double kNoise = 1e-14;
 const Matrix2 kFromX{kRoot, kRoot, kRoot, -kRoot};
 const Matrix2 kToY{kRoot, kRoot, Complex(0, kRoot), Complex(0, -kRoot)};
-
-bool small(Complex value) { return std::abs(value) <= kNoise; }
 
 std::size_t order_of(const std::vector<Complex>& matrix) {
   std::size_t order = 1;
@@ -26,25 +22,6 @@ std::size_t order_of(const std::vector<Complex>& matrix) {
 }
 
 }  // namespace
-
-const Matrix2 kIdentity2{1, 0, 0, 1};
-const Matrix2 kFlip2{0, 1, 1, 0};
-const Matrix2 kHadamard2{kRoot, kRoot, kRoot, -kRoot};
-
-Matrix2 product(const Matrix2& left, const Matrix2& right) {
-  return {left[0] * right[0] + left[1] * right[2], left[0] * right[1] + left[1] * right[3],
-          left[2] * right[0] + left[3] * right[2], left[2] * right[1] + left[3] * right[3]};
-}
-
-Matrix2 adjoint(const Matrix2& matrix) {
-  return {std::conj(matrix[0]), std::conj(matrix[2]), std::conj(matrix[1]), std::conj(matrix[3])};
-}
-
-bool is_diagonal(const Matrix2& matrix) { return small(matrix[1]) && small(matrix[2]); }
-bool is_flip(const Matrix2& matrix) { return small(matrix[0]) && small(matrix[3]); }
-bool is_identity(const Matrix2& matrix) {
-  return is_diagonal(matrix) && small(matrix[0] - 1.0) && small(matrix[3] - 1.0);
-}
 
 Eigenbasis eigenbasis(const Matrix2& unitary) {
   // unitary = e^{i phase} (cos a - i sin a (nx X + ny Y + nz Z)).

@@ -1,4 +1,4 @@
-// 2x2 matrices and the basis changes that turn a gate into a diagonal.
+// Eigenbases and the basis changes that turn a gate into a diagonal.
 #pragma once
 
 #include <array>
@@ -6,20 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "optimizer/single_qubit.h"
 #include "plan/lower.h"
 
 namespace qsim {
-
-using Matrix2 = std::array<Complex, 4>;  // row-major
-
-extern const Matrix2 kIdentity2, kFlip2, kHadamard2;
-
-Matrix2 product(const Matrix2& left, const Matrix2& right);
-Matrix2 adjoint(const Matrix2& matrix);
-/// Up to rounding; a diagonal or flip keeps phases.
-bool is_identity(const Matrix2& matrix);
-bool is_diagonal(const Matrix2& matrix);
-bool is_flip(const Matrix2& matrix);
 
 /// matrix = vectors diag(e^{i angle}) vectors'.
 struct Eigenbasis {

@@ -1,4 +1,4 @@
-// The greedy planner: merge, then fill sweep after sweep with whatever commutes to the front.
+// The greedy planner: the optimizer's passes, then fill sweep after sweep with whatever commutes to the front.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -7,7 +7,8 @@
 
 #include "base/bits.h"
 #include "plan/builder.h"
-#include "plan/merge.h"
+#include "plan/lower_optimized.h"
+#include "plan/merge_terms.h"
 #include "plan/planners.h"
 
 namespace qsim {
@@ -37,7 +38,8 @@ struct Skipped {
 // Operations not yet in a sweep, in order, as a linked list.
 class Packer {
  public:
-  Packer(const Lowered& lowered, PlanBuilder& builder) : lowered_(lowered), builder_(builder) {
+  Packer(Lowered& lowered, PlanBuilder& builder)
+      : lowered_(lowered), builder_(builder), end_(static_cast<std::uint32_t>(lowered.ops.size())) {
     next_.resize(lowered.ops.size() + 1);
     std::iota(next_.begin(), next_.end(), 0u);  // next_[i]: first operation after the one before i; the end is size
   }
@@ -49,13 +51,16 @@ class Packer {
         exchange();
         continue;
       }
-      builder_.add_sweep(active_, lowered_, ops);
+      builder_.add_sweep(active_, lowered_, merge_terms(lowered_, ops, stands_for_));
       if (builder_.low_bits() > 0) keep_low();
     }
   }
 
+  /// (operation, merged operation that it is in), for those that were merged.
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>>& stands_for() const { return stands_for_; }
+
  private:
-  std::uint32_t end() const { return static_cast<std::uint32_t>(lowered_.ops.size()); }
+  std::uint32_t end() const { return end_; }
   // The link before operation i is next_[i] of the slot before it: slot s names the operation that follows s - 1.
   std::uint32_t first() { return follow(0); }
   // First remaining operation at or after i (path halving over removed ones).
@@ -147,8 +152,10 @@ class Packer {
     builder_.add_exchange(std::move(swaps));
   }
 
-  const Lowered& lowered_;
+  Lowered& lowered_;
   PlanBuilder& builder_;
+  const std::uint32_t end_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> stands_for_;
   std::vector<std::uint32_t> next_;  // next_[i] == i: operation i remains; else where to look on
   Index active_ = 0;                 // wires of the sweep being filled
 };
@@ -175,25 +182,31 @@ Layout layout_of(std::span<const Qubit> wire_at) {
   return layout;
 }
 
-void fill_trace(Plan& plan, const PlanBuilder& builder, const Merged& merged, const Lowered& lowered) {
-  std::vector<PlanBuilder::Place> place(merged.lowered.ops.size());
-  for (const auto& p : builder.places()) place[p.index] = p;
-  for (std::size_t i = 0; i < lowered.ops.size(); ++i) {
-    const LoweredOp& op = lowered.ops[i];
-    if (op.gates == 0 || merged.place[i] == kCancelled) continue;
-    const auto& p = place[merged.place[i]];
-    plan.trace.push_back({op.source, p.stage, p.sweep, p.op, ""});
+void fill_trace(Plan& plan, const PlanBuilder& builder, const Packer& packer, const Lowered& lowered) {
+  std::vector<std::vector<std::uint32_t>> members(lowered.ops.size());
+  for (const auto& [op, merged] : packer.stands_for()) members[merged].push_back(op);
+  for (const auto& p : builder.places()) {
+    std::vector<std::uint32_t>& stands_for = members[p.index];
+    if (stands_for.empty()) stands_for.push_back(p.index);
+    for (const std::uint32_t op : stands_for) {
+      if (lowered.ops[op].gates == 0) continue;
+      for (const std::uint32_t source : lowered.sources(lowered.ops[op].source))
+        plan.trace.push_back({source, p.stage, p.sweep, p.op, ""});
+    }
   }
-  for (const RemovedGate& gate : merged.lowered.removed) plan.trace.push_back({gate.source, -1, -1, -1, gate.reason});
+  for (const RemovedGate& gate : lowered.removed) plan.trace.push_back({gate.source, -1, -1, -1, gate.reason});
   std::stable_sort(plan.trace.begin(), plan.trace.end(),
                    [](const TraceEntry& a, const TraceEntry& b) { return a.operation < b.operation; });
 }
 
-void count_merges(Plan& plan, const Merged& merged) {
+void count_merges(Plan& plan, const Lowered& lowered) {
   std::map<std::string, std::uint64_t> counts;
-  for (const RemovedGate& gate : merged.lowered.removed) ++counts[gate.reason];
-  if (merged.matrices_merged > 0) counts["single-qubit runs"] = merged.matrices_merged;
-  if (merged.phases_merged > 0) counts["diagonals"] = merged.phases_merged;
+  for (const RemovedGate& gate : lowered.removed) ++counts[gate.reason];
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps)
+      for (const PlanOp& op : sweep.ops)
+        if (op.gates > 1) counts[op.form == Form::kPhases ? "diagonals" : "single-qubit runs"] += op.gates - 1;
+  }
   plan.merged.assign(counts.begin(), counts.end());
 }
 
@@ -203,21 +216,21 @@ Plan plan_from(const Lowered& source, const Machine& machine, const PlanOptions&
   const auto wire_at = initial.qubit_at();
   const std::span<const Qubit> global(wire_at.data() + (lowered.qubits - options.rank_bits), options.rank_bits);
   const KnownStart start = known ? absorb_known_start(lowered, global) : plain_start(lowered, options.rank_bits);
-  const Merged merged = merge_neighbours(lowered);
   PlanBuilder builder(lowered.qubits, options, machine, initial, start);
-  check_targets_fit(merged.lowered, builder.local_bits());
-  Packer(merged.lowered, builder).run();
-  if (options.preserve_layout) builder.restore_qubits(merged.lowered, initial);
-  Plan plan = builder.finish(merged.lowered);
-  count_merges(plan, merged);
-  if (options.trace) fill_trace(plan, builder, merged, lowered);
+  check_targets_fit(lowered, builder.local_bits());
+  Packer packer(lowered, builder);
+  packer.run();
+  if (options.preserve_layout) builder.restore_qubits(lowered, initial);
+  Plan plan = builder.finish(lowered);
+  count_merges(plan, lowered);
+  if (options.trace) fill_trace(plan, builder, packer, lowered);
   return plan;
 }
 
 }  // namespace
 
 Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
-  const Lowered lowered = lower(circuit);
+  const Lowered lowered = lower_optimized(circuit, options.disabled_passes);
   if (options.initial_layout || options.start == Start::kState) {
     const Layout identity = Layout::identity(static_cast<int>(lowered.qubits));
     return plan_from(lowered, machine, options, options.initial_layout.value_or(identity));
@@ -225,7 +238,7 @@ Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   // First uses count from where the known start ends.
   Lowered reduced = lowered;
   if (options.start == Start::kZero && options.known_zeros) absorb_known_start(reduced, {});
-  std::vector<Qubit> order = by_first_use(merge_neighbours(reduced).lowered);
+  std::vector<Qubit> order = by_first_use(reduced);
   Plan late_global = plan_from(lowered, machine, options, layout_of(order));
   const bool known = options.start == Start::kZero && options.known_zeros;
   if (options.rank_bits == 0 || !known || lowered.ops.size() > kCompareLimit) return late_global;

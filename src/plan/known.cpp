@@ -28,7 +28,7 @@ class Absorber {
     for (LoweredOp op : lowered_.ops) {
       const char* reason = absorb(op);
       if (reason != nullptr) {
-        if (op.gates > 0) lowered_.removed.push_back({op.source, reason});
+        lowered_.remove(op, reason);
         continue;
       }
       if (op.form == Form::kPhases) {

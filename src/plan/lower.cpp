@@ -54,26 +54,16 @@ class Lowerer {
  private:
   void read_operands(const Operation& op) {
     controls_ = 0;
-    for (const Qubit q : circuit_.controls(op)) controls_ |= bit_mask(result_.wire_of[q]);
+    for (const Qubit q : circuit_.controls(op)) controls_ |= bit_mask(q);
     wires_.clear();
-    qubits_.clear();
-    for (const Qubit q : circuit_.targets(op)) {
-      qubits_.push_back(q);
-      wires_.push_back(static_cast<Bit>(result_.wire_of[q]));
-    }
+    for (const Qubit q : circuit_.targets(op)) wires_.push_back(static_cast<Bit>(q));
   }
 
   void lower_swap() {
-    if (controls_ == 0) return relabel();
     const Index a = bit_mask(wires_[0]), b = bit_mask(wires_[1]);
     emit_flip(wires_[0], b, b, 0);
     emit_flip(wires_[1], controls_ | a, controls_ | a, 1);
     emit_flip(wires_[0], b, b, 0);
-  }
-
-  void relabel() {
-    std::swap(result_.wire_of[qubits_[0]], result_.wire_of[qubits_[1]]);
-    remove("relabelled");
   }
 
   void lower_matrix(const Operation& op) {
@@ -94,18 +84,12 @@ class Lowerer {
     emit_matrix(matrix, wires_, controls_, 1);
   }
 
-  // A phased flip or a phased swap needs no matrix.
+  // A phased flip needs no matrix.
   bool lower_monomial(const Monomial& form) {
-    const bool swaps = form.row == std::vector<Index>{0, 2, 1, 3} && controls_ == 0;
     const auto flip = flip_form(form.row);
-    if (!swaps && !flip) return false;
+    if (!flip) return false;
     const auto terms = phase_terms(form.angle, wires_, controls_);
-    if (!terms.empty()) emit_phases(terms, 0, swaps ? 1 : 0);
-    if (swaps) {
-      std::swap(result_.wire_of[qubits_[0]], result_.wire_of[qubits_[1]]);
-      if (terms.empty()) remove("relabelled");
-      return true;
-    }
+    if (!terms.empty()) emit_phases(terms, 0, 0);
     Index mask = controls_, value = controls_;
     for (std::size_t j = 0; j < wires_.size(); ++j) {
       if (flip->control_mask >> j & 1) mask |= bit_mask(wires_[j]);
@@ -212,7 +196,6 @@ class Lowerer {
   std::size_t source_ = 0;
   Index controls_ = 0;
   std::vector<Bit> wires_;  // of the operation's targets
-  std::vector<Qubit> qubits_;
 };
 
 // Sets bit `target` of the three masks for which matrix bit j is block-diagonal.

@@ -1,7 +1,7 @@
 // Lowering: a circuit's operations in the three forms of a plan, over wires instead of physical bits.
 //
-// A wire is a qubit that is never swapped: SWAP gates only change which wire a qubit sits on. At the start wire w is
-// qubit w; at the end qubit q sits on wire Lowered::wire_of[q]. All masks and targets here name wires.
+// A wire is a qubit that is never swapped: the optimizer renames qubits for SWAP gates. At the start wire w is qubit w;
+// at the end qubit q sits on wire Lowered::wire_of[q]. All masks and targets here name wires.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/single_qubit.h"
 #include "qsim/circuit.h"
 #include "qsim/plan.h"
 
@@ -23,7 +24,7 @@ struct LoweredOp {
   Index control_mask = 0, control_value = 0;
   std::uint32_t data_begin = 0, data_count = 0;
   std::uint32_t gates = 0;   // a gate that becomes several operations counts on one of them
-  std::uint32_t source = 0;  // index in Circuit::operations()
+  std::uint32_t source = 0;  // operation of the circuit that was lowered; Lowered::sources() says what it stands for
   // Wires on which the operation is block-diagonal in the basis of Z, X or Y; a wire may be in several or in none.
   Index z_mask = 0, x_mask = 0, y_mask = 0;
   Index support = 0;  // all wires it depends on or changes
@@ -38,8 +39,8 @@ struct LoweredOp {
 
 /// A gate that needs no operation, and why.
 struct RemovedGate {
-  std::uint32_t source = 0;
-  const char* reason = "";  // "relabelled", "identity"
+  std::uint32_t source = 0;  // index in the caller's Circuit::operations()
+  const char* reason = "";   // "relabelled", "identity"
 };
 
 struct Lowered {
@@ -50,15 +51,27 @@ struct Lowered {
   std::vector<Qubit> wire_of;  // at the end: wire of each qubit
   std::uint64_t gates = 0;     // gates of the circuit: the ops' counts plus `removed`
   std::vector<RemovedGate> removed;
+  // Where the optimizer has rewritten the circuit: by its operation, the caller's that it stands for.
+  std::vector<std::uint32_t> source_begin, source_items;
 
+  /// The caller's operations that operation `source` of the lowered circuit stands for.
+  std::span<const std::uint32_t> sources(const std::uint32_t& source) const {
+    if (source_begin.empty()) return {&source, 1};
+    return {source_items.data() + source_begin[source], source_begin[source + 1] - source_begin[source]};
+  }
+  /// Notes that the gates counted on an operation need none.
+  void remove(const LoweredOp& op, const char* reason) {
+    if (op.gates == 0) return;
+    for (const std::uint32_t source : sources(op.source)) removed.push_back({source, reason});
+  }
   std::span<const Complex> matrix(const LoweredOp& op) const {
     return {matrices.data() + op.data_begin, op.data_count};
   }
   std::span<const PhaseTerm> terms(const LoweredOp& op) const { return {phases.data() + op.data_begin, op.data_count}; }
 };
 
-/// Lowers a unitary circuit; barriers and terminal measurements are skipped. UnsupportedError for other measurements,
-/// resets, conditions and matrices on more than 6 qubits that have no cheaper form.
+/// Lowers a unitary circuit gate by gate; barriers and terminal measurements are skipped. UnsupportedError for other
+/// measurements, resets, conditions and matrices on more than 6 qubits that have no cheaper form.
 Lowered lower(const Circuit& circuit);
 
 /// Sets the basis masks and the support from the operation's form, targets, controls and data.
@@ -77,8 +90,5 @@ void append_to_sweep(Sweep& sweep, const Lowered& lowered, const LoweredOp& op, 
 Index map_mask(Index wires, const Layout& layout);
 /// Layout of the qubits at the end, from the wires' layout.
 Layout qubit_layout(const Lowered& lowered, const Layout& wire_layout);
-
-/// Reduces an angle to (-pi, pi]; 0 for multiples of 2 pi up to rounding.
-double wrap_angle(double angle);
 
 }  // namespace qsim

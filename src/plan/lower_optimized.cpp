@@ -10,8 +10,9 @@
 namespace qsim {
 namespace {
 
-constexpr std::array<std::string_view, 4> kPlannerPasses{"merge_runs", "move_flips", "merge_diagonals",
-                                                         "split_controls"};
+// Rewrites of what only a plan has: turns, slots, the steps of a sweep.
+constexpr std::array<std::string_view, 4> kPlannerRewrites{"move_flips", "split_controls", "recombine_flips",
+                                                           "fuse_matrices"};
 
 void check_names(const std::vector<std::string>& disabled) {
   const std::vector<std::string_view> known = pass_names();
@@ -23,13 +24,29 @@ void check_names(const std::vector<std::string>& disabled) {
   }
 }
 
+// Lists, by operation of the rewritten circuit, the operations that it stands for.
+void set_sources(Lowered& lowered, const Rewritten& rewritten) {
+  lowered.source_begin.assign(rewritten.circuit.operations().size() + 1, 0);
+  for (const std::uint32_t place : rewritten.place)
+    if (place != kNoPlace) ++lowered.source_begin[place + 1];
+  for (std::size_t i = 1; i < lowered.source_begin.size(); ++i) lowered.source_begin[i] += lowered.source_begin[i - 1];
+  lowered.source_items.resize(lowered.source_begin.back());
+  std::vector<std::uint32_t> next(lowered.source_begin.begin(), lowered.source_begin.end() - 1);
+  for (std::uint32_t i = 0; i < rewritten.place.size(); ++i)
+    if (rewritten.place[i] != kNoPlace) lowered.source_items[next[rewritten.place[i]]++] = i;
+}
+
 }  // namespace
 
 std::vector<std::string_view> pass_names() {
   std::vector<std::string_view> names;
   for (const Pass& pass : optimizer_passes()) names.push_back(pass.name);
-  names.insert(names.end(), kPlannerPasses.begin(), kPlannerPasses.end());
+  names.insert(names.end(), kPlannerRewrites.begin(), kPlannerRewrites.end());
   return names;
+}
+
+bool pass_enabled(const std::vector<std::string>& disabled, std::string_view name) {
+  return std::find(disabled.begin(), disabled.end(), name) == disabled.end();
 }
 
 Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled) {
@@ -37,20 +54,19 @@ Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& 
   Rewritten rewritten;
   if (!circuit.measurements_are_terminal() || !optimize(circuit, disabled, rewritten)) return lower(circuit);
   Lowered lowered = lower(rewritten.circuit);
-  // A second operation with the same origin stands for no gate of its own.
-  const auto extra = [&](std::uint32_t source) {
-    return source > 0 && rewritten.origin[source] == rewritten.origin[source - 1];
-  };
-  lowered.gates = rewritten.removed.size();
+  set_sources(lowered, rewritten);
+  lowered.gates = 0;
   for (LoweredOp& op : lowered.ops) {
-    if (extra(op.source)) op.gates = 0;
-    op.source = rewritten.origin[op.source];
+    if (op.gates != 0) op.gates = static_cast<std::uint32_t>(lowered.sources(op.source).size());
     lowered.gates += op.gates;
   }
-  std::erase_if(lowered.removed, [&](const RemovedGate& gate) { return extra(gate.source); });
-  for (RemovedGate& gate : lowered.removed) gate.source = rewritten.origin[gate.source];
-  lowered.gates += lowered.removed.size();
+  const std::vector<RemovedGate> vanished = std::move(lowered.removed);
+  lowered.removed.clear();
   for (const auto& [source, reason] : rewritten.removed) lowered.removed.push_back({source, reason});
+  for (const RemovedGate& gate : vanished)
+    for (const std::uint32_t source : lowered.sources(gate.source)) lowered.removed.push_back({source, gate.reason});
+  lowered.gates += lowered.removed.size();
+  if (!rewritten.wire_of.empty()) lowered.wire_of = std::move(rewritten.wire_of);
   return lowered;
 }
 

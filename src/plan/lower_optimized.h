@@ -12,6 +12,9 @@ namespace qsim {
 /// Every pass that PlanOptions::disabled_passes may name: those of the optimizer and the planner's own rewrites.
 std::vector<std::string_view> pass_names();
 
+/// Whether `name` is not among the names that are left out.
+bool pass_enabled(const std::vector<std::string>& disabled, std::string_view name);
+
 /// The circuit after the passes, lowered; sources and gate counts are those of the circuit before. UsageError with the
 /// known names when `disabled` has another.
 Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled);

@@ -96,10 +96,4 @@ std::vector<PhaseTerm> expand_parity(Index mask, double angle, Index controls) {
   return terms;
 }
 
-double wrap_angle(double angle) {
-  constexpr double kTwoPi = 6.283185307179586476925;
-  const double wrapped = std::remainder(angle, kTwoPi);
-  return std::abs(wrapped) < 4e-16 ? 0 : wrapped;
-}
-
 }  // namespace qsim

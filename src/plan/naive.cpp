@@ -1,7 +1,9 @@
-// The naive planner: no merging, no look-ahead, an exchange only when a target is global.
+// The naive planner: SWAP gates rename qubits; no other rewriting, no merging, no look-ahead, an exchange only when a
+// target is global.
 #include <algorithm>
 
 #include "plan/builder.h"
+#include "plan/lower_optimized.h"
 #include "plan/planners.h"
 #include "qsim/error.h"
 
@@ -10,8 +12,10 @@ namespace qsim {
 void check_targets_fit(const Lowered& lowered, std::uint32_t local_bits) {
   for (const LoweredOp& op : lowered.ops) {
     if (op.target_count <= local_bits) continue;
-    throw UsageError("operation " + std::to_string(op.source) + " acts on " + std::to_string(op.target_count) +
-                         " qubits but each rank holds only " + std::to_string(local_bits) + " bits of the index",
+    const auto sources = lowered.sources(op.source);
+    throw UsageError("operation " + std::to_string(sources.empty() ? op.source : sources.front()) + " acts on " +
+                         std::to_string(op.target_count) + " qubits but each rank holds only " +
+                         std::to_string(local_bits) + " bits of the index",
                      "use fewer ranks");
   }
 }
@@ -36,17 +40,26 @@ std::vector<std::pair<Bit, Bit>> make_local(const LoweredOp& op, const PlanBuild
 void fill_trace(Plan& plan, const Lowered& lowered, const PlanBuilder& builder) {
   for (const auto& place : builder.places()) {
     const LoweredOp& op = lowered.ops[place.index];
-    if (op.gates > 0) plan.trace.push_back({op.source, place.stage, place.sweep, place.op, ""});
+    if (op.gates == 0) continue;
+    for (const std::uint32_t source : lowered.sources(op.source))
+      plan.trace.push_back({source, place.stage, place.sweep, place.op, ""});
   }
   for (const RemovedGate& gate : lowered.removed) plan.trace.push_back({gate.source, -1, -1, -1, gate.reason});
   std::stable_sort(plan.trace.begin(), plan.trace.end(),
                    [](const TraceEntry& a, const TraceEntry& b) { return a.operation < b.operation; });
 }
 
+std::vector<std::string> all_passes_but(std::string_view kept) {
+  std::vector<std::string> names;
+  for (const std::string_view name : pass_names())
+    if (name != kept) names.emplace_back(name);
+  return names;
+}
+
 }  // namespace
 
 Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
-  const Lowered lowered = lower(circuit);
+  const Lowered lowered = lower_optimized(circuit, all_passes_but("relabel_swaps"));
   const Layout initial = options.initial_layout.value_or(Layout::identity(static_cast<int>(lowered.qubits)));
   PlanBuilder builder(lowered.qubits, options, machine, initial, plain_start(lowered, options.rank_bits));
   check_targets_fit(lowered, builder.local_bits());

@@ -175,10 +175,7 @@ class Planner {
     return order;
   }
 
-  bool enabled(std::string_view pass) const {
-    return std::find(options_.disabled_passes.begin(), options_.disabled_passes.end(), pass) ==
-           options_.disabled_passes.end();
-  }
+  bool enabled(std::string_view pass) const { return pass_enabled(options_.disabled_passes, pass); }
 
   TimelineSource source(std::size_t first, std::size_t last, Index unborn) const {
     TimelineSource part{first, last, unborn, start_.factor, options_.trace};
@@ -343,7 +340,8 @@ class Planner {
   }
 
   void emit(const Timeline& timeline, const SetProblem& problem, const SetSchedule& schedule, const SetRules& rules) {
-    SweepProgrammer programmer(timeline, machine_.register_bits, machine_.cost(options_.precision), out_);
+    const SweepRewrites rewrites{enabled("recombine_flips"), enabled("fuse_matrices"), enabled("split_turns")};
+    SweepProgrammer programmer(timeline, machine_.register_bits, machine_.cost(options_.precision), rewrites, out_);
     Positions at = rules.start;
     std::uint32_t stage = 0;
     for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
@@ -397,14 +395,22 @@ class Planner {
     for (const auto& [source, turn] : timeline.turn_sources) {
       const std::uint32_t place = programmer.turn_places()[turn];
       if (place == SweepProgrammer::kNoOperation) {
-        out_.removed.push_back({source, timeline.turns[turn].birth ? "first write" : "cancelled"});
+        remove(source, timeline.turns[turn].birth ? "first write" : "cancelled");
       } else {
-        traced_.emplace_back(source, place);
+        note(source, place);
       }
     }
     for (const auto& [source, diagonal] : timeline.diagonal_sources)
-      traced_.emplace_back(source, programmer.diagonal_places()[diagonal]);
-    for (const std::uint32_t source : timeline.vanished_sources) out_.removed.push_back({source, "cancelled"});
+      note(source, programmer.diagonal_places()[diagonal]);
+    for (const std::uint32_t source : timeline.vanished_sources) remove(source, "cancelled");
+  }
+
+  void note(std::uint32_t lowered_source, std::uint32_t place) {
+    for (const std::uint32_t source : lowered_.sources(lowered_source)) traced_.emplace_back(source, place);
+  }
+
+  void remove(std::uint32_t lowered_source, const char* reason) {
+    for (const std::uint32_t source : lowered_.sources(lowered_source)) out_.removed.push_back({source, reason});
   }
 
   // Every gate of the circuit is in an operation or among the removed ones.
@@ -465,7 +471,10 @@ bool cheaper(const Plan& a, const Plan& b, bool bytes_first) {
 }  // namespace
 
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
-  const Lowered lowered = lower_optimized(circuit, options.disabled_passes);
+  // The timeline would join split gates again; each sweep splits its own turns, beside its own diagonals.
+  std::vector<std::string> left_out = options.disabled_passes;
+  left_out.emplace_back("split_turns");
+  const Lowered lowered = lower_optimized(circuit, left_out);
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   Planner late(lowered, machine, options, Births::kLate);
   Plan plan = late.run();

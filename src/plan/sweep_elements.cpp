@@ -30,7 +30,7 @@ bool is_single_turn(const Element& element) {
 
 double turn_cost(const Matrix2& m, const CostTable& cost) {
   if (is_diagonal(m)) return 0;  // joins the next merged diagonal
-  const bool real = std::ranges::all_of(m, [](const Complex& entry) { return entry.imag() == 0; });
+  const bool real = is_real(m);
   const double size = std::abs(m[0]);
   const bool even = std::ranges::all_of(m, [&](const Complex& e) { return std::abs(std::abs(e) - size) < 1e-15; });
   if (real && even) return cost.butterfly;
@@ -269,18 +269,6 @@ class PairFuser {
 
 // ---- Splitting
 
-// matrix = e^{i phase} diag(1, e^{i left}) rotation diag(1, e^{i right}), the rotation real.
-struct Split {
-  Matrix2 rotation;
-  double phase = 0, left = 0, right = 0;
-};
-
-Split split(const Matrix2& m) {
-  const double cosine = std::abs(m[0]), sine = std::abs(m[2]), phase = std::arg(m[0]);
-  return {
-      {cosine, -sine, sine, cosine}, phase, wrap_angle(std::arg(m[2]) - phase), wrap_angle(std::arg(-m[1]) - phase)};
-}
-
 Element phase_element(Index wire, double angle) {
   Element element;
   element.kind = Element::Kind::kDiagonal;
@@ -324,7 +312,7 @@ Neighbours diagonals_beside(const std::vector<Element>& elements) {
 
 }  // namespace
 
-void split_turns(std::vector<Element>& elements, const CostTable& cost) {
+void split_steps(std::vector<Element>& elements, const CostTable& cost) {
   const Neighbours beside = diagonals_beside(elements);
   std::vector<std::vector<Element>> extra(elements.size());  // what follows each element now
   for (std::size_t i = 0; i < elements.size(); ++i) {

@@ -31,6 +31,6 @@ void recombine_flips(std::vector<Element>& elements, const CostTable& cost);
 void fuse_pairs(std::vector<Element>& elements, const CostTable& cost);
 
 /// A turn between merged diagonals gives its phases to them and stays a real rotation, where that is cheaper.
-void split_turns(std::vector<Element>& elements, const CostTable& cost);
+void split_steps(std::vector<Element>& elements, const CostTable& cost);
 
 }  // namespace qsim

@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "plan/basis_change.h"
+#include "plan/merge_terms.h"
 #include "plan/set_search.h"
 
 namespace qsim {
@@ -18,8 +19,12 @@ constexpr std::uint64_t kGroupBudget = 600;  // moves of the game to find the re
 }  // namespace
 
 SweepProgrammer::SweepProgrammer(const Timeline& timeline, std::uint32_t register_bits, const CostTable& cost,
-                                 Lowered& out)
-    : timeline_(timeline), register_bits_(static_cast<int>(register_bits)), cost_(cost), out_(out) {
+                                 SweepRewrites rewrites, Lowered& out)
+    : timeline_(timeline),
+      register_bits_(static_cast<int>(register_bits)),
+      cost_(cost),
+      rewrites_(rewrites),
+      out_(out) {
   done_.assign(timeline.diagonals.size(), false);
   turn_place_.assign(timeline.turns.size(), kNoOperation);
   diagonal_place_.assign(timeline.diagonals.size(), kNoOperation);
@@ -39,9 +44,9 @@ std::vector<std::uint32_t> SweepProgrammer::write(const std::vector<std::uint32_
     elements_.back().kind = Element::Kind::kGroupEnd;
   }
   if (last) add_available_diagonals();
-  recombine_flips(elements_, cost_);
-  fuse_pairs(elements_, cost_);
-  split_turns(elements_, cost_);
+  if (rewrites_.recombine_flips) recombine_flips(elements_, cost_);
+  if (rewrites_.fuse_matrices) fuse_pairs(elements_, cost_);
+  if (rewrites_.split_turns) split_steps(elements_, cost_);
   emit_all(last);
   return written_;
 }
@@ -233,24 +238,7 @@ void SweepProgrammer::emit_diagonals() {
 }
 
 void SweepProgrammer::emit_terms(std::vector<PhaseTerm>& terms, std::uint32_t gates) {
-  std::ranges::sort(terms, [](const PhaseTerm& a, const PhaseTerm& b) {
-    return a.parity != b.parity ? a.parity < b.parity : a.mask < b.mask;
-  });
-  LoweredOp op;
-  op.form = Form::kPhases;
-  op.data_begin = static_cast<std::uint32_t>(out_.phases.size());
-  op.gates = gates;
-  for (const PhaseTerm& term : terms) {
-    const bool same = out_.phases.size() > op.data_begin && out_.phases.back().mask == term.mask &&
-                      out_.phases.back().parity == term.parity;
-    if (same) {
-      out_.phases.back().angle = wrap_angle(out_.phases.back().angle + term.angle);
-    } else {
-      out_.phases.push_back(term);
-    }
-  }
-  op.data_count = static_cast<std::uint32_t>(out_.phases.size() - op.data_begin);
-  append(op);
+  append(phases_of(terms, gates, out_));
 }
 
 void SweepProgrammer::emit_matrix(Element& element) {

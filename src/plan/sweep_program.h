@@ -10,11 +10,17 @@
 
 namespace qsim {
 
+/// Rewrites of a sweep's steps that may be left out (tests compare).
+struct SweepRewrites {
+  bool recombine_flips = true, fuse_matrices = true, split_turns = true;
+};
+
 /// Turns positions of a timeline into lowered operations, sweep after sweep.
 class SweepProgrammer {
  public:
   /// Operations are appended to `out`; its pools grow. `cost` decides between forms.
-  SweepProgrammer(const Timeline& timeline, std::uint32_t register_bits, const CostTable& cost, Lowered& out);
+  SweepProgrammer(const Timeline& timeline, std::uint32_t register_bits, const CostTable& cost, SweepRewrites rewrites,
+                  Lowered& out);
 
   /// The operations of a sweep that takes the wires from `from` to `to` (positions of the whole timeline), as indices
   /// into out.ops. `last` also runs every diagonal that is left.
@@ -44,6 +50,7 @@ class SweepProgrammer {
   const Timeline& timeline_;
   const int register_bits_;
   const CostTable& cost_;
+  const SweepRewrites rewrites_;
   Lowered& out_;
   std::vector<std::uint32_t> position_;  // of every wire, now
   std::vector<bool> done_;               // diagonals that have run

@@ -7,7 +7,8 @@
 #include "base/bits.h"
 #include "plan/known.h"
 #include "plan/lower.h"
-#include "plan/merge.h"
+#include "plan/lower_optimized.h"
+#include "plan/merge_terms.h"
 #include "qsim/error.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
@@ -40,17 +41,25 @@ dense::State run_ops(const Lowered& lowered, const std::vector<LoweredOp>& ops, 
   return test::interpret(plan, start);
 }
 
-TEST(Lower, SwapOnlyMovesQubitsToOtherWires) {
+TEST(Lower, AnOptimizedSwapOnlyMovesQubitsToOtherWires) {
   Circuit circuit(3);
   circuit.swap(0, 2);
   circuit.x(0);
-  const Lowered lowered = lower(circuit);
+  const Lowered lowered = lower_optimized(circuit, {});
   ASSERT_EQ(lowered.ops.size(), 1u);
   EXPECT_EQ(lowered.ops[0].form, Form::kFlip);
   EXPECT_EQ(lowered.ops[0].targets[0], 2);
   EXPECT_EQ(lowered.wire_of, (std::vector<Qubit>{2, 1, 0}));
   ASSERT_EQ(lowered.removed.size(), 1u);
   EXPECT_STREQ(lowered.removed[0].reason, "relabelled");
+  EXPECT_EQ(lowered.removed[0].source, 0u);
+  EXPECT_EQ(lowered.sources(lowered.ops[0].source)[0], 1u);
+}
+
+TEST(Lower, ASwapThatIsNotRenamedIsThreeFlips) {
+  const Lowered lowered = lower_gate(Gate::kSwap, {}, {0, 1});
+  ASSERT_EQ(lowered.ops.size(), 3u);
+  EXPECT_EQ(lowered.wire_of, (std::vector<Qubit>{0, 1, 2, 3, 4, 5}));
 }
 
 TEST(Lower, AControlledSwapIsThreeFlipsAndCountsOnce) {
@@ -111,14 +120,6 @@ TEST(Lower, PermutationsWithPhasesNeedNoMatrix) {
   EXPECT_TRUE(lower_gate(Gate::kY, {0}, {1}).matrices.empty());
   EXPECT_TRUE(lower_gate(Gate::kRccx, {}, {0, 1, 2}).matrices.empty());
   EXPECT_TRUE(lower_gate(Gate::kRc3x, {}, {0, 1, 2, 3}).matrices.empty());
-  const Complex i(0, 1);
-  const Matrix iswap{1, 0, 0, 0, 0, 0, i, 0, 0, i, 0, 0, 0, 0, 0, 1};
-  Circuit circuit(2);
-  circuit.add_unitary(iswap, {}, std::vector<Qubit>{0, 1});
-  const Lowered lowered = lower(circuit);
-  EXPECT_EQ(lowered.wire_of, (std::vector<Qubit>{1, 0}));
-  EXPECT_TRUE(lowered.matrices.empty());
-  EXPECT_EQ(lowered.ops.size(), 1u);
 }
 
 TEST(Lower, IdentitiesVanish) {
@@ -196,27 +197,38 @@ TEST(Commute, SeesSharedAxes) {
   EXPECT_FALSE(commute(cx, h));
 }
 
-TEST(Merge, RunsOnOneWireBecomeOneMatrixAndDiagonalsOneOperation) {
+TEST(MergeTerms, DiagonalsBetweenTwoStepsOnTheirWiresAreOneOperation) {
   Circuit circuit(3);
-  for (const Gate gate : {Gate::kH, Gate::kT, Gate::kH}) circuit.add_gate(gate, {}, std::vector<Qubit>{0});
-  circuit.cp(0.3, 1, 2);
-  circuit.add_gate(Gate::kT, {}, std::vector<Qubit>{1});
-  circuit.cp(0.4, 2, 1);
-  const Merged merged = merge_neighbours(lower(circuit));
-  ASSERT_EQ(merged.lowered.ops.size(), 2u);
-  EXPECT_EQ(merged.lowered.ops[0].gates + merged.lowered.ops[1].gates, 6u);
-  ASSERT_EQ(merged.lowered.phases.size(), 2u);
+  circuit.cp(0.3, 0, 1);
+  circuit.cp(0.5, 1, 2);
+  circuit.h(0);
+  circuit.cp(0.2, 1, 2);
+  circuit.cp(0.4, 0, 1);
+  Lowered lowered = lower(circuit);
+  const Lowered before = lowered;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> stands_for;
+  const auto ops = merge_terms(lowered, std::vector<std::uint32_t>{0, 1, 2, 3, 4}, stands_for);
+  ASSERT_EQ(ops, (std::vector<std::uint32_t>{5, 2, 6}));
+  EXPECT_EQ(lowered.ops[5].gates, 2u);
+  EXPECT_EQ(lowered.terms(lowered.ops[6]).size(), 2u);
+  EXPECT_EQ(stands_for.size(), 4u);
+  const dense::State start = dense::random_state(3, 1);
+  const std::vector<LoweredOp> merged{lowered.ops[5], lowered.ops[2], lowered.ops[6]};
+  EXPECT_LE(dense::max_difference(run_ops(lowered, merged, start), run_ops(before, before.ops, start)), 1e-14);
 }
 
-TEST(Merge, WhatCancelsIsRemovedAndCounted) {
-  Circuit circuit(3);
-  circuit.h(0);
-  circuit.h(0);
-  circuit.cp(0.3, 1, 2);
-  circuit.cp(-0.3, 2, 1);
-  const Merged merged = merge_neighbours(lower(circuit));
-  EXPECT_TRUE(merged.lowered.ops.empty());
-  EXPECT_EQ(merged.lowered.removed.size(), 4u);
+TEST(Lower, AMergedOperationStandsForAllItsGates) {
+  Circuit circuit(2);
+  for (const Gate gate : {Gate::kH, Gate::kT, Gate::kH}) circuit.add_gate(gate, {}, std::vector<Qubit>{0});
+  circuit.h(1);
+  circuit.h(1);
+  const Lowered lowered = lower_optimized(circuit, {});
+  ASSERT_EQ(lowered.ops.size(), 1u);
+  EXPECT_EQ(lowered.ops[0].gates, 3u);
+  const auto sources = lowered.sources(lowered.ops[0].source);
+  EXPECT_EQ(std::vector<std::uint32_t>(sources.begin(), sources.end()), (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(lowered.removed.size(), 2u);
+  EXPECT_EQ(lowered.gates, 5u);
 }
 
 TEST(KnownStart, TheQftOfZeroIsOnlyAFirstWrite) {

@@ -1,0 +1,61 @@
+// What passes may not raise: a weight for each operation. The weights are ratios of the cost tables' entries, rounded
+// so that a matrix never weighs more than the gates that it is the product of.
+#include <bit>
+#include <cmath>
+
+#include "base/bits.h"
+#include "optimizer/operations.h"
+
+namespace qsim {
+namespace {
+
+constexpr double kGeneral = 2.5, kRealTurn = 2, kPhasedFlip = 1.5, kFlip = 1, kControlledFlip = 2;
+constexpr double kPhase = 0.1, kLonelyPhases = 0.4;      // of one qubit; the second once for all between two gates
+constexpr double kDiagonal = 0.8, kDiagonalQubit = 0.2;  // on several qubits
+
+// Diagonals on one qubit since its last operation that was none.
+struct Slot {
+  bool phases = false, joined = false;
+};
+
+double matrix_weight(const Matrix2& matrix) {
+  if (is_flip(matrix)) return is_identity({matrix[1], 0, 0, matrix[2]}) ? kFlip : kPhasedFlip;
+  return is_real(matrix) ? kRealTurn : kGeneral;
+}
+
+double turning_weight(const Circuit& circuit, const Operation& op, const Reach& reach) {
+  if (const auto matrix = single_qubit_matrix(circuit, op)) return matrix_weight(*matrix);
+  if (op.kind == OpKind::kGate && op.gate == Gate::kX) return kControlledFlip;
+  if (op.kind == OpKind::kGate && op.gate == Gate::kSwap) return 3 * kControlledFlip;
+  if (op.kind == OpKind::kPauliRotation) return kDiagonal + 2 * kGeneral * std::popcount(reach.all & ~reach.diagonal);
+  return op.targets == 1 ? kGeneral : 4 * std::ldexp(1.0, static_cast<int>(op.targets));
+}
+
+}  // namespace
+
+double circuit_cost(const Circuit& circuit) {
+  std::vector<Slot> slots(circuit.qubits());
+  double total = 0;
+  const auto close = [&](Qubit q) {
+    if (slots[q].phases && !slots[q].joined) total += kLonelyPhases;
+    slots[q] = {};
+  };
+  for (const Operation& op : circuit.operations()) {
+    if (skipped(op)) continue;
+    const Reach reach = reach_of(circuit, op);
+    if (std::popcount(reach.all) == 1 && (reach.is_diagonal() || is_diagonal(*single_qubit_matrix(circuit, op)))) {
+      slots[static_cast<std::size_t>(std::countr_zero(reach.all))].phases = true;
+      total += kPhase;
+    } else if (reach.is_diagonal()) {
+      if (reach.all != 0) total += kDiagonal + kDiagonalQubit * std::popcount(reach.all);
+      for_each_bit(reach.all, [&](unsigned q) { slots[q].joined = true; });
+    } else {
+      total += turning_weight(circuit, op, reach);
+      for_each_bit(reach.all & ~reach.diagonal, [&](unsigned q) { close(q); });
+    }
+  }
+  for (Qubit q = 0; q < circuit.qubits(); ++q) close(q);
+  return total;
+}
+
+}  // namespace qsim

@@ -1,0 +1,103 @@
+// Operations as passes see them: where they are diagonal, their 2x2 matrices, and copies under other names.
+#include "optimizer/operations.h"
+
+#include <cmath>
+#include <string>
+
+#include "base/bits.h"
+
+namespace qsim {
+namespace {
+
+bool is_diagonal_matrix(std::span<const double> parts, std::size_t targets) {
+  const std::size_t order = std::size_t{1} << targets;
+  for (std::size_t i = 0; i < order * order; ++i) {
+    const bool on_diagonal = i / order == i % order;
+    if (!on_diagonal && (parts[2 * i] != 0 || parts[2 * i + 1] != 0)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Reach reach_of(const Circuit& circuit, const Operation& op) {
+  Reach reach;
+  for (const Qubit q : circuit.controls(op)) reach.diagonal |= bit_mask(q);
+  Index targets = 0;
+  for (const Qubit q : circuit.targets(op)) targets |= bit_mask(q);
+  reach.all = reach.diagonal | targets;
+  switch (op.kind) {
+    case OpKind::kGate:
+      if (gate_info(op.gate).diagonal) reach.diagonal |= targets;
+      break;
+    case OpKind::kUnitary:
+      if (is_diagonal_matrix(circuit.params(op), op.targets)) reach.diagonal |= targets;
+      break;
+    case OpKind::kPauliRotation: {
+      const auto letters = circuit.letters(op);
+      for (std::size_t j = 0; j < letters.size(); ++j)
+        if (letters[j] == 3) reach.diagonal |= bit_mask(circuit.targets(op)[j]);
+      break;
+    }
+    case OpKind::kMeasure:
+    case OpKind::kReset:
+    case OpKind::kBarrier:
+      break;
+  }
+  return reach;
+}
+
+std::optional<Matrix2> single_qubit_matrix(const Circuit& circuit, const Operation& op) {
+  if (op.controls != 0 || op.targets != 1) return std::nullopt;
+  if (op.kind != OpKind::kGate && op.kind != OpKind::kUnitary && op.kind != OpKind::kPauliRotation) return std::nullopt;
+  const Matrix matrix = circuit.matrix(op);
+  return Matrix2{matrix[0], matrix[1], matrix[2], matrix[3]};
+}
+
+Rewriter::Rewriter(const Circuit& circuit, Rewritten& result) : circuit_(circuit), result_(result) {
+  result_.circuit = Circuit(circuit.qubits());
+  result_.place.assign(circuit.operations().size(), kNoPlace);
+}
+
+void Rewriter::copy(std::uint32_t i) {
+  result_.circuit.append(circuit_, circuit_.operations()[i]);
+  count_here(i);
+}
+
+void Rewriter::copy_renamed(std::uint32_t i, std::span<const Qubit> wire_of) {
+  const Operation& op = circuit_.operations()[i];
+  std::vector<Qubit> controls, targets;
+  for (const Qubit q : circuit_.controls(op)) controls.push_back(wire_of[q]);
+  for (const Qubit q : circuit_.targets(op)) targets.push_back(wire_of[q]);
+  Circuit& out = append_for(i);
+  switch (op.kind) {
+    case OpKind::kGate:
+      out.add_gate(op.gate, controls, targets, circuit_.params(op));
+      break;
+    case OpKind::kUnitary:
+      out.add_unitary(circuit_.matrix(op), controls, targets, false);
+      break;
+    case OpKind::kPauliRotation: {
+      std::string letters;
+      for (const std::uint32_t letter : circuit_.letters(op)) letters += "IXYZ"[letter];
+      out.add_pauli_rotation(circuit_.params(op)[0], letters, targets, controls);
+      break;
+    }
+    case OpKind::kMeasure:
+    case OpKind::kReset:
+    case OpKind::kBarrier:
+      return;  // not in a unitary circuit
+  }
+  count_here(i);
+}
+
+void Rewriter::add_matrix(std::uint32_t i, Qubit qubit, const Matrix2& matrix) {
+  append_for(i).add_unitary(matrix, {}, std::span(&qubit, 1), false);
+}
+
+Circuit& Rewriter::append_for(std::uint32_t i) {
+  result_.circuit.set_line(circuit_.operations()[i].line);
+  return result_.circuit;
+}
+
+}  // namespace qsim

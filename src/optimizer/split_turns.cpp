@@ -1,0 +1,85 @@
+// General gates on one qubit as phases around a real rotation, where the phases join diagonals that are there anyway.
+#include <bit>
+
+#include "base/bits.h"
+#include "optimizer/operations.h"
+
+namespace qsim {
+namespace {
+
+class Splitter {
+ public:
+  explicit Splitter(const Circuit& circuit)
+      : circuit_(circuit), joins_before_(circuit.operations().size()), joins_after_(circuit.operations().size()) {}
+
+  bool run(Rewritten& result) {
+    find_neighbours();
+    const auto& operations = circuit_.operations();
+    bool found = false;
+    for (std::uint32_t i = 0; i < operations.size() && !found; ++i)
+      found = !skipped(operations[i]) && parts(i).has_value();
+    if (!found) return false;
+    Rewriter rewriter(circuit_, result);
+    for (std::uint32_t i = 0; i < operations.size(); ++i) {
+      if (skipped(operations[i])) continue;
+      if (const auto split = parts(i)) {
+        append(rewriter, i, *split);
+      } else {
+        rewriter.copy(i);
+      }
+    }
+    return true;
+  }
+
+ private:
+  // Whether a diagonal on several qubits lies between each gate and the one before, or after, on its qubit.
+  void find_neighbours() {
+    std::vector<std::uint32_t> last(circuit_.qubits(), kNoPlace);
+    std::vector<bool> joined(circuit_.qubits(), false);
+    const auto& operations = circuit_.operations();
+    for (std::uint32_t i = 0; i < operations.size(); ++i) {
+      if (skipped(operations[i])) continue;
+      const Reach reach = reach_of(circuit_, operations[i]);
+      const bool diagonal = reach.is_diagonal(), several = std::popcount(reach.all) > 1;
+      for_each_bit(reach.all, [&](unsigned q) {
+        if (diagonal && several) {
+          joined[q] = true;
+          if (last[q] != kNoPlace) joins_after_[last[q]] = true;
+        } else if (!test_bit(reach.diagonal, q)) {
+          joins_before_[i] = !several && joined[q];
+          last[q] = several ? kNoPlace : i;
+          joined[q] = false;
+        }
+      });
+    }
+  }
+
+  std::optional<Split> parts(std::uint32_t i) const {
+    if (!joins_before_[i] && !joins_after_[i]) return std::nullopt;
+    const auto matrix = single_qubit_matrix(circuit_, circuit_.operations()[i]);
+    if (!matrix || is_diagonal(*matrix) || is_flip(*matrix) || is_real(*matrix)) return std::nullopt;
+    const Split parts = split(*matrix);
+    const bool fits = (parts.left == 0 || joins_after_[i]) && (parts.right == 0 || joins_before_[i]);
+    return fits ? std::optional(parts) : std::nullopt;
+  }
+
+  void append(Rewriter& rewriter, std::uint32_t i, const Split& parts) {
+    const Qubit q = circuit_.targets(circuit_.operations()[i])[0];
+    Circuit& out = rewriter.append_for(i);
+    const auto phase = [&](double angle) { out.add_gate(Gate::kPhase, {}, std::span(&q, 1), std::span(&angle, 1)); };
+    if (parts.right != 0) phase(parts.right);
+    rewriter.add_matrix(i, q, parts.rotation);
+    rewriter.count_here(i);
+    if (parts.left != 0) phase(parts.left);
+    if (parts.phase != 0) out.add_pauli_rotation(-2 * parts.phase, "", {});
+  }
+
+  const Circuit& circuit_;
+  std::vector<bool> joins_before_, joins_after_;
+};
+
+}  // namespace
+
+bool split_turns(const Circuit& circuit, Rewritten& result) { return Splitter(circuit).run(result); }
+
+}  // namespace qsim
