@@ -149,6 +149,10 @@ class Backend {
                                  std::span<Complex> out) = 0;
   /// Sum over local i of conj(snapshot[i]) state[i].
   virtual Complex inner_product(std::uint32_t snapshot) = 0;
+  /// Sum, modulo 2^64, over the view of a hash of each amplitude's bits and its place in the view: equal contents give
+  /// equal sums on every backend and whatever the view's fixed bits; a changed bit or two amplitudes that changed
+  /// places do not.
+  virtual std::uint64_t checksum(ChunkView view) = 0;
   virtual void read_amplitudes(std::span<const Index> indices, std::span<Complex> out) = 0;
   /// Copies amplitudes [first, first + count) in the state's precision to host memory.
   virtual void copy_out(Index first, Index count, std::byte* host) = 0;

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cuda/state.h"
+
 namespace qsim::cuda {
 
 /// A shard in device memory: 2^local_bits amplitudes, interleaved re, im, in float or double.
@@ -93,6 +95,9 @@ void launch_pauli_sums_remote(Shard shard, View view, const void* partners, cons
                               double* scratch, cudaStream_t stream);
 /// out[0], out[1] = re, im of sum conj(left) right.
 void launch_inner_product(Shard left, Shard right, double* out, double* scratch, cudaStream_t stream);
+/// *out = sum, modulo 2^64, of the hashes of the view's `count` amplitudes (their bits and their places).
+void launch_checksum(Shard shard, const ViewMap& map, std::uint64_t count, unsigned long long* out,
+                     cudaStream_t stream);
 /// out[2 i], out[2 i + 1] = amplitude indices[i].
 void launch_read_amplitudes(Shard shard, const std::uint64_t* indices, std::uint64_t count, double* out,
                             cudaStream_t stream);

@@ -132,6 +132,7 @@ class CpuBackend : public Backend {
   Complex inner_product(std::uint32_t snapshot) override {
     return cpu::inner_product<T>(shard(), team_, snapshot_data(snapshot));
   }
+  std::uint64_t checksum(ChunkView view) override { return cpu::checksum<T>(shard(), team_, view); }
   void read_amplitudes(std::span<const Index> indices, std::span<Complex> out) override {
     std::transform(indices.begin(), indices.end(), out.begin(), [&](Index index) { return Complex(state_[index]); });
   }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/philox.h"
 #include "cpu/views.h"
+#include "device/amplitude_hash.h"
 #include "device/compensated.h"
 #include "kernels/cpu/blocks.h"
 
@@ -131,6 +133,22 @@ Complex inner_product(const Shard<T>& shard, ThreadTeam& team, const std::comple
 }
 
 template <typename T>
+std::uint64_t checksum(const Shard<T>& shard, ThreadTeam& team, ChunkView view) {
+  const ViewRuns runs(view, shard.bits, 16);
+  const Pieces pieces(runs.runs);
+  std::vector<std::uint64_t> sums(pieces.count);
+  team.run(pieces.count, [&](Index piece, int) {
+    std::uint64_t sum = 0;
+    for (Index run = pieces.begin(piece); run < pieces.end(piece); ++run) {
+      const Index base = runs.base(run), place = base & ~view.mask;
+      for (Index i = 0; i < runs.run_length(); ++i) sum += amplitude_hash(shard.data[base + i], place + i);
+    }
+    sums[piece] = sum;
+  });
+  return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+}
+
+template <typename T>
 void fill_random(const Shard<T>& shard, ThreadTeam& team, const Layout& layout, std::uint32_t rank, std::uint64_t seed,
                  double scale) {
   const int bits = block_bits(shard.bits);
@@ -157,6 +175,7 @@ void fill_random(const Shard<T>& shard, ThreadTeam& team, const Layout& layout, 
   template void pauli_sums(const Shard<T>&, ThreadTeam&, Index, std::span<const Index>, ChunkView, \
                            const std::complex<T>*, std::span<Complex>);                            \
   template Complex inner_product(const Shard<T>&, ThreadTeam&, const std::complex<T>*);            \
+  template std::uint64_t checksum(const Shard<T>&, ThreadTeam&, ChunkView);                        \
   template void fill_random(const Shard<T>&, ThreadTeam&, const Layout&, std::uint32_t, std::uint64_t, double);
 QSIM_INSTANTIATE(float)
 QSIM_INSTANTIATE(double)

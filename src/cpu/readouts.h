@@ -42,6 +42,8 @@ void pauli_sums(const Shard<T>& shard, ThreadTeam& team, Index x_mask, std::span
 template <typename T>
 Complex inner_product(const Shard<T>& shard, ThreadTeam& team, const std::complex<T>* other);
 template <typename T>
+std::uint64_t checksum(const Shard<T>& shard, ThreadTeam& team, ChunkView view);
+template <typename T>
 void fill_random(const Shard<T>& shard, ThreadTeam& team, const Layout& layout, std::uint32_t rank, std::uint64_t seed,
                  double scale);
 

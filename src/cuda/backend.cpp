@@ -191,6 +191,10 @@ class CudaBackend final : public Backend {
     readouts().pauli_sums_remote(x_mask, z_masks, view, slots_.at(slot), out);
   }
   Complex inner_product(std::uint32_t snapshot) override { return readouts().inner_product(snapshot_data(snapshot)); }
+  std::uint64_t checksum(ChunkView view) override {
+    const Index places = low_mask(bits_) & ~view.mask;
+    return readouts().checksum(view_map(view.value, places), bit_mask(count_bits(places)));
+  }
   void read_amplitudes(std::span<const Index> indices, std::span<Complex> out) override {
     readouts().read_amplitudes(indices, out);
   }
@@ -248,6 +252,16 @@ class CudaBackend final : public Backend {
           "cudaMemcpyAsync of a snapshot");
   }
 
+  static ViewMap view_map(Index value, Index places) {
+    ViewMap map;
+    map.value = value;
+    for (const BitRun& run : runs_of(places)) {
+      map.run_mask[map.runs] = run.mask;
+      map.run_shift[map.runs++] = run.shift;
+    }
+    return map;
+  }
+
   void move(ChunkView view, std::uint32_t slot, int lane_number, bool unpack) {
     set_device();
     const Index places = low_mask(bits_) & ~view.mask;
@@ -256,12 +270,7 @@ class CudaBackend final : public Backend {
       throw Error("a view of " + std::to_string(count) + " amplitudes does not fit a slot of " +
                   std::to_string(slot_bytes_) + " bytes");
     }
-    ViewMap map;
-    map.value = view.value;
-    for (const BitRun& run : runs_of(places)) {
-      map.run_mask[map.runs] = run.mask;
-      map.run_shift[map.runs++] = run.shift;
-    }
+    const ViewMap map = view_map(view.value, places);
     const cudaStream_t stream = use_lane(lane_number);
     std::byte* const packed = slots_.at(slot);
     if (options_.precision == Precision::kDouble) {

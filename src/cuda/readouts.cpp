@@ -120,6 +120,14 @@ void ReadOuts::unit_histogram(ChunkView view, std::span<const Bit> bits, std::sp
   sliced_histogram<std::uint64_t>(view, bits, out, launch_unit_histogram);
 }
 
+std::uint64_t ReadOuts::checksum(const ViewMap& map, std::uint64_t count) {
+  auto* sum = reinterpret_cast<unsigned long long*>(answer_);
+  launch_checksum(shard_, map, count, sum, stream_);
+  std::uint64_t value = 0;
+  fetch(&value, sum, sizeof value);
+  return value;
+}
+
 void ReadOuts::locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
                       std::span<Index> out) {
   static_assert(sizeof(UnitDraw) == sizeof(Draw));

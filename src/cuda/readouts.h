@@ -35,6 +35,7 @@ class ReadOuts {
   void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, const std::byte* partners,
                          std::span<Complex> out);
   Complex inner_product(const std::byte* left);
+  std::uint64_t checksum(const ViewMap& map, std::uint64_t count);
   void read_amplitudes(std::span<const Index> indices, std::span<Complex> out);
 
  private:

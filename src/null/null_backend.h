@@ -61,6 +61,7 @@ class NullBackend : public Backend {
   void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, std::uint32_t slot,
                          std::span<Complex> out) override;
   Complex inner_product(std::uint32_t) override { return 0; }
+  std::uint64_t checksum(ChunkView) override { return 0; }
   void read_amplitudes(std::span<const Index> indices, std::span<Complex> out) override;
   void copy_out(Index first, Index count, std::byte* host) override;
 

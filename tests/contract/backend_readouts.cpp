@@ -1,5 +1,6 @@
 // Contract: read-outs, packing, snapshots and random filling.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -74,6 +75,57 @@ TEST_P(BackendContract, HistogramsOrderTheirOutcomesByTheGivenBits) {
       ASSERT_EQ(found, exact) << "units are integers: no rounding, " << bits.size() << " bits";
     }
   }
+}
+
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+  return x ^ x >> 31;
+}
+
+/// Of the view, from the definition.
+std::uint64_t checksum_of(const std::vector<Complex>& a, ChunkView view, bool single) {
+  const auto word = [&](double value) {
+    return single ? std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(value))}
+                  : std::bit_cast<std::uint64_t>(value);
+  };
+  std::uint64_t sum = 0;
+  for (Index i = 0; i < a.size(); ++i) {
+    if ((i & view.mask) != view.value) continue;
+    const Index place = i & ~view.mask;
+    sum += mixed(mixed((place + 1) * 0x9e3779b97f4a7c15ull ^ word(a[i].real())) + word(a[i].imag()));
+  }
+  return sum;
+}
+
+TEST_P(BackendContract, ChecksumsAreThoseOfTheDefinitionOnEveryView) {
+  for (const std::uint32_t bits : {0u, 1u, 5u, 13u}) {
+    reserve(bits);
+    const std::vector<Complex> a = start(90 + bits);
+    for (const Index mask : {Index{0}, Index{1}, Index{0b10110}, Index{0b1000000010000}, low_mask(bits)}) {
+      const Index fixed = mask & low_mask(bits);
+      for (const Index value : {Index{0}, fixed, fixed & 0b10010}) {
+        EXPECT_EQ(backend_->checksum({fixed, value}), checksum_of(a, {fixed, value}, single()));
+      }
+    }
+  }
+}
+
+TEST_P(BackendContract, ChecksumsKnowTheirContentsWhereverTheyLie) {
+  reserve(8);
+  start(3);
+  const ChunkView from{0b1100, 0b0100}, to{0b1100, 0b1000};
+  const std::uint64_t before = backend_->checksum(from);
+  EXPECT_NE(backend_->checksum(to), before);
+  backend_->pack(from, 0, 0);
+  backend_->unpack(to, 0, 0);
+  EXPECT_EQ(backend_->checksum(to), before);
+  // The same amplitudes in another order: bits 0 and 1 change places.
+  Sweep swap;
+  swap.active = {0, 1};
+  swap.store = {1, 0};
+  backend_->sweep(backend_->prepare({&swap, 1}), {}, 0, false);
+  EXPECT_NE(backend_->checksum(to), before);
 }
 
 TEST_P(BackendContract, DrawsFindTheFirstAmplitudeBeyondTheirOffset) {
