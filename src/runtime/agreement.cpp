@@ -88,4 +88,23 @@ void together(Communicator& communicator, const std::function<void()>& step) {
   throw_as({static_cast<ExitCode>(worst / ranks), message, hint});
 }
 
+void alone(Communicator& communicator, const std::function<void()>& step) {
+  const auto end_job = [&](ExitCode code, const std::string& message) {
+    if (communicator.name() == "mpi" && communicator.size() > 1) communicator.abort(static_cast<int>(code), message);
+  };
+  try {
+    step();
+  } catch (const VerificationError&) {
+    throw;
+  } catch (const UnsupportedError&) {
+    throw;
+  } catch (const Error& error) {
+    end_job(error.code(), error.what());
+    throw;
+  } catch (const std::exception& error) {
+    end_job(ExitCode::kInternal, error.what());
+    throw;
+  }
+}
+
 }  // namespace qsim

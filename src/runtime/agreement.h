@@ -11,4 +11,9 @@ namespace qsim {
 /// not of the library become Error.
 void together(Communicator& communicator, const std::function<void()>& step);
 
+/// Runs a step between agreements, whose errors only this rank may have: of MPI ranks they end the job, with this
+/// rank's message and code; thread ranks are released by their group. Verification and Unsupported errors pass: they
+/// are decided from what all ranks share.
+void alone(Communicator& communicator, const std::function<void()>& step);
+
 }  // namespace qsim

@@ -3,12 +3,21 @@
 
 #include <memory>
 
+#include "qsim/error.h"
 #include "runtime/distributed_state.h"
 
 namespace qsim {
 
-/// Trades a known tile with every other rank and compares what arrives bit by bit; overwrites part of the state and
-/// forgets prepared sweeps. Throws CommunicatorError, the same on every rank, naming what differed.
+/// What self_test throws, on every rank alike, when data arrived changed.
+class TransportRefused : public CommunicatorError {
+ public:
+  using CommunicatorError::CommunicatorError;
+};
+
+/// Exchanges known tiles with all other ranks over all lanes, more than the ring has slots before any wait, once in
+/// one piece and once scattered, and compares what arrives bit by bit; overwrites part of the state and forgets
+/// prepared sweeps. Throws TransportRefused, the same on every rank, naming what differed. An error that only this
+/// rank meets ends the job.
 void self_test(DistributedState& state, Transport& transport, const PoolLayout& pool);
 
 /// Compares a checksum of every trade's data before and after it travelled.
@@ -23,8 +32,6 @@ class CheckedTransport final : public Transport {
   void require_intact();
 
  private:
-  std::uint64_t checksum(ChunkView view, std::uint32_t slot, int lane);
-
   Transport& inner_;
   Backend& backend_;
   Communicator& communicator_;

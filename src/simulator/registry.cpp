@@ -46,6 +46,15 @@ std::vector<TransportFactory> candidates(const std::string& backend_name, const 
   return {{by_mpi ? "mpi" : "host", by_mpi ? ExchangeKind::kMpi : ExchangeKind::kAuto, open_host}};
 }
 
+/// A device that cannot serve this way of trading may serve another: it is refused as a missing way is.
+std::unique_ptr<Transport> open_here(const TransportFactory& factory, const DistributedState& state) {
+  try {
+    return factory.open(state.backend, state.communicator, state.local_bits(), state.precision);
+  } catch (const DeviceError& error) {
+    throw CommunicatorError(error.what(), state.communicator.rank());
+  }
+}
+
 int affinity_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -70,18 +79,27 @@ OpenedTransport open_transport(const std::string& backend_name, ExchangeKind wan
   std::string refusals;
   for (const TransportFactory& factory : candidates(backend_name, communicator)) {
     if (wanted != ExchangeKind::kAuto && factory.kind != wanted) continue;
-    try {
-      std::unique_ptr<Transport> transport =
-          factory.open(state.backend, communicator, state.local_bits(), state.precision);
-      self_test(state, *transport, pool);
-      opened.name = factory.name;
-      opened.reason = wanted != ExchangeKind::kAuto ? "as asked for" : refusals.empty() ? "first choice" : refusals;
-      opened.transport = std::move(transport);
-      return opened;
-    } catch (const CommunicatorError& error) {
+    const auto refuse = [&](const CommunicatorError& error) {
       communicator.barrier();  // throws where it is not the transport but a rank that failed
       refusals += (refusals.empty() ? "" : "; ") + factory.name + ": " + error.what();
+    };
+    std::unique_ptr<Transport> transport;
+    try {
+      together(communicator, [&] { transport = open_here(factory, state); });
+    } catch (const CommunicatorError& error) {
+      refuse(error);
+      continue;
     }
+    try {
+      self_test(state, *transport, pool);
+    } catch (const TransportRefused& error) {
+      refuse(error);
+      continue;
+    }
+    opened.name = factory.name;
+    opened.reason = wanted != ExchangeKind::kAuto ? "as asked for" : refusals.empty() ? "first choice" : refusals;
+    opened.transport = std::move(transport);
+    return opened;
   }
   if (wanted != ExchangeKind::kAuto) {
     throw CommunicatorError("--exchange " + kind_name(wanted) + " is not there for backend " + backend_name + " over " +

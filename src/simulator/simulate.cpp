@@ -58,28 +58,10 @@ class Simulation {
   }
 
  private:
-  /// Runs what is past agreement: an error that only this rank has ends the job of MPI ranks (threads are released by
-  /// their group).
+  /// Runs what is past agreement.
   template <typename Step>
   void compute(Step&& step) {
-    try {
-      step();
-    } catch (const VerificationError&) {
-      throw;  // every rank has compared the same sums
-    } catch (const UnsupportedError&) {
-      throw;  // decided from what all ranks share
-    } catch (const Error& error) {
-      abort_if_alone(error.code(), error.what());
-      throw;
-    } catch (const std::exception& error) {
-      abort_if_alone(ExitCode::kInternal, error.what());
-      throw;
-    }
-  }
-  void abort_if_alone(ExitCode code, const std::string& message) {
-    if (communicator_.name() == "mpi" && communicator_.size() > 1) {
-      communicator_.abort(static_cast<int>(code), message);
-    }
+    alone(communicator_, step);
   }
 
   /// Ranks on hosts that differ choose alike: a GPU only where all of them have one.

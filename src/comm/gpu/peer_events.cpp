@@ -29,8 +29,12 @@ PeerEvents::PeerEvents(Communicator& communicator, std::size_t lanes) : lanes_(l
   std::string failure;
   for (EventOffer& offer : mine) {
     offer.process = getpid();
-    check_cuda(cudaEventCreateWithFlags(&offer.event, cudaEventDisableTiming | cudaEventInterprocess),
-               "cudaEventCreateWithFlags of a transport's event");
+    const cudaError_t status = cudaEventCreateWithFlags(&offer.event, cudaEventDisableTiming | cudaEventInterprocess);
+    if (status != cudaSuccess) {  // agreed below: a rank that left here would keep the others waiting
+      (void)cudaGetLastError();
+      failure = std::string("cudaEventCreateWithFlags of a transport's event: ") + cudaGetErrorString(status);
+      break;
+    }
     own_.push_back(offer.event);
     if (cudaIpcGetEventHandle(&offer.handle, offer.event) != cudaSuccess) (void)cudaGetLastError();
   }

@@ -17,6 +17,7 @@ namespace {
 
 /// What a rank tells the others about its region.
 struct Offer {
+  std::int32_t made = 0;  // 0: this rank could not say
   std::array<char, 64> host{};
   std::int64_t process = 0;
   std::int32_t device = 0;
@@ -29,6 +30,7 @@ struct Offer {
 
 Offer own_offer(MemoryRegion own) {
   Offer offer;
+  offer.made = 1;
   gethostname(offer.host.data(), offer.host.size() - 1);
   offer.process = getpid();
   int device = 0;
@@ -46,6 +48,7 @@ Offer own_offer(MemoryRegion own) {
 
 /// Maps `offer`'s region; an empty text means success.
 std::string map_peer(const Offer& offer, const Offer& mine, std::byte*& region, std::vector<void*>& opened) {
+  if (offer.made == 0) return "that rank could not describe it";
   if (std::strcmp(offer.host.data(), mine.host.data()) != 0) return "it is on another host";
   if (offer.process == mine.process) {
     if (offer.device != mine.device) {
@@ -73,12 +76,17 @@ std::string map_peer(const Offer& offer, const Offer& mine, std::byte*& region, 
 }  // namespace
 
 PeerMemory::PeerMemory(Communicator& communicator, MemoryRegion own) {
-  const Offer mine = own_offer(own);
+  Offer mine;
+  std::string failure;
+  try {
+    mine = own_offer(own);
+  } catch (const Error& error) {
+    failure = error.what();  // agreed below: a rank that left here would keep the others waiting
+  }
   const auto ranks = static_cast<std::size_t>(communicator.size());
   std::vector<Offer> offers(ranks);
   communicator.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(offers)));
   regions_.resize(ranks, nullptr);
-  std::string failure;
   for (std::size_t rank = 0; rank < ranks && failure.empty(); ++rank) {
     if (static_cast<int>(rank) == communicator.rank()) {
       regions_[rank] = own.data;
