@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 
 #include "qsim/error.h"
 #include "qsim/generators.h"
@@ -92,6 +94,31 @@ TEST(PickGpu, GivesEveryRankOfAHostOneOfItsOwn) {
   options.gpu_ids = {2};
   EXPECT_THROW(pick_gpu(two, options, 0), DeviceError);
   EXPECT_THROW(pick_gpu({{}, "no driver"}, {}, 0), DeviceError);
+}
+
+TEST(PickGpu, SaysHowManyGpusThereAreForHowManyRanks) {
+  try {
+    pick_gpu({{{0, "A", 100, 90}, {1, "B", 100, 80}}, ""}, {}, 3);
+    FAIL() << "no error";
+  } catch (const DeviceError& error) {
+    const std::string text = error.what();
+    for (const char* part : {"rank 3 of this host has no GPU", "there are 2 for at least 4 ranks", "start fewer ranks",
+                             "--oversubscribe-gpus"}) {
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(PickGpu, TakesTheOnlyGpuThatTheLauncherShowsARank) {
+  const char* old = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string kept = old == nullptr ? "" : old;
+  ::setenv("CUDA_VISIBLE_DEVICES", "3", 1);  // each rank its own, as launchers set it
+  const GpuSurvey one{{{0, "A", 100, 90}}, ""}, two{{{0, "A", 100, 90}, {1, "B", 100, 80}}, ""};
+  EXPECT_EQ(pick_gpu(one, {}, 3).name, "A");
+  EXPECT_THROW(pick_gpu(two, {}, 3), DeviceError) << "shown the same two, ranks would meet on them";
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_THROW(pick_gpu(one, {}, 3), DeviceError);
+  if (old != nullptr) ::setenv("CUDA_VISIBLE_DEVICES", kept.c_str(), 1);
 }
 
 TEST(SimulateOptions, SayWhatWouldFitBeforeAllocating) {

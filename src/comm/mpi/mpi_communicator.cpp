@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -77,6 +82,65 @@ class MpiSession {
   bool owner_ = false;
 };
 
+/// Ends this process, and with it the job, when a call that needs other ranks does not return for too long. Broadcasts
+/// and maxima are not watched: others may wait there for what rank 0 reads from a person, or prints.
+class Watchdog {
+ public:
+  Watchdog(int rank, std::chrono::seconds limit) : rank_(rank), limit_(limit) {
+    if (limit_.count() > 0) thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+  }
+
+  /// Calls `call` and watches how long it takes; `peer` -1: all ranks.
+  template <typename Call>
+  void during(const char* name, int peer, Call&& call) {
+    name_.store(name, std::memory_order_relaxed);
+    peer_.store(peer, std::memory_order_relaxed);
+    since_.store(now(), std::memory_order_release);
+    call();
+    since_.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  static std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+  void watch(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    while (!stopped.wait_for(lock, stop, std::chrono::milliseconds(250), [&] { return stop.stop_requested(); })) {
+      const std::int64_t since = since_.load(std::memory_order_acquire);
+      if (since == 0 || std::chrono::steady_clock::duration(now() - since) < limit_) continue;
+      const int peer = peer_.load(std::memory_order_relaxed);
+      const std::string text = "qsim: rank " + std::to_string(rank_) + " has waited " + std::to_string(limit_.count()) +
+                               " s in " + name_.load(std::memory_order_relaxed) + " for " +
+                               (peer < 0 ? "the other ranks" : "rank " + std::to_string(peer)) +
+                               ": the job is ended (QSIM_WATCHDOG_SECONDS sets another limit)\n";
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+      ::_exit(static_cast<int>(ExitCode::kCommunication));  // MPI is the other thread's; the launcher ends the rest
+    }
+  }
+
+  const int rank_;
+  const std::chrono::seconds limit_;
+  std::atomic<const char*> name_{""};
+  std::atomic<int> peer_{-1};
+  std::atomic<std::int64_t> since_{0};  // 0: in no call
+  std::jthread thread_;                 // last: it reads the others
+};
+
+std::chrono::seconds watchdog_limit() {
+  constexpr std::chrono::seconds kDefault{300};
+  const char* text = std::getenv("QSIM_WATCHDOG_SECONDS");
+  if (text == nullptr) return kDefault;
+  int seconds = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, seconds);
+  if (error != std::errc() || rest != end || seconds < 0) {
+    throw UsageError(std::string("QSIM_WATCHDOG_SECONDS is \"") + text + "\", not a number of seconds (0: no limit)");
+  }
+  return std::chrono::seconds(seconds);
+}
+
 /// A communicator of our own, so that our messages never meet the program's.
 class PrivateWorld {
  public:
@@ -107,6 +171,7 @@ class MpiCommunicator final : public Communicator {
                               "the launcher belongs to another MPI than qsim, which was built with " +
                                   mpi_library_version() + ": use that one's mpirun (under Slurm: srun --mpi=pmix)");
     }
+    if (size_ > 1) watchdog_ = std::make_unique<Watchdog>(rank_, watchdog_limit());
   }
 
   std::string_view name() const override { return "mpi"; }
@@ -120,9 +185,10 @@ class MpiCommunicator final : public Communicator {
           rank_);
     }
     split(send.size(), kMessageBytes, [&](std::size_t offset, int count) {
-      check(MPI_Sendrecv(send.data() + offset, count, MPI_BYTE, peer, 0, receive.data() + offset, count, MPI_BYTE, peer,
-                         0, world_.get(), MPI_STATUS_IGNORE),
-            "MPI_Sendrecv", rank_);
+      watched("MPI_Sendrecv", peer, [&] {
+        return MPI_Sendrecv(send.data() + offset, count, MPI_BYTE, peer, 0, receive.data() + offset, count, MPI_BYTE,
+                            peer, 0, world_.get(), MPI_STATUS_IGNORE);
+      });
     });
   }
 
@@ -138,8 +204,9 @@ class MpiCommunicator final : public Communicator {
       std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(offset), count, send.begin());
       std::fill(send.begin() + static_cast<std::ptrdiff_t>(count), send.end(), 0.0);
       const int items = static_cast<int>(slice);
-      check(MPI_Alltoall(send.data(), items, MPI_DOUBLE, receive.data(), items, MPI_DOUBLE, world_.get()),
-            "MPI_Alltoall", rank_);
+      watched("MPI_Alltoall", -1, [&] {
+        return MPI_Alltoall(send.data(), items, MPI_DOUBLE, receive.data(), items, MPI_DOUBLE, world_.get());
+      });
       std::copy_n(receive.begin(), slice, total.begin());
       for (std::size_t peer = 1; peer < ranks; ++peer) {
         for (std::size_t i = 0; i < slice; ++i) total[i] += receive[peer * slice + i];
@@ -165,8 +232,9 @@ class MpiCommunicator final : public Communicator {
     }
     if (receive.size() <= kMessageBytes) {
       const int count = static_cast<int>(send.size());
-      check(MPI_Allgather(send.data(), count, MPI_BYTE, receive.data(), count, MPI_BYTE, world_.get()), "MPI_Allgather",
-            rank_);
+      watched("MPI_Allgather", -1, [&] {
+        return MPI_Allgather(send.data(), count, MPI_BYTE, receive.data(), count, MPI_BYTE, world_.get());
+      });
       return;
     }
     for (int root = 0; root < size_; ++root) {
@@ -176,7 +244,9 @@ class MpiCommunicator final : public Communicator {
     }
   }
 
-  void barrier() override { check(MPI_Barrier(world_.get()), "MPI_Barrier", rank_); }
+  void barrier() override {
+    watched("MPI_Barrier", -1, [&] { return MPI_Barrier(world_.get()); });
+  }
 
   void abort(int exit_code, const std::string& message) override {
     // The one place where the library writes to the user: nothing returns from here that could.
@@ -189,6 +259,18 @@ class MpiCommunicator final : public Communicator {
  private:
   static constexpr std::size_t kSumSlice = std::size_t{1} << 15;
 
+  /// A call that returns an MPI code and needs `peer` (-1: all ranks).
+  template <typename Call>
+  void watched(const char* name, int peer, Call&& call) {
+    int code = MPI_SUCCESS;
+    if (watchdog_) {
+      watchdog_->during(name, peer, [&] { code = call(); });
+    } else {
+      code = call();
+    }
+    check(code, name, rank_);
+  }
+
   template <typename T>
   void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation) {
     split(values.size(), kMessageBytes / sizeof(T), [&](std::size_t offset, int count) {
@@ -200,6 +282,7 @@ class MpiCommunicator final : public Communicator {
   MpiSession session_;
   PrivateWorld world_;
   int rank_ = 0, size_ = 1;
+  std::unique_ptr<Watchdog> watchdog_;  // where there are other ranks
 };
 
 }  // namespace

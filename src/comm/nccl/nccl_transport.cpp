@@ -7,8 +7,10 @@
 #include <nccl.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <span>
+#include <string>
 #include <thread>
 
 #include "comm/gpu/driver.h"
@@ -17,6 +19,8 @@
 
 namespace qsim {
 namespace {
+
+constexpr std::chrono::seconds kPatience{60};  // a lane's longest exchange takes a few seconds
 
 /// The functions of libnccl that are used; loaded() is false when the library is not there.
 struct NcclLibrary {
@@ -55,7 +59,7 @@ struct NcclLibrary {
 class NcclTransport final : public Transport {
  public:
   NcclTransport(Backend& backend, Communicator& communicator, ShardShape shape, const NcclLibrary& nccl)
-      : backend_(backend), shape_(shape), nccl_(nccl) {
+      : backend_(backend), shape_(shape), nccl_(nccl), rank_(communicator.rank()) {
     ncclUniqueId id{};
     std::array<std::int64_t, 1> failed{0};
     if (communicator.rank() == 0 && nccl_.get_unique_id(&id) != ncclSuccess) failed[0] = 1;
@@ -107,7 +111,9 @@ class NcclTransport final : public Transport {
   }
 
   void finish() override {
-    // Errors of NCCL's own threads never reach a stream: look at them while the lanes drain.
+    // Errors of NCCL's own threads never reach a stream: look at them while the lanes drain. A peer that has gone shows
+    // in no error at all, so no progress is one.
+    auto last_progress = std::chrono::steady_clock::now();
     for (int lane = 0; lane < backend_.lanes(); ++lane) {
       const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
       for (;;) {
@@ -117,8 +123,14 @@ class NcclTransport final : public Transport {
         ncclResult_t asynchronous = ncclSuccess;
         check(nccl_.comm_get_async_error(comm_, &asynchronous), "ncclCommGetAsyncError");
         check(asynchronous, "an NCCL transfer");
+        if (std::chrono::steady_clock::now() - last_progress > kPatience) {
+          throw CommunicatorError("NCCL: no chunk has arrived for " + std::to_string(kPatience.count()) +
+                                      " s on lane " + std::to_string(lane),
+                                  rank_, "choose another way with --exchange");
+        }
         std::this_thread::yield();
       }
+      last_progress = std::chrono::steady_clock::now();
     }
     finished_ = true;
   }
@@ -133,6 +145,7 @@ class NcclTransport final : public Transport {
   Backend& backend_;
   ShardShape shape_;
   NcclLibrary nccl_;
+  int rank_;
   ncclComm_t comm_ = nullptr;
   bool finished_ = true;
 };
