@@ -16,7 +16,21 @@ using namespace qsim;
 
 constexpr std::uint32_t kBits = 24;
 
-enum Kind { kEmpty, kButterfly, kRotation, kRx, kGeneral, kControlled, kCx, kPhaseLayer, kDense2, kDense3, kDense4 };
+enum Kind {
+  kEmpty,
+  kButterfly,
+  kRotation,
+  kRx,
+  kGeneral,
+  kControlled,
+  kCx,
+  kPhaseLayer,
+  kDense2,
+  kDense3,
+  kDense4,
+  kDense5,
+  kDense6
+};
 
 std::vector<Complex> dense(PhiloxSequence& random, std::size_t order) {
   std::vector<Complex> m(order * order);
@@ -58,8 +72,7 @@ Sweep make_sweep(Kind kind, std::uint32_t k, std::uint32_t count, std::uint32_t 
   sweep.store = sweep.active;
   const double r = std::sqrt(0.5);
   for (std::uint32_t j = 0; j < count; ++j) {
-    const Bit a = sweep.active[j % k], b = sweep.active[(j + 1) % k], c = sweep.active[(j + 2) % k],
-              d = sweep.active[(j + 3) % k];
+    const Bit a = sweep.active[j % k], b = sweep.active[(j + 1) % k];
     const double angle = random.uniform(0.1, 1.4), co = std::cos(angle), si = std::sin(angle);
     const Complex i(0, 1);
     switch (kind) {
@@ -103,14 +116,15 @@ Sweep make_sweep(Kind kind, std::uint32_t k, std::uint32_t count, std::uint32_t 
         break;
       }
       case kDense2:
-        add_matrix(sweep, {a, b}, dense(random, 4), 0);
-        break;
       case kDense3:
-        add_matrix(sweep, {a, b, c}, dense(random, 8), 0);
-        break;
       case kDense4:
-        add_matrix(sweep, {a, b, c, d}, dense(random, 16), 0);
+      case kDense5:
+      case kDense6: {
+        std::vector<Bit> targets;
+        for (std::uint32_t t = 0; t < 2U + (kind - kDense2); ++t) targets.push_back(sweep.active[(j + t) % k]);
+        add_matrix(sweep, targets, dense(random, std::size_t{1} << targets.size()), 0);
         break;
+      }
     }
   }
   return sweep;
@@ -146,17 +160,12 @@ void register_all() {
     const char* name;
     Kind kind;
     std::uint32_t counts[2];
-  } kinds[] = {{"empty", kEmpty, {0, 0}},
-               {"butterfly", kButterfly, {24, 96}},
-               {"rotation", kRotation, {24, 96}},
-               {"rx", kRx, {24, 96}},
-               {"general", kGeneral, {24, 96}},
-               {"controlled", kControlled, {24, 96}},
-               {"cx", kCx, {24, 96}},
-               {"phase_layer", kPhaseLayer, {12, 48}},
-               {"dense2", kDense2, {12, 48}},
-               {"dense3", kDense3, {6, 24}},
-               {"dense4", kDense4, {3, 12}}};
+  } kinds[] = {
+      {"empty", kEmpty, {0, 0}},    {"butterfly", kButterfly, {24, 96}},    {"rotation", kRotation, {24, 96}},
+      {"rx", kRx, {24, 96}},        {"general", kGeneral, {24, 96}},        {"controlled", kControlled, {24, 96}},
+      {"cx", kCx, {24, 96}},        {"phase_layer", kPhaseLayer, {12, 48}}, {"dense2", kDense2, {12, 48}},
+      {"dense3", kDense3, {6, 24}}, {"dense4", kDense4, {3, 12}},           {"dense5", kDense5, {2, 6}},
+      {"dense6", kDense6, {1, 3}}};
   for (const Precision precision : {Precision::kSingle, Precision::kDouble}) {
     const std::string prefix = precision == Precision::kSingle ? "single/" : "double/";
     for (const auto& kind : kinds) {

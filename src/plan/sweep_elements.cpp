@@ -1,4 +1,5 @@
-// Cheaper forms for groups of steps: controlled flips out of turns around a diagonal, dense matrices on pairs of wires.
+// Cheaper forms for single steps and their neighbours: controlled flips out of turns around a diagonal, real rotations
+// between phases.
 #include "plan/sweep_elements.h"
 
 #include <algorithm>
@@ -39,13 +40,6 @@ double turn_cost(const Matrix2& m, const CostTable& cost) {
 
 // A diagonal usually shares its pass over the tile with others.
 double diagonal_cost(const CostTable& cost) { return 0.5 * cost.phases + cost.phase_term; }
-
-void take_over(Element& into, Element& from) {
-  into.gates += from.gates;
-  into.turns.insert(into.turns.end(), from.turns.begin(), from.turns.end());
-  into.diagonals.insert(into.diagonals.end(), from.diagonals.begin(), from.diagonals.end());
-  from.gone = true;
-}
 
 // ---- Controlled flips
 
@@ -90,182 +84,6 @@ void replace_pattern(std::vector<Element>& elements, const FlipPattern& pattern,
   kept.matrix.assign(both.begin(), both.end());
   take_over(kept, dropped);
 }
-
-// ---- Pairs
-
-// A run of steps on one or two wires.
-struct Run {
-  std::vector<std::size_t> members;
-  Index wires = 0;
-  double cost = 0;
-};
-
-class PairFuser {
- public:
-  PairFuser(std::vector<Element>& elements, const CostTable& cost) : elements_(elements), cost_(cost) {
-    run_of_.fill(kNowhere);
-  }
-
-  void run() {
-    for (std::size_t i = 0; i < elements_.size(); ++i) {
-      const Element& element = elements_[i];
-      if (element.gone) continue;
-      if (element.kind == Element::Kind::kGroupEnd) {
-        close(~Index{0});
-      } else {
-        visit(i);
-      }
-    }
-    close(~Index{0});
-  }
-
- private:
-  void visit(std::size_t i) {
-    const Element& element = elements_[i];
-    const Index wires = element.wires();
-    if (std::popcount(wires) > 2 || (wires & ~turning_wires(i)) != 0) return close(wires);
-    // One run holds all its wires, or runs of one wire each join, or the old ones end here.
-    const Index reach = reach_of(wires) | wires;
-    if (std::popcount(reach) > 2) close(wires);
-    std::size_t run = kNowhere;
-    for (Index rest = wires; rest != 0; rest &= rest - 1) {
-      const std::size_t found = run_of_[static_cast<std::size_t>(std::countr_zero(rest))];
-      if (found == kNowhere || found == run) continue;
-      run = run == kNowhere ? found : join(run, found);
-    }
-    if (run == kNowhere) {
-      run = runs_.size();
-      runs_.emplace_back();
-    }
-    runs_[run].members.push_back(i);
-    runs_[run].wires |= wires;
-    runs_[run].cost += element_cost(element);
-    for (Index rest = wires; rest != 0; rest &= rest - 1)
-      run_of_[static_cast<std::size_t>(std::countr_zero(rest))] = run;
-  }
-
-  // Wires that may be targets of a dense matrix: those with a turn in this register group. A diagonal on others ends
-  // the runs that it touches.
-  Index turning_wires(std::size_t i) {
-    if (i < group_end_) return group_wires_;
-    group_wires_ = 0;
-    for (group_end_ = i; group_end_ < elements_.size(); ++group_end_) {
-      const Element& element = elements_[group_end_];
-      if (element.kind == Element::Kind::kGroupEnd) break;
-      if (!element.gone) group_wires_ |= element.target_mask();
-    }
-    return group_wires_;
-  }
-
-  Index reach_of(Index wires) const {
-    Index reach = 0;
-    for (; wires != 0; wires &= wires - 1) {
-      const std::size_t run = run_of_[static_cast<std::size_t>(std::countr_zero(wires))];
-      if (run != kNowhere) reach |= runs_[run].wires;
-    }
-    return reach;
-  }
-
-  std::size_t join(std::size_t a, std::size_t b) {
-    auto& members = runs_[a].members;
-    members.insert(members.end(), runs_[b].members.begin(), runs_[b].members.end());
-    std::sort(members.begin(), members.end());
-    runs_[a].wires |= runs_[b].wires;
-    runs_[a].cost += runs_[b].cost;
-    for (std::size_t& run : run_of_) run = run == b ? a : run;
-    runs_[b] = {};
-    return a;
-  }
-
-  double element_cost(const Element& element) const {
-    switch (element.kind) {
-      case Element::Kind::kMatrix:
-        if (element.targets.size() > 1) return cost_.matrix_dense[element.targets.size()];
-        return element.control_mask != 0 ? cost_.matrix1_general : turn_cost(matrix2(element), cost_);
-      case Element::Kind::kFlip:
-        return cost_.flip;
-      case Element::Kind::kDiagonal:
-        return std::has_single_bit(element.wires()) ? cost_.phase_term : diagonal_cost(cost_);
-      case Element::Kind::kGroupEnd:
-        return 0;
-    }
-    return 0;
-  }
-
-  // Ends all runs that touch `wires`.
-  void close(Index wires) {
-    for (std::size_t r = 0; r < runs_.size(); ++r) {
-      Run& run = runs_[r];
-      if ((run.wires & wires) == 0) continue;
-      if (std::popcount(run.wires) == 2 && run.members.size() > 1 && run.cost > cost_.matrix_dense[2]) fuse(run);
-      for (std::size_t& of : run_of_) of = of == r ? kNowhere : of;
-      run = {};
-    }
-    if (wires == ~Index{0}) runs_.clear();
-  }
-
-  // The members act on no other wire, and nothing else between them acts on theirs: the last one's place will do.
-  void fuse(const Run& run) {
-    const auto low = static_cast<Bit>(std::countr_zero(run.wires));
-    const auto high = static_cast<Bit>(std::countr_zero(run.wires & (run.wires - 1)));
-    std::vector<Complex> total(16);
-    for (std::size_t j = 0; j < 4; ++j) total[5 * j] = 1;
-    for (const std::size_t member : run.members) multiply(total, elements_[member], low, high);
-    Element dense;
-    dense.targets = {low, high};
-    dense.matrix = std::move(total);
-    for (const std::size_t member : run.members) take_over(dense, elements_[member]);
-    elements_[run.members.back()] = std::move(dense);
-  }
-
-  // total <- element total, over the wires (low, high).
-  static void multiply(std::vector<Complex>& total, const Element& element, Bit low, Bit high) {
-    std::array<Complex, 16> step{};
-    const auto spread = [&](std::size_t value) {
-      return (value & 1 ? bit_mask(low) : 0) | (value & 2 ? bit_mask(high) : 0);
-    };
-    for (std::size_t column = 0; column < 4; ++column) {
-      const Index index = spread(column);
-      if (element.kind == Element::Kind::kDiagonal) {
-        const Diagonal& d = element.diagonal;
-        const bool acts = (index & d.mask) == d.value && (d.parity == 0 || odd_parity(index & d.parity));
-        step[5 * column] = acts ? std::polar(1.0, d.angle) : Complex(1);
-        continue;
-      }
-      if ((index & element.control_mask) != element.control_value) {
-        step[5 * column] = 1;
-        continue;
-      }
-      for (std::size_t row = 0; row < 4; ++row) {
-        const Index to = spread(row);
-        if (((to ^ index) & ~element.target_mask()) != 0) continue;
-        step[4 * row + column] = entry(element, to, index);
-      }
-    }
-    std::vector<Complex> result(16);
-    for (std::size_t row = 0; row < 4; ++row)
-      for (std::size_t column = 0; column < 4; ++column)
-        for (std::size_t k = 0; k < 4; ++k) result[4 * row + column] += step[4 * row + k] * total[4 * k + column];
-    total = std::move(result);
-  }
-
-  static Complex entry(const Element& element, Index to, Index from) {
-    std::size_t row = 0, column = 0;
-    for (std::size_t j = 0; j < element.targets.size(); ++j) {
-      row |= static_cast<std::size_t>(to >> element.targets[j] & 1) << j;
-      column |= static_cast<std::size_t>(from >> element.targets[j] & 1) << j;
-    }
-    if (element.kind == Element::Kind::kFlip) return row != column ? Complex(1) : Complex(0);
-    return element.matrix[(row << element.targets.size()) + column];
-  }
-
-  std::vector<Element>& elements_;
-  const CostTable& cost_;
-  std::vector<Run> runs_;
-  std::array<std::size_t, kMaxQubits + 2> run_of_{};
-  Index group_wires_ = 0;
-  std::size_t group_end_ = 0;
-};
 
 // ---- Splitting
 
@@ -339,6 +157,31 @@ void split_steps(std::vector<Element>& elements, const CostTable& cost) {
   elements = std::move(result);
 }
 
+bool is_diagonal_step(const Element& element) { return is_single_turn(element) && is_diagonal(matrix2(element)); }
+
+double element_cost(const Element& element, const CostTable& cost) {
+  switch (element.kind) {
+    case Element::Kind::kMatrix:
+      if (element.targets.size() > 1) return cost.matrix_dense[element.targets.size()];
+      return is_diagonal(matrix2(element)) && element.control_mask != 0 ? cost.matrix1_general
+                                                                        : turn_cost(matrix2(element), cost);
+    case Element::Kind::kFlip:
+      return cost.flip;
+    case Element::Kind::kDiagonal:
+      return std::has_single_bit(element.wires()) ? cost.phase_term : diagonal_cost(cost);
+    case Element::Kind::kGroupEnd:
+      return 0;
+  }
+  return 0;
+}
+
+void take_over(Element& into, Element& from) {
+  into.gates += from.gates;
+  into.turns.insert(into.turns.end(), from.turns.begin(), from.turns.end());
+  into.diagonals.insert(into.diagonals.end(), from.diagonals.begin(), from.diagonals.end());
+  from.gone = true;
+}
+
 Index Element::target_mask() const {
   Index mask = 0;
   for (const Bit target : targets) mask |= bit_mask(target);
@@ -378,7 +221,5 @@ void recombine_flips(std::vector<Element>& elements, const CostTable& cost) {
     }
   }
 }
-
-void fuse_pairs(std::vector<Element>& elements, const CostTable& cost) { PairFuser(elements, cost).run(); }
 
 }  // namespace qsim

@@ -24,11 +24,15 @@ struct Element {
   Index wires() const;
 };
 
+/// What a step costs by the table, a diagonal as one of several that are merged: nanoseconds a million amplitudes.
+double element_cost(const Element& element, const CostTable& cost);
+/// A product of turns that came out diagonal.
+bool is_diagonal_step(const Element& element);
+/// `into` stands for all that `from` stood for, and `from` is gone.
+void take_over(Element& into, Element& from);
+
 /// Turns around diagonals that are a CX between them become the CX, where that is cheaper by the table.
 void recombine_flips(std::vector<Element>& elements, const CostTable& cost);
-
-/// Runs of steps on two wires, within a register group, become one dense matrix where that is cheaper by the table.
-void fuse_pairs(std::vector<Element>& elements, const CostTable& cost);
 
 /// A turn between merged diagonals gives its phases to them and stays a real rotation, where that is cheaper.
 void split_steps(std::vector<Element>& elements, const CostTable& cost);

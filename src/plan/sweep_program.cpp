@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "plan/basis_change.h"
+#include "plan/dense_clusters.h"
 #include "plan/merge_terms.h"
 #include "plan/set_search.h"
 
@@ -45,7 +46,7 @@ std::vector<std::uint32_t> SweepProgrammer::write(const std::vector<std::uint32_
   }
   if (last) add_available_diagonals();
   if (rewrites_.recombine_flips) recombine_flips(elements_, cost_);
-  if (rewrites_.fuse_matrices) fuse_pairs(elements_, cost_);
+  if (rewrites_.fuse_matrices) fuse_matrices(elements_, cost_, register_bits_);
   if (rewrites_.split_turns) split_steps(elements_, cost_);
   emit_all(last);
   return written_;
@@ -132,8 +133,7 @@ void SweepProgrammer::emit_all(bool last) {
   Index waiting_wires = 0;
   for (Element& element : elements_) {
     if (element.gone || element.kind == Element::Kind::kGroupEnd) continue;
-    if (element.kind == Element::Kind::kMatrix && element.targets.size() == 1 && element.control_mask == 0 &&
-        is_diagonal({element.matrix[0], element.matrix[1], element.matrix[2], element.matrix[3]})) {
+    if (is_diagonal_step(element)) {
       hold_diagonal_matrix(element);
       if (!waiting_.empty()) waiting_wires |= waiting_.back().wires();
       continue;

@@ -1,0 +1,375 @@
+// Clusters grow step by step while their wires stay few; one that is dearer than the dense matrix on its wires becomes
+// that matrix. Every size from 2 to 6 is tried, on the steps as they are and on the best form so far, and what is
+// cheapest as a whole is kept.
+#include "plan/dense_clusters.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/bits.h"
+#include "optimizer/single_qubit.h"
+
+namespace qsim {
+namespace {
+
+// A matrix on more than two wires must save that much of a sweep's arithmetic: it takes tables and, on a GPU, time to
+// compile.
+constexpr double kWorthwhile = 0.97;
+constexpr std::size_t kLongSweep = 2000;  // steps; longer ones try half as much, so that planning stays fast
+constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+
+using Members = std::vector<std::size_t>;
+
+// Steps that act on `wires` alone.
+struct Cluster {
+  Members members;
+  Index wires = 0;
+  double cost = 0;
+};
+
+// The entry of a step's matrix between two values of its targets.
+Complex entry(const Element& element, Index to, Index from) {
+  std::size_t row = 0, column = 0;
+  for (std::size_t j = 0; j < element.targets.size(); ++j) {
+    row |= static_cast<std::size_t>(to >> element.targets[j] & 1) << j;
+    column |= static_cast<std::size_t>(from >> element.targets[j] & 1) << j;
+  }
+  if (element.kind == Element::Kind::kFlip) return row != column ? Complex(1) : Complex(0);
+  return element.matrix[(row << element.targets.size()) + column];
+}
+
+// to += factor from, or to = factor from; std::complex's product would look for infinities.
+void add_row(double* to, const double* from, Complex factor, std::size_t count, bool first) {
+  const double re = factor.real(), im = factor.imag();
+  for (std::size_t i = 0; i < 2 * count; i += 2) {
+    const double x = re * from[i] - im * from[i + 1], y = re * from[i + 1] + im * from[i];
+    to[i] = first ? x : to[i] + x;
+    to[i + 1] = first ? y : to[i + 1] + y;
+  }
+}
+
+double* reals(Complex* values) { return reinterpret_cast<double*>(values); }
+
+// total <- diagonal total; rows of the matrix are values of `wires`, packed.
+void multiply_phases(std::vector<Complex>& total, const Diagonal& d, Index wires) {
+  const std::size_t order = std::size_t{1} << std::popcount(wires);
+  const Complex phase = std::polar(1.0, d.angle);
+  for (std::size_t row = 0; row < order; ++row) {
+    const Index index = deposit_bits(row, wires);
+    if ((index & d.mask) != d.value || (d.parity != 0 && !odd_parity(index & d.parity))) continue;
+    double* const here = reals(total.data() + row * order);
+    add_row(here, here, phase, order, true);
+  }
+}
+
+// total <- element total, row group by row group: those that differ in the element's targets only.
+void multiply(std::vector<Complex>& total, const Element& element, Index wires) {
+  if (element.kind == Element::Kind::kDiagonal) return multiply_phases(total, element.diagonal, wires);
+  const std::size_t order = std::size_t{1} << std::popcount(wires), count = std::size_t{1} << element.targets.size();
+  const Index targets = extract_bits(element.target_mask(), wires);
+  std::vector<std::size_t> offset(count);
+  std::vector<Complex> step(count * count), in(count * order);
+  for (std::size_t v = 0; v < count; ++v) offset[v] = deposit_bits(v, targets) * order;
+  for (std::size_t to = 0; to < count; ++to)
+    for (std::size_t from = 0; from < count; ++from)
+      step[to * count + from] =
+          entry(element, deposit_bits(offset[to] / order, wires), deposit_bits(offset[from] / order, wires));
+  for (std::size_t row = 0; row < order; ++row) {
+    if ((row & targets) != 0 || (deposit_bits(row, wires) & element.control_mask) != element.control_value) continue;
+    Complex* const here = total.data() + row * order;
+    for (std::size_t v = 0; v < count; ++v) std::copy_n(here + offset[v], order, in.data() + v * order);
+    for (std::size_t to = 0; to < count; ++to)
+      for (std::size_t from = 0; from < count; ++from)
+        add_row(reals(here + offset[to]), reals(in.data() + from * order), step[to * count + from], order, from == 0);
+  }
+}
+
+// Finds clusters of at most `size` wires that are cheaper as one matrix.
+class ClusterFinder {
+ public:
+  /// `across`: clusters may span register groups.
+  ClusterFinder(const std::vector<Element>& elements, const CostTable& cost, int size, bool across)
+      : elements_(elements), cost_(cost), size_(size), across_(across) {
+    cluster_of_.fill(kNowhere);
+  }
+
+  std::vector<Cluster> run() {
+    for (std::size_t i = 0; i < elements_.size(); ++i) {
+      const Element& element = elements_[i];
+      if (element.gone) continue;
+      if (element.kind != Element::Kind::kGroupEnd) {
+        visit(i);
+      } else if (!across_) {
+        close(~Index{0});
+      }
+    }
+    close(~Index{0});
+    return std::move(found_);
+  }
+
+ private:
+  void visit(std::size_t i) {
+    const Element& element = elements_[i];
+    const Index wires = element.wires();
+    if (wires == 0) return;
+    if (std::popcount(wires) > size_ || (wires & ~turning_wires(i)) != 0) return close(wires);
+    make_room(wires);
+    std::size_t cluster = kNowhere;
+    for_each_bit(wires, [&](unsigned wire) {
+      const std::size_t found = cluster_of_[wire];
+      if (found != kNowhere && found != cluster) cluster = cluster == kNowhere ? found : join(cluster, found);
+    });
+    if (cluster == kNowhere) {
+      cluster = clusters_.size();
+      clusters_.emplace_back();
+    }
+    clusters_[cluster].members.push_back(i);
+    clusters_[cluster].wires |= wires;
+    clusters_[cluster].cost += element_cost(element, cost_);
+    for_each_bit(wires, [&](unsigned wire) { cluster_of_[wire] = cluster; });
+  }
+
+  // Ends those clusters on `wires` that do not fit into one with the step: the dearest stay.
+  void make_room(Index wires) {
+    std::vector<std::size_t> touched;
+    for_each_bit(wires, [&](unsigned wire) {
+      const std::size_t found = cluster_of_[wire];
+      if (found != kNowhere && std::find(touched.begin(), touched.end(), found) == touched.end())
+        touched.push_back(found);
+    });
+    std::ranges::stable_sort(touched,
+                             [&](std::size_t a, std::size_t b) { return clusters_[a].cost > clusters_[b].cost; });
+    Index reach = wires;
+    for (const std::size_t c : touched) {
+      if (std::popcount(reach | clusters_[c].wires) <= size_) {
+        reach |= clusters_[c].wires;
+      } else {
+        close(clusters_[c].wires);
+      }
+    }
+  }
+
+  // Wires that may be targets of a dense matrix: those with a turn in this register group, or in the sweep. A diagonal
+  // on others ends the clusters that it touches.
+  Index turning_wires(std::size_t i) {
+    if (i < group_end_) return group_wires_;
+    group_wires_ = 0;
+    for (group_end_ = i; group_end_ < elements_.size(); ++group_end_) {
+      const Element& element = elements_[group_end_];
+      if (element.kind == Element::Kind::kGroupEnd && !across_) break;
+      if (!element.gone) group_wires_ |= element.target_mask();
+    }
+    return group_wires_;
+  }
+
+  std::size_t join(std::size_t a, std::size_t b) {
+    auto& members = clusters_[a].members;
+    members.insert(members.end(), clusters_[b].members.begin(), clusters_[b].members.end());
+    std::sort(members.begin(), members.end());
+    clusters_[a].wires |= clusters_[b].wires;
+    clusters_[a].cost += clusters_[b].cost;
+    for_each_bit(clusters_[b].wires, [&](unsigned wire) { cluster_of_[wire] = a; });
+    clusters_[b] = {};
+    return a;
+  }
+
+  // Ends all clusters that touch `wires`.
+  void close(Index wires) {
+    for_each_bit(wires & low_mask(kMaxQubits), [&](unsigned wire) {
+      const std::size_t c = cluster_of_[wire];
+      if (c == kNowhere) return;
+      Cluster cluster = std::move(clusters_[c]);
+      clusters_[c] = {};
+      for_each_bit(cluster.wires, [&](unsigned other) { cluster_of_[other] = kNowhere; });
+      const int count = std::popcount(cluster.wires);
+      if (count >= 2 && cluster.members.size() > 1 && cluster.cost > cost_.matrix_dense[count])
+        found_.push_back(std::move(cluster));
+    });
+  }
+
+  const std::vector<Element>& elements_;
+  const CostTable& cost_;
+  const int size_;
+  const bool across_;
+  std::vector<Cluster> clusters_, found_;
+  std::array<std::size_t, kMaxQubits + 2> cluster_of_{};
+  Index group_wires_ = 0;
+  std::size_t group_end_ = 0;
+};
+
+std::vector<Cluster> find_clusters(const std::vector<Element>& elements, const CostTable& cost, int size,
+                                   int register_bits) {
+  return ClusterFinder(elements, cost, size, size > register_bits).run();
+}
+
+// The members act on no other wire, and nothing else between them acts on theirs: the last one's place will do. The
+// matrix is left for later; `parts` are the members among the steps that were there first.
+void fuse(std::vector<Element>& elements, std::vector<Members>& parts, const Cluster& cluster) {
+  Element dense;
+  Members all;
+  for_each_bit(cluster.wires, [&](unsigned wire) { dense.targets.push_back(static_cast<Bit>(wire)); });
+  for (const std::size_t member : cluster.members) {
+    take_over(dense, elements[member]);
+    all.insert(all.end(), parts[member].begin(), parts[member].end());
+  }
+  std::sort(all.begin(), all.end());
+  elements[cluster.members.back()] = std::move(dense);
+  parts[cluster.members.back()] = std::move(all);
+}
+
+// A form of a sweep's steps, and for each step those that it is made of.
+struct Candidate {
+  std::vector<Element> elements;
+  std::vector<Members> parts;
+};
+
+Candidate as_they_are(const std::vector<Element>& elements) {
+  Candidate candidate{elements, std::vector<Members>(elements.size())};
+  for (std::size_t i = 0; i < elements.size(); ++i) candidate.parts[i] = {i};
+  return candidate;
+}
+
+// The candidate with these clusters as matrices, and with smaller ones out of what is left.
+Candidate fuse_downwards(Candidate candidate, const std::vector<Cluster>& clusters, int size, const CostTable& cost,
+                         int register_bits) {
+  for (const Cluster& cluster : clusters) fuse(candidate.elements, candidate.parts, cluster);
+  for (int smaller = size - 1; smaller >= 2; --smaller)
+    for (const Cluster& cluster : find_clusters(candidate.elements, cost, smaller, register_bits))
+      fuse(candidate.elements, candidate.parts, cluster);
+  return candidate;
+}
+
+// A table by which every cluster is worth a matrix.
+CostTable eager_table() {
+  CostTable cost;
+  cost.matrix1_general = cost.matrix1_real = cost.butterfly = cost.flip = cost.phases = cost.phase_term = 1;
+  for (double& dense : cost.matrix_dense) dense = 1e-9;
+  return cost;
+}
+
+// Clusters on fewer than `size` wires whose products leave least to multiply on `size` wires.
+std::vector<Cluster> parts_of_product(const std::vector<Element>& steps, int size) {
+  static const CostTable kEager = eager_table();
+  std::vector<Cluster> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int smaller = 2; smaller < size; ++smaller) {
+    std::vector<Cluster> clusters = find_clusters(steps, kEager, smaller, size);
+    double work = 0;
+    auto rest = static_cast<double>(steps.size());
+    for (const Cluster& cluster : clusters) {
+      work += std::ldexp(1.0, std::popcount(cluster.wires));
+      rest -= static_cast<double>(cluster.members.size());
+    }
+    work += 2 * rest;
+    if (work >= least) continue;
+    least = work;
+    best = std::move(clusters);
+  }
+  return best;
+}
+
+// The product of `steps`, all on `wires`: of products on fewer wires first, which are cheap to multiply.
+std::vector<Complex> product_of(std::vector<Element> steps, Index wires) {
+  const int size = std::popcount(wires);
+  if (steps.size() > 4) {
+    for (const Cluster& cluster : parts_of_product(steps, size)) {
+      std::vector<Element> members;
+      for (const std::size_t member : cluster.members) members.push_back(std::move(steps[member]));
+      for (const std::size_t member : cluster.members) steps[member].gone = true;
+      Element dense;
+      for_each_bit(cluster.wires, [&](unsigned wire) { dense.targets.push_back(static_cast<Bit>(wire)); });
+      dense.matrix = product_of(std::move(members), cluster.wires);
+      steps[cluster.members.back()] = std::move(dense);
+    }
+  }
+  const std::size_t order = std::size_t{1} << size;
+  std::vector<Complex> total(order * order);
+  for (std::size_t row = 0; row < order; ++row) total[row * (order + 1)] = 1;
+  for (const Element& step : steps)
+    if (!step.gone) multiply(total, step, wires);
+  return total;
+}
+
+void fill_matrices(Candidate& candidate, const std::vector<Element>& elements) {
+  for (std::size_t i = 0; i < candidate.elements.size(); ++i) {
+    Element& dense = candidate.elements[i];
+    if (dense.gone || candidate.parts[i].size() < 2) continue;
+    std::vector<Element> steps;
+    for (const std::size_t part : candidate.parts[i]) steps.push_back(elements[part]);
+    dense.matrix = product_of(std::move(steps), dense.target_mask());
+  }
+}
+
+double cost_when_split(std::vector<Element> elements, const CostTable& cost, int register_bits) {
+  split_steps(elements, cost);
+  return steps_cost(elements, cost, register_bits);
+}
+
+}  // namespace
+
+double steps_cost(const std::vector<Element>& elements, const CostTable& cost, int register_bits) {
+  double total = 0;
+  Index held = 0, waiting = 0;  // wires in registers; wires of diagonals that wait to be merged
+  int terms = 0;
+  const auto merge = [&] {
+    if (terms > 0) total += cost.phases + cost.phase_term * terms;
+    terms = 0;
+    waiting = 0;
+  };
+  for (const Element& element : elements) {
+    if (element.gone || element.kind == Element::Kind::kGroupEnd || element.wires() == 0) continue;
+    if (element.kind == Element::Kind::kDiagonal || is_diagonal_step(element)) {
+      terms += 1 << std::min(4, std::popcount(element.diagonal.mask & ~element.diagonal.value));
+      waiting |= element.wires();
+      continue;
+    }
+    const Index targets = element.target_mask();
+    if ((waiting & targets) != 0) merge();
+    if (std::popcount(held | targets) > register_bits) {
+      total += cost.regroup;
+      held = 0;
+    }
+    held |= targets;
+    const double share = element.kind == Element::Kind::kMatrix && element.control_mask != 0 ? 0.75 : 1;
+    total += share * element_cost(element, cost);
+  }
+  merge();
+  return total;
+}
+
+void fuse_matrices(std::vector<Element>& elements, const CostTable& cost, int register_bits) {
+  Index turning = 0;
+  double sum = 0;
+  for (const Element& element : elements) {
+    if (element.gone) continue;
+    turning |= element.target_mask();
+    sum += element_cost(element, cost);
+  }
+  const int most = std::min(kMaxMatrixTargets, std::popcount(turning));
+  const Candidate original = sum > cost.matrix_dense[2] ? as_they_are(elements) : Candidate();
+  Candidate best;  // empty: as they are
+  double least = 0;
+  for (int size = 2; size <= most; ++size) {
+    for (const bool from_best : {false, true}) {
+      if (from_best && (best.elements.empty() || elements.size() > kLongSweep)) continue;
+      if (sum <= cost.matrix_dense[size]) continue;
+      const Candidate& from = from_best ? best : original;
+      const auto clusters = find_clusters(from.elements, cost, size, register_bits);
+      if (clusters.empty()) continue;
+      if (least == 0) least = cost_when_split(elements, cost, register_bits);
+      Candidate candidate = fuse_downwards(from, clusters, size, cost, register_bits);
+      const double now = cost_when_split(candidate.elements, cost, register_bits);
+      if (now >= least * (size > 2 ? kWorthwhile : 1)) continue;
+      least = now;
+      best = std::move(candidate);
+    }
+  }
+  if (best.elements.empty()) return;
+  fill_matrices(best, elements);
+  elements = std::move(best.elements);
+}
+
+}  // namespace qsim

@@ -1,0 +1,18 @@
+// Dense matrices for clusters of a sweep's steps on few wires.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/sweep_elements.h"
+
+namespace qsim {
+
+/// What the steps cost one after the other, by the table: nanoseconds a million amplitudes, regroups included.
+double steps_cost(const std::vector<Element>& elements, const CostTable& cost, int register_bits);
+
+/// Clusters of steps on 2 to 6 wires become one dense matrix each, where all steps together are then cheaper by the
+/// table; as they were, where no choice of clusters is.
+void fuse_matrices(std::vector<Element>& elements, const CostTable& cost, int register_bits);
+
+}  // namespace qsim

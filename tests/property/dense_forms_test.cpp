@@ -1,0 +1,148 @@
+// Clusters of gates on few qubits: dense matrices where the cost table says so, the same state, never dearer.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "qsim/generators.h"
+#include "qsim/plan.h"
+#include "support/dense.h"
+#include "support/plan_interpreter.h"
+#include "support/random_circuit.h"
+#include "support/tolerance.h"
+#include "support/virtual_ranks.h"
+
+namespace qsim {
+namespace {
+
+std::vector<Qubit> some_qubits(std::mt19937_64& random, std::uint32_t qubits, std::size_t count) {
+  std::vector<Qubit> chosen;
+  while (chosen.size() < count) {
+    const auto q = static_cast<Qubit>(random() % qubits);
+    if (std::find(chosen.begin(), chosen.end(), q) == chosen.end()) chosen.push_back(q);
+  }
+  return chosen;
+}
+
+// Blocks of many gates on 3 or 4 qubits each: deep Trotter steps, layers of general gates and CX, 3-qubit matrices.
+Circuit block_circuit(std::uint32_t qubits, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Circuit circuit(qubits);
+  const auto angle = [&] { return 0.1 + static_cast<double>(random() % 600) * 0.01; };
+  for (int block = 0; block < 4; ++block) {
+    const std::vector<Qubit> on = some_qubits(random, qubits, 3 + random() % 2);
+    const auto kind = random() % 3;
+    for (std::size_t layer = 0; layer < 24; ++layer) {
+      const Qubit a = on[layer % on.size()], b = on[(layer + 1) % on.size()];
+      if (kind == 0) {
+        for (const char* letters : {"XX", "YY", "ZZ"})
+          circuit.add_pauli_rotation(angle(), letters, std::vector<Qubit>{a, b});
+      } else if (kind == 1) {
+        circuit.add_gate(Gate::kU, {}, std::span(&a, 1), std::vector<double>{angle(), angle(), angle()});
+        circuit.cx(a, b);
+      } else if (layer % 4 == 0) {
+        circuit.add_unitary(
+            test::random_unitary(3, random()), {},
+            std::vector<Qubit>{on[0], on[1 + layer / 4 % 2], on.back() == on[1 + layer / 4 % 2] ? on[1] : on.back()});
+      }
+    }
+  }
+  return circuit;
+}
+
+int widest(const Plan& plan) {
+  int most = 0;
+  for (const Stage& stage : plan.stages)
+    for (const Sweep& sweep : stage.sweeps)
+      for (const PlanOp& op : sweep.ops)
+        if (op.form == Form::kMatrix) most = std::max<int>(most, op.target_count);
+  return most;
+}
+
+// The machine with dense matrices so cheap that sizes up to `size` pay at once.
+Machine eager_machine(int size) {
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  for (CostTable* cost : {&machine.cost_single, &machine.cost_double})
+    for (int t = 2; t <= kMaxMatrixTargets; ++t) cost->matrix_dense[t] = t <= size ? 1000 : 1e12;
+  return machine;
+}
+
+TEST(DenseForms, EveryTileAndRankCountGivesTheReferenceState) {
+  int dense = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const std::uint32_t qubits = 7 + static_cast<std::uint32_t>(seed % 2);
+    const Circuit circuit = block_circuit(qubits, seed);
+    const dense::State start = dense::random_state(qubits, seed), expected = dense::run(circuit, start);
+    const Machine machine = seed % 3 == 0 ? find_machine("h200") : eager_machine(3 + static_cast<int>(seed % 4));
+    for (std::uint32_t k = 3; k <= 5; ++k) {
+      for (std::uint32_t rank_bits = 0; rank_bits <= 3; ++rank_bits) {
+        PlanOptions options;
+        options.tile_bits = k;
+        options.rank_bits = rank_bits;
+        options.start = Start::kState;
+        options.initial_layout = Layout::identity(static_cast<int>(qubits));
+        const Plan plan = make_plan(circuit, machine, options);
+        dense += widest(plan) >= 3;
+        const auto name =
+            "seed " + std::to_string(seed) + ", k " + std::to_string(k) + ", rank bits " + std::to_string(rank_bits);
+        const double tolerance = test::tolerance(Precision::kDouble, circuit.depth());
+        ASSERT_LE(dense::max_difference(test::interpret(plan, start), expected), tolerance) << name;
+        test::VirtualRanks ranks(Precision::kDouble, qubits, rank_bits);
+        ASSERT_LE(dense::max_difference(ranks.run(plan, start), expected), tolerance) << name;
+      }
+    }
+  }
+  EXPECT_GT(dense, 400);
+}
+
+TEST(DenseForms, DeepTrotterStepsOnFewQubitsAreOneMatrix) {
+  for (const char* device : {"cpu", "h200"}) {
+    const Machine machine = find_machine(device);
+    for (std::uint32_t qubits = 3; qubits <= 5; ++qubits) {
+      const Circuit circuit = generate("heisenberg", {qubits, 20, 1});
+      PlanOptions options;
+      options.start = Start::kRandom;
+      const Plan plan = make_plan(circuit, machine, options);
+      EXPECT_EQ(widest(plan), static_cast<int>(qubits)) << device;
+      EXPECT_LE(plan.stages[0].sweeps[0].ops.size(), 3U) << device;
+      EXPECT_EQ(plan.gates, circuit.operation_count());
+    }
+  }
+}
+
+TEST(DenseForms, FewGatesOnManyQubitsStayGates) {
+  const Circuit circuit = generate("qft", {12, 0, 1});
+  PlanOptions options;
+  options.start = Start::kRandom;
+  EXPECT_EQ(widest(make_plan(circuit, find_machine("h200"), options)), 1);
+}
+
+void expect_not_dearer(const Circuit& circuit, const Machine& machine, const std::string& name) {
+  for (const Precision precision : {Precision::kSingle, Precision::kDouble}) {
+    PlanOptions options;
+    options.start = Start::kRandom;
+    options.precision = precision;
+    const PlanWork fused = plan_work(make_plan(circuit, machine, options));
+    options.disabled_passes = {"fuse_matrices"};
+    const PlanWork apart = plan_work(make_plan(circuit, machine, options));
+    EXPECT_EQ(fused.sweeps, apart.sweeps) << name;
+    EXPECT_LE(fused.sweep_seconds, apart.sweep_seconds * (1 + 1e-12)) << name;
+  }
+}
+
+TEST(DenseForms, TheChoiceNeverRaisesThePredictedTime) {
+  for (const char* device : {"cpu", "h200"}) {
+    const Machine machine = find_machine(device);
+    for (const GeneratorInfo& family : generators())
+      expect_not_dearer(generate(family.name, {22, std::min(family.default_depth, 6U), 1}), machine,
+                        std::string(device) + " " + std::string(family.name));
+    for (std::uint64_t seed = 1; seed <= 40; ++seed)
+      expect_not_dearer(block_circuit(8 + static_cast<std::uint32_t>(seed % 12), seed), machine,
+                        std::string(device) + ", seed " + std::to_string(seed));
+  }
+}
+
+}  // namespace
+}  // namespace qsim
