@@ -2,17 +2,22 @@
 // become plain terms, uncontrolled flips move to the end of the sweep.
 #include "cuda/items.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "base/bits.h"
+#include "cuda/canonical.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
 namespace {
 
 constexpr double kTiny = 1e-15;
+// Scaled forms grow the amplitudes; single precision would overflow past this.
+constexpr double kSmallestScale = 0x1p-60;
 
 /// U = scale diag(1, post) form diag(1, pre).
 struct Gauge {
@@ -85,9 +90,10 @@ class ItemMaker {
  public:
   ItemMaker(const Sweep& sweep, const std::vector<int>& coordinate_of) : sweep_(sweep), coordinate_of_(coordinate_of) {}
 
-  ItemList make() {
+  ItemList make(bool canonical) {
     read_operations();
     absorb();
+    if (canonical) decompose();
     return std::move(list_);
   }
 
@@ -209,6 +215,92 @@ class ItemMaker {
         block.matrix[r * order + c] = sum;
       }
     }
+  }
+
+  /// Blocks whose targets both go on into another block become rotations, phases and a sparse matrix; the other block
+  /// takes in the local factors to their left.
+  void decompose() {
+    std::vector<Item> items;
+    items.swap(list_.items);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      Item& item = items[i];
+      if (is_pair_block(item)) {
+        for (const std::uint8_t target : item.targets) {
+          if (waiting_[target]) take_in(item, *waiting_[target], false);
+          waiting_[target].reset();
+        }
+        if (goes_on(items, i, item.targets[0]) && goes_on(items, i, item.targets[1])) {
+          if (const std::optional<Canonical> parts = canonical_form(item.matrix)) {
+            add_canonical(item, *parts);
+            continue;
+          }
+        }
+      }
+      list_.items.push_back(std::move(item));
+    }
+  }
+
+  static bool is_pair_block(const Item& item) { return is_block(item) && item.targets.size() == 2; }
+
+  /// Whether what comes after item i on the coordinate is a block.
+  static bool goes_on(const std::vector<Item>& items, std::size_t i, std::uint8_t coordinate) {
+    while (++i < items.size()) {
+      if (((items[i].moves | items[i].looks) >> coordinate & 1) != 0) return is_pair_block(items[i]);
+    }
+    return false;
+  }
+
+  static Item local_item(std::uint8_t target, const Local& matrix) {
+    Item item;
+    item.kind = Item::Kind::kMatrix;
+    item.targets = {target};
+    item.moves = 1u << target;
+    item.matrix.assign(matrix.begin(), matrix.end());
+    return item;
+  }
+
+  void add_canonical(const Item& block, const Canonical& parts) {
+    for (std::size_t b = 0; b < 2; ++b) {
+      add_rotation(local_item(block.targets[b], parts.right[b]));
+      waiting_[block.targets[b]] = local_item(block.targets[b], parts.left[b]);
+    }
+    list_.scale *= parts.scale * std::polar(1.0, parts.z);
+    add_odd_phase(block.targets[0], block.targets[1], -2 * parts.z);
+    // Rows 0 and 3 are [c0, i s0; i s0, c0], rows 1 and 2 [c1, i s1; i s1, c1]; the larger cosine is divided out.
+    const double minus = parts.x - parts.y, plus = parts.x + parts.y;
+    const double divisor = std::max(std::cos(minus), std::cos(plus));
+    const auto cleaned = [&](double value) { return std::abs(value) < kTiny ? 0.0 : value / divisor; };
+    const double c[2] = {cleaned(std::cos(minus)), cleaned(std::cos(plus))};
+    const double s[2] = {cleaned(std::sin(minus)), cleaned(std::sin(plus))};
+    list_.scale *= divisor;
+    if (c[0] == 1 && c[1] == 1 && s[0] == 0 && s[1] == 0) return;
+    Item item;
+    item.kind = Item::Kind::kMatrix;
+    item.targets = block.targets;
+    item.moves = block.moves;
+    item.matrix.assign(16, 0);
+    for (std::size_t r = 0; r < 4; ++r) {
+      const std::size_t pair = r == 0 || r == 3 ? 0 : 1;
+      item.matrix[r * 4 + r] = c[pair];
+      item.matrix[r * 4 + (3 - r)] = Complex(0, s[pair]);
+    }
+    if (std::abs(list_.scale) < kSmallestScale) {
+      for (Complex& entry : item.matrix) entry *= list_.scale;
+      list_.scale = 1;
+    }
+    list_.items.push_back(std::move(item));
+  }
+
+  /// exp(i angle) where the two coordinates differ.
+  void add_odd_phase(unsigned a, unsigned b, double angle) {
+    if (std::abs(angle) < kTiny) return;
+    add_bit_phase(a, std::polar(1.0, angle));
+    add_bit_phase(b, std::polar(1.0, angle));
+    Item item;
+    item.kind = Item::Kind::kTerm;
+    item.term.mask = item.term.value = item.looks = 1u << a | 1u << b;
+    item.term.angle = -2 * angle;
+    list_.items.push_back(std::move(item));
   }
 
   unsigned coordinate(unsigned bit) const {
@@ -338,8 +430,7 @@ class ItemMaker {
   }
 
   void add_rotation(Item item) {
-    // Scaled forms grow the amplitudes; single precision would overflow past this.
-    if (std::abs(list_.scale) < 0x1p-60) {
+    if (std::abs(list_.scale) < kSmallestScale) {
       for (Complex& entry : item.matrix) entry *= list_.scale;
       list_.scale = 1;
       list_.items.push_back(std::move(item));
@@ -371,7 +462,8 @@ class ItemMaker {
   const Sweep& sweep_;
   const std::vector<int>& coordinate_of_;
   ItemList list_;
-  Index frame_ = 0;  // index bits flipped so far, to be flipped at the end
+  Index frame_ = 0;                                        // index bits flipped so far, to be flipped at the end
+  std::array<std::optional<Item>, kMaxTileBits> waiting_;  // local factors that no block has taken in yet
 };
 
 }  // namespace
@@ -387,8 +479,8 @@ bool commute(const Item& a, const Item& b) {
   return (a.moves & b.moves) == 0 || (a.kind == Item::Kind::kFlip && b.kind == Item::Kind::kFlip);
 }
 
-ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of) {
-  return ItemMaker(sweep, coordinate_of).make();
+ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, bool canonical) {
+  return ItemMaker(sweep, coordinate_of).make(canonical);
 }
 
 }  // namespace qsim::cuda

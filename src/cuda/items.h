@@ -43,7 +43,8 @@ struct ItemList {
   Coordinate frame = 0;  // coordinates flipped at the very end
 };
 
-/// `coordinate_of[bit]`: the coordinate of a local index bit, or -1 outside the tile.
-ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of);
+/// `coordinate_of[bit]`: the coordinate of a local index bit, or -1 outside the tile. With `canonical`, dense blocks of
+/// two targets become single-qubit rotations around their canonical parts.
+ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, bool canonical);
 
 }  // namespace qsim::cuda

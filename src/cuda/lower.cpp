@@ -8,6 +8,7 @@
 #include "cuda/items.h"
 #include "cuda/phases.h"
 #include "cuda/schedule.h"
+#include "cuda/work.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
@@ -34,7 +35,7 @@ class Lowering {
     program_.reads = sweep_.reads;
     choose_bits();
     set_births();
-    const ItemList list = make_items(sweep_, coordinate_of_);
+    const ItemList list = make_items(sweep_, coordinate_of_, options_.canonical);
     ScheduleLimits limits{program_.bits, options_.register_bits, live_coordinates(), low_coordinates(program_.active)};
     const std::vector<EpochPlan> plans = schedule(list, limits);
     for (const EpochPlan& plan : plans) add_epoch(list, plan);
@@ -435,6 +436,16 @@ class Lowering {
 
 }  // namespace
 
-TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options) { return Lowering(sweep, options).lower(); }
+TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options) {
+  TileProgram program = Lowering(sweep, options).lower();
+  const bool blocks = std::any_of(sweep.ops.begin(), sweep.ops.end(), [](const PlanOp& op) {
+    return op.form == Form::kMatrix && op.target_count == 2 && op.control_mask == 0;
+  });
+  if (!options.canonical || !blocks) return program;
+  LowerOptions as_they_are = options;
+  as_they_are.canonical = false;
+  TileProgram other = Lowering(sweep, as_they_are).lower();
+  return work_of(other) < work_of(program) ? other : program;
+}
 
 }  // namespace qsim::cuda

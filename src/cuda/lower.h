@@ -10,7 +10,8 @@ struct LowerOptions {
   std::uint32_t local_bits = 0;
   Index outside = 0;  // bits that must not become part of the tile: a chunk view fixes them
   int register_bits = 4;
-  int max_bits = 12;  // tiles are filled up to this many bits where there are enough tiles
+  int max_bits = 12;       // tiles are filled up to this many bits where there are enough tiles
+  bool canonical = false;  // blocks of two targets may become their canonical form, where that is less work
 };
 
 TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options);

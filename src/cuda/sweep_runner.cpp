@@ -162,6 +162,8 @@ class Runner final : public SweepRunner {
     options.outside = outside;
     options.register_bits = register_bits(Real{});
     options.max_bits = register_bits(Real{}) + kMaxThreadBits;
+    const bool compile = jit_ && (mode_ == JitMode::kOnly || memory_.local_bits >= kCompileBits);
+    options.canonical = compile;  // the interpreter does whole blocks faster
     const TileProgram program = lower_sweep(sweep, options);
     std::optional<EncodedSweep<Real>> encoded = encode<Real>(program);
     if (!encoded || padded(encoded->tables.bytes.size()) > memory_.table_bytes) {
@@ -176,7 +178,6 @@ class Runner final : public SweepRunner {
     Part part{std::move(*encoded), program.tile_bits, 0, 0, {}, {}};
     if (jit_) {
       part.generated = generate(program);
-      const bool compile = mode_ == JitMode::kOnly || memory_.local_bits >= kCompileBits;
       ask_for_kernel(part, !compile);
     }
     variant.parts.push_back(std::move(part));

@@ -43,6 +43,7 @@ std::vector<Complex> emulate_plan(const Plan& plan, std::vector<Complex> state, 
       const Index spare = low_mask(plan.local_bits()) & ~used;
       const Index chunk = chunked && spare != 0 ? spare & (~spare + 1) : 0;
       options.outside = chunk;
+      options.canonical = chunked;
       const TileProgram program = lower_sweep(sweep, options);
       test::emulate(program, state, chunk, 0);
       if (chunk != 0) test::emulate(program, state, chunk, chunk);
