@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numeric>
 
 #include "base/bits.h"
 #include "cuda/addresses.h"
 #include "cuda/generate_prelude.h"
+#include "cuda/work.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
@@ -34,6 +37,7 @@ class Generator {
     registers_ = 1u << program.register_bits;
     amplitude_bytes_ = double_ ? 16 : 8;
     name_.resize(registers_);
+    deferred_.resize(registers_);
     reset_names();
     out_.shared_bytes = amplitude_bytes_ << program.bits;
   }
@@ -42,7 +46,15 @@ class Generator {
     begin();
     for (std::size_t e = 0; e < program_.epochs.size(); ++e) {
       epoch_ = &program_.epochs[e];
-      for (const TileOp& op : epoch_->ops) guarded(op);
+      for (const TileOp& op : epoch_->ops) {
+        if (is_deferred(op)) {
+          defer(op);
+          continue;
+        }
+        if (op.kind != TileOpKind::kPair && op.kind != TileOpKind::kMultiply) multiply_deferred();
+        guarded(op);
+      }
+      multiply_deferred();
       if (e + 1 < program_.epochs.size()) regroup(regroup_columns(program_, e));
     }
     store();
@@ -66,6 +78,7 @@ class Generator {
     return fmt::format("p.d[{}]", out_.reals.size() - 1);
   }
   std::string complex_arg(Complex value) {
+    if (out_.reals.size() % 2 != 0) out_.reals.push_back(0);  // both parts are loaded at once
     const std::string re = real_arg(value.real());
     return "mk(" + re + "," + real_arg(value.imag()) + ")";
   }
@@ -114,7 +127,7 @@ class Generator {
     line(
         "extern \"C\" __global__ void __launch_bounds__({}, {}) sweep(const __grid_constant__ P p, u64 base0, u64 "
         "first_tile) {{",
-        threads, 512 / threads);
+        threads, (amplitude_bytes_ * registers_ > 128 ? 512 : 1024) / threads);
     line("extern __shared__ __align__(16) char tile[];");
     line("__shared__ C F[{}];", std::max<std::size_t>(program_.tile_factors.size(), 1));
     line("__shared__ double scratch[32];");
@@ -128,8 +141,7 @@ class Generator {
     for (std::uint32_t j = 0; j < registers_; ++j) line("C a{} = mk(0, 0);", j);
     load();
     if (!program_.tile_factors.empty()) {
-      line("for (u32 f = t / 32 + t % 32 * {}; f < {}; f += {}) {{", threads / 32, program_.tile_factors.size(),
-           threads);
+      line("for (u32 f = t; f < {}; f += {}) {{", program_.tile_factors.size(), threads);
       line("double sum = 0, s, c;");
       line(
           "for (u32 i = p.angle_begin[f]; i < p.angle_begin[f + 1]; ++i) {{ Angle g = p.angles[i]; if ((base & g.mask) "
@@ -253,46 +265,50 @@ class Generator {
     }
   }
 
-  /// One line of a matrix-vector product: what += coefficient * in, parts that are exactly 0 left out.
-  void add_product(std::string& text, const char* part, const std::string& coefficient, const std::string& in,
-                   bool& first) const {
-    if (first)
-      text += fmt::format("o.{} = {} * {};", part, coefficient, in);
-    else
-      text += fmt::format("o.{0} = fma({1}, {2}, o.{0});", part, coefficient, in);
-    first = false;
-  }
-
-  /// A function that multiplies its 2^t arguments by `matrix`; returns its name.
+  /// A function that multiplies its `order` arguments by `matrix`, whose entries are e0, e1, ... from the first of its
+  /// own reals on; returns its name. Parts that are exactly 0 are left out.
   std::string matrix_function(const std::vector<Complex>& matrix, std::size_t order) {
     const std::string name = fmt::format("m{}", function_count_++);
-    std::string text = "INLINE void " + name + "(const P& p";
-    for (std::size_t c = 0; c < order; ++c) text += fmt::format(", C& x{}", c);
-    text += ") {";
-    for (std::size_t c = 0; c < order; ++c) text += fmt::format("C y{0} = x{0};", c);
-    text += "C o;\n";
-    constexpr double kTiny = 1e-17;
-    for (std::size_t r = 0; r < order; ++r) {
-      bool first_x = true, first_y = true;
-      for (std::size_t c = 0; c < order; ++c) {
-        const Complex entry = matrix[r * order + c];
-        const std::string in = fmt::format("y{}", c);
-        if (std::abs(entry.real()) > kTiny) {
-          const std::string re = real_arg(entry.real());
-          add_product(text, "x", re, in + ".x", first_x);
-          add_product(text, "y", re, in + ".y", first_y);
-        }
-        if (std::abs(entry.imag()) > kTiny) {
-          const std::string im = real_arg(entry.imag());
-          add_product(text, "x", "-" + im, in + ".y", first_x);
-          add_product(text, "y", im, in + ".x", first_y);
-        }
-      }
-      if (first_x) text += "o.x = 0; o.y = 0;";
-      text += fmt::format("x{} = o;\n", r);
+    std::string head = "INLINE void " + name + "(", text = ") {";
+    for (std::size_t c = 0; c < order; ++c) {
+      head += fmt::format("{}C& x{}", c == 0 ? "" : ", ", c);
+      text += fmt::format("C y{0} = x{0};", c);
     }
-    functions_ += text + "}\n";
+    text += "\n";
+    entries_.clear();
+    for (std::size_t r = 0; r < order; ++r) {
+      std::size_t unit = order;  // a column whose entry is 1 needs no multiplication
+      for (std::size_t c = 0; c < order && unit == order; ++c) {
+        if (matrix[r * order + c] == Complex(1)) unit = c;
+      }
+      bool empty = unit == order;
+      if (!empty) text += fmt::format("x{} = y{};", r, unit);
+      for (std::size_t c = 0; c < order; ++c) {
+        if (c != unit) add_entry(text, matrix[r * order + c], r, c, empty);
+      }
+      if (empty) text += fmt::format("x{} = mk(0, 0);", r);
+      text += "\n";
+    }
+    for (std::size_t e = 0; e < entries_.size(); ++e) head += fmt::format(", R e{}", e);
+    functions_ += head + text + "}\n";
     return name;
+  }
+
+  /// Row r += entry * column c.
+  void add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, bool& empty) {
+    constexpr double kNothing = 1e-17;
+    const auto add = [&](double part, const char* sign, char first, char second) {
+      if (std::abs(part) <= kNothing) return;
+      const std::size_t e = entries_.size();
+      entries_.push_back(real_arg(part));
+      text += empty
+                  ? fmt::format("x{0}.x = {1}e{2} * y{3}.{4}; x{0}.y = e{2} * y{3}.{5};", r, sign, e, c, first, second)
+                  : fmt::format("x{0}.x = fma({1}e{2}, y{3}.{4}, x{0}.x); x{0}.y = fma(e{2}, y{3}.{5}, x{0}.y);", r,
+                                sign, e, c, first, second);
+      empty = false;
+    };
+    add(entry.real(), "", 'x', 'y');
+    add(entry.imag(), "-", 'y', 'x');
   }
 
   void open_threads(const TileOp& op) {
@@ -301,19 +317,32 @@ class Generator {
 
   void matrix(const TileOp& op, std::vector<std::uint8_t> slots) {
     const std::size_t order = std::size_t{1} << slots.size();
+    if (out_.reals.size() % 2 != 0) out_.reals.push_back(0);
     const std::string function = matrix_function(op.matrix, order);
     open_threads(op);
+    const bool held = hold_entries(op, order);
     for (std::uint32_t j = 0; j < registers_; ++j) {
       if ((op.set >> j & 1) == 0) continue;
-      std::string call = function + "(p";
+      std::string call = function + "(";
       for (std::size_t r = 0; r < order; ++r) {
         std::uint32_t place = j;
         for (std::size_t s = 0; s < slots.size(); ++s) place |= static_cast<std::uint32_t>(r >> s & 1) << slots[s];
-        call += "," + a(place);
+        call += (r == 0 ? "" : ",") + a(place);
       }
+      for (std::size_t e = 0; e < entries_.size(); ++e) call += held ? fmt::format(",h{}", e) : "," + entries_[e];
       line("{});", call);
     }
     line("}}");
+  }
+
+  /// Entries of a matrix that is used several times stay in registers where there is room: arithmetic in single
+  /// precision leaves no issue slots for loading them each time, and the compiler would.
+  bool hold_entries(const TileOp& op, std::size_t order) {
+    constexpr std::size_t kMostHeld = 32;
+    if (double_ || entries_.size() > kMostHeld || count_bits(op.set) < 2 || order < 4) return false;
+    line("const R* const held = &{} + hidden_zero(t, first_tile);", entries_.front());
+    for (std::size_t e = 0; e < entries_.size(); ++e) line("const R h{0} = held[{0}];", e);
+    return true;
   }
 
   void swap(const TileOp& op, bool conditional) {
@@ -331,11 +360,42 @@ class Generator {
   }
 
   // -- phases
-  static bool is_constant(const Factor& factor) { return factor.table < 0 && factor.tile < 0 && factor.cross.empty(); }
+  /// Keeps constant phases aside: those of several operations are one multiplication. Registers that the same factors
+  /// of the same operations meet share a constant, whatever the angles are.
+  void defer(const TileOp& op) {
+    const auto number = static_cast<std::uint32_t>(deferred_count_++);
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      Deferred& mine = deferred_[j];
+      const std::uint32_t quarter = (j >> op.slots[0] & 1) | (j >> op.slots[1] & 1) << 1;
+      for (std::uint32_t f = 0; f < 4; ++f) {
+        if (!op.factor[f].present) continue;
+        const bool applies = op.kind == TileOpKind::kMultiply ? (op.set >> j & 1) != 0 : (quarter & f) == f;
+        if (!applies || plain_of(op.factor[f].constant) == Plain::kOne) continue;
+        mine.factors.push_back(number * 4 + f);
+        mine.value *= op.factor[f].constant;
+      }
+    }
+  }
+
+  void multiply_deferred() {
+    std::map<std::vector<std::uint32_t>, std::uint32_t> sets;  // factors -> registers
+    for (std::uint32_t j = 0; j < registers_; ++j) sets[deferred_[j].factors] |= 1u << j;
+    for (const auto& [factors, set] : sets) {
+      if (!factors.empty()) multiply_constant(set, deferred_[log2_exact(set & (~set + 1))].value);
+    }
+    deferred_.assign(registers_, {});
+  }
 
   void multiply_constant(std::uint32_t set, Complex value) {
     const Plain plain = plain_of(value);
     if (plain == Plain::kOne || set == 0) return;
+    if (plain == Plain::kNo && value.imag() == 0) {
+      const std::string scale = real_arg(value.real());
+      for (std::uint32_t j = 0; j < registers_; ++j) {
+        if (set >> j & 1) line("{0}.x *= {1}; {0}.y *= {1};", a(j), scale);
+      }
+      return;
+    }
     std::string argument;
     if (plain == Plain::kNo) argument = complex_arg(value);
     for (std::uint32_t j = 0; j < registers_; ++j) {
@@ -380,18 +440,6 @@ class Generator {
     for (std::uint32_t j = 0; j < registers_; ++j) {
       set[(j >> op.slots[0] & 1) | (j >> op.slots[1] & 1) << 1] |= 1u << j;
     }
-    const bool constant =
-        std::all_of(op.factor.begin(), op.factor.end(), [](const Factor& f) { return !f.present || is_constant(f); });
-    if (constant) {
-      for (std::uint32_t v = 0; v < 4; ++v) {
-        Complex value = op.factor[0].present ? op.factor[0].constant : 1;
-        for (std::uint32_t f = 1; f < 4; ++f) {
-          if (op.factor[f].present && (v & f) == f) value *= op.factor[f].constant;
-        }
-        multiply_constant(set[v], value);
-      }
-      return;
-    }
     line("{{");
     for (std::uint32_t f = 0; f < 4; ++f) {
       if (op.factor[f].present) factor_variable(fmt::format("f{}", f), op.factor[f]);
@@ -414,13 +462,6 @@ class Generator {
 
   void multiply(const TileOp& op) {
     const Factor& factor = op.factor[0];
-    if (is_constant(factor) && factor.constant.imag() == 0 && plain_of(factor.constant) == Plain::kNo) {
-      const std::string scale = real_arg(factor.constant.real());
-      for (std::uint32_t j = 0; j < registers_; ++j) {
-        if (op.set >> j & 1) line("{0}.x *= {1}; {0}.y *= {1};", a(j), scale);
-      }
-      return;
-    }
     if (is_constant(factor)) return multiply_constant(op.set, factor.constant);
     line("{{");
     factor_variable("g", factor);
@@ -447,11 +488,29 @@ class Generator {
     return sum;
   }
 
-  void write_tile(const std::string& address, const std::vector<Coordinate>& slots, bool own_places, bool within_warp) {
-    if (tile_read_ && (others_read_ || !own_places)) line("__syncthreads();");
+  /// Bits that a thread's address may have.
+  std::uint32_t address_bits(const std::vector<Coordinate>& columns) const {
+    return std::accumulate(columns.begin(), columns.end(), 0u, std::bit_or<>()) * amplitude_bytes_;
+  }
+
+  /// Places of a thread's registers in the tile. What `taken` bits share with a register's is XORed, once for all
+  /// registers that share alike; the rest is a displacement that costs nothing.
+  std::vector<std::string> tile_places(const std::string& address, std::uint32_t taken,
+                                       const std::vector<Coordinate>& slots) {
+    std::map<std::uint32_t, std::string> shared;
+    std::vector<std::string> places;
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      line("*(C*)(tile + ({} ^ {}u)) = {};", address, slot_address(slots, j), a(j));
+      const std::uint32_t all = slot_address(slots, j), common = all & taken;
+      const auto [found, is_new] = shared.try_emplace(common, fmt::format("{}_{}", address, common));
+      if (is_new) line("char* const {} = tile + ({} ^ {}u);", found->second, address, common);
+      places.push_back(fmt::format("*(C*)({} + {}u)", found->second, all & ~taken));
     }
+    return places;
+  }
+
+  void write_tile(const std::vector<std::string>& places, bool own_places, bool within_warp) {
+    if (tile_read_ && (others_read_ || !own_places)) line("__syncthreads();");
+    for (std::uint32_t j = 0; j < registers_; ++j) line("{} = {};", places[j], a(j));
     line("{};", within_warp ? "__syncwarp()" : "__syncthreads()");
     tile_read_ = true;
     others_read_ = false;
@@ -459,16 +518,17 @@ class Generator {
 
   void regroup(const Regroup& columns) {
     line("{{ u32 w = ({}) ^ {}u;", thread_address(columns.write_thread), columns.offset * amplitude_bytes_);
+    std::uint32_t taken = address_bits(columns.write_thread) | columns.offset * amplitude_bytes_;
     for (const auto& [guard, offset] : columns.guarded) {
       const std::string mask = int_arg(guard.mask);
       line("if ((base & {}) == {}) w ^= {}u;", mask, int_arg(guard.value), offset * amplitude_bytes_);
+      taken |= offset * amplitude_bytes_;
     }
-    write_tile("w", columns.write_slot, columns.own_places, columns.within_warp);
+    write_tile(tile_places("w", taken, columns.write_slot), columns.own_places, columns.within_warp);
     reset_names();
     line("u32 r = {};", thread_address(columns.read_thread));
-    for (std::uint32_t j = 0; j < registers_; ++j) {
-      line("a{} = *(C*)(tile + (r ^ {}u));", j, slot_address(columns.read_slot, j));
-    }
+    const std::vector<std::string> places = tile_places("r", address_bits(columns.read_thread), columns.read_slot);
+    for (std::uint32_t j = 0; j < registers_; ++j) line("a{} = {};", j, places[j]);
     line("}}");
   }
 
@@ -513,7 +573,7 @@ class Generator {
       targets |= 1u << i;
     }
     line("{{ u32 w = {};", thread_address(thread_columns));
-    write_tile("w", slot_columns, true, false);
+    write_tile(tile_places("w", address_bits(thread_columns), slot_columns), true, false);
     others_read_ = true;
     const std::size_t order = std::size_t{1} << op.targets.size();
     // Row part and address part of the thread, then of each register.
@@ -604,11 +664,20 @@ class Generator {
     line("}} }}\nif (p.norm != 0) add_norm(p.norm, norm, scratch);");
   }
 
+  /// What a register must still be multiplied with, and by which factors of which operations.
+  struct Deferred {
+    std::vector<std::uint32_t> factors;
+    Complex value{1};
+  };
+
   const TileProgram& program_;
   const Epoch* epoch_ = nullptr;
   GeneratedSweep out_;
+  std::vector<Deferred> deferred_;
+  std::size_t deferred_count_ = 0;
   std::string functions_, body_;
-  std::vector<std::uint32_t> name_;  // variable that holds each register
+  std::vector<std::string> entries_;  // arguments of the latest matrix function
+  std::vector<std::uint32_t> name_;   // variable that holds each register
   bool double_ = true, tile_read_ = false, others_read_ = false;
   std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
   std::size_t function_count_ = 0, dense_used_ = 0;

@@ -12,8 +12,11 @@
 #include "cuda/generate.h"
 #include "cuda/jit.h"
 #include "cuda/lower.h"
+#include "cuda_emulator.h"
+#include "cuda_host_kernel.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
+#include "support/dense.h"
 #include "support/random_circuit.h"
 
 namespace qsim {
@@ -42,6 +45,7 @@ std::vector<TileProgram> programs_of(const Circuit& circuit, Precision precision
       lower.local_bits = plan.local_bits();
       lower.register_bits = precision == Precision::kDouble ? 4 : 5;
       lower.max_bits = precision == Precision::kDouble ? 12 : 13;
+      lower.canonical = true;
       programs.push_back(lower_sweep(specialize(sweep, plan, 0), lower));
     }
   }
@@ -79,6 +83,46 @@ TEST(CudaGenerate, RandomSweepsCompile) {
     const auto programs = programs_of(circuit, precision, seed % 3 == 0 ? Start::kRandom : Start::kZero);
     const CompiledKernel kernel = nvrtc->compile(generate(programs.back()).source, 90);
     EXPECT_FALSE(kernel.cubin.empty()) << kernel.log;
+  }
+}
+
+/// The text's effect on a random state against that of the program, which the emulator has.
+void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t seed) {
+  std::vector<Complex> expected = dense::random_state(bits, seed), state = expected;
+  test::emulate(program, expected);
+  test::run_generated(program, state);
+  const double tolerance = program.precision == Precision::kDouble ? 1e-13 : 3e-5;
+  double worst = 0;
+  for (Index i = 0; i < state.size(); ++i) {
+    const double difference = std::abs(state[i] - expected[i]);
+    if (!(difference <= worst)) worst = difference;
+  }
+  EXPECT_LE(worst, tolerance) << "seed " << seed;
+}
+
+TEST(CudaGenerate, TextsDoOnTheHostWhatProgramsSay) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  std::uint64_t seed = 0;
+  for (const char* const family : {"qft", "random", "qv", "ising"}) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      const Circuit circuit = generate(family, GeneratorOptions{14, 0, 1});
+      const std::vector<TileProgram> programs = programs_of(circuit, precision, Start::kRandom);
+      ++seed;
+      expect_same_effect(programs[seed % programs.size()], 14, seed);
+    }
+  }
+}
+
+TEST(CudaGenerate, TextsOfRandomCircuitsDoOnTheHostWhatProgramsSay) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    test::RandomCircuitOptions options;
+    options.qubits = 9 + 2 * static_cast<unsigned>(seed);
+    options.seed = seed;
+    const Precision precision = seed % 2 == 0 ? Precision::kDouble : Precision::kSingle;
+    const auto programs =
+        programs_of(test::random_circuit(options), precision, seed % 3 == 0 ? Start::kRandom : Start::kZero);
+    expect_same_effect(programs.front(), options.qubits, seed);
   }
 }
 

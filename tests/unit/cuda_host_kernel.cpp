@@ -1,0 +1,149 @@
+// The text is wrapped in a few lines that stand for what CUDA has built in, compiled to a shared library and loaded.
+#include "cuda_host_kernel.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <stdexcept>
+#include <string>
+
+#include "base/bits.h"
+
+namespace qsim::test {
+namespace {
+
+constexpr const char* kBuiltIn = R"(
+#include <barrier>
+#include <cmath>
+#include <memory>
+#include <thread>
+#include <vector>
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __grid_constant__
+#define __launch_bounds__(threads, blocks)
+#define __align__(bytes)
+struct alignas(16) double2 { double x, y; };
+struct alignas(8) float2 { float x, y; };
+struct Three { unsigned x; };
+static thread_local Three threadIdx;
+static Three blockIdx, blockDim;
+static char tile[1 << 17] __attribute__((aligned(16)));
+static std::unique_ptr<std::barrier<>> block_barrier;
+static std::vector<std::unique_ptr<std::barrier<>>> warp_barrier;
+static void __syncthreads() { block_barrier->arrive_and_wait(); }
+static void __syncwarp() { warp_barrier[threadIdx.x / 32]->arrive_and_wait(); }
+static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static void sincospi(double x, double* s, double* c) { *s = std::sin(x * M_PI); *c = std::cos(x * M_PI); }
+template <class T> static T __ldcs(const T* p) { return *p; }
+template <class T> static T __ldg(const T* p) { return *p; }
+template <class T> static void __stcs(T* p, T value) { *p = value; }
+static double __shfl_down_sync(unsigned, double x, int) { return x; }  // norms are not asked for
+static unsigned long long atomicAdd(unsigned long long* p, unsigned long long x) { return *p += x; }
+using std::fma;
+)";
+
+constexpr const char* kRunner = R"(
+extern "C" void run_block(const void* arguments, unsigned threads, u64 base) {
+  const P& p = *static_cast<const P*>(arguments);
+  blockDim.x = threads;
+  block_barrier = std::make_unique<std::barrier<>>(threads);
+  warp_barrier.clear();
+  for (unsigned w = 0; w < threads / 32; ++w) warp_barrier.push_back(std::make_unique<std::barrier<>>(32));
+  std::vector<std::thread> all;
+  for (unsigned t = 0; t < threads; ++t) all.emplace_back([&, t] { threadIdx.x = t; sweep(p, base, 0); });
+  for (std::thread& one : all) one.join();
+}
+)";
+
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+}
+
+using RunBlock = void (*)(const void*, unsigned, unsigned long long);
+
+class Library {
+ public:
+  explicit Library(std::string source) {
+    replace_all(source, "extern __shared__ __align__(16) char tile[];", "");
+    replace_all(source, "__shared__", "static");
+    char folder[] = "/tmp/qsim_host_kernel_XXXXXX";
+    if (mkdtemp(folder) == nullptr) throw std::runtime_error("no folder for a host kernel");
+    folder_ = folder;
+    std::ofstream(folder_ + "/sweep.cpp") << kBuiltIn << source << kRunner;
+    const std::string command =
+        "cd " + folder_ + " && c++ -std=c++20 -O0 -w -shared -fPIC -pthread sweep.cpp -o sweep.so";
+    if (std::system(command.c_str()) != 0) throw std::runtime_error("a generated kernel does not compile for the host");
+    handle_ = dlopen((folder_ + "/sweep.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_ == nullptr) throw std::runtime_error(dlerror());
+    run_block = reinterpret_cast<RunBlock>(dlsym(handle_, "run_block"));
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library() {
+    if (handle_ != nullptr) dlclose(handle_);
+    std::filesystem::remove_all(folder_);
+  }
+  RunBlock run_block = nullptr;
+
+ private:
+  std::string folder_;
+  void* handle_ = nullptr;
+};
+
+struct Angle {
+  unsigned long long mask;
+  double half_turns;
+};
+
+template <class Real>
+void run(const cuda::TileProgram& program, std::vector<Complex>& state) {
+  const cuda::GeneratedSweep generated = cuda::generate(program);
+  const Library library(generated.source);
+  std::vector<std::complex<Real>> memory(state.begin(), state.end()), tables, dense;
+  for (const auto& table : program.tables) tables.insert(tables.end(), table.begin(), table.end());
+  for (const cuda::Epoch& epoch : program.epochs) {
+    for (const cuda::TileOp& op : epoch.ops) {
+      if (op.kind == cuda::TileOpKind::kDense) dense.insert(dense.end(), op.matrix.begin(), op.matrix.end());
+    }
+  }
+  std::vector<Angle> angles;
+  std::vector<std::uint32_t> begin;
+  for (const auto& terms : program.tile_factors) {
+    begin.push_back(static_cast<std::uint32_t>(angles.size()));
+    for (const cuda::TileTerm& term : terms) angles.push_back({term.mask, term.angle / std::numbers::pi});
+  }
+  begin.push_back(static_cast<std::uint32_t>(angles.size()));
+  const void* const pointers[cuda::kGeneratedPointers] = {memory.data(), tables.data(), angles.data(),
+                                                          begin.data(),  dense.data(),  nullptr};
+  std::vector<std::byte> arguments(sizeof pointers + generated.ints.size() * 8 + (generated.reals.size() + 1) * 8);
+  std::memcpy(arguments.data(), pointers, sizeof pointers);
+  std::memcpy(arguments.data() + sizeof pointers, generated.ints.data(), generated.ints.size() * 8);
+  const std::vector<Real> reals(generated.reals.begin(), generated.reals.end());
+  std::memcpy(arguments.data() + sizeof pointers + generated.ints.size() * 8, reals.data(),
+              reals.size() * sizeof(Real));
+  for (Index number = 0; number < Index{1} << count_bits(program.tile_bits); ++number) {
+    library.run_block(arguments.data(), 1u << program.thread_bits(), deposit_bits(number, program.tile_bits));
+  }
+  state.assign(memory.begin(), memory.end());
+}
+
+}  // namespace
+
+bool host_compiler_exists() { return std::system("c++ --version > /dev/null 2>&1") == 0; }
+
+void run_generated(const cuda::TileProgram& program, std::vector<Complex>& state) {
+  if (program.precision == Precision::kDouble)
+    run<double>(program, state);
+  else
+    run<float>(program, state);
+}
+
+}  // namespace qsim::test
