@@ -1,6 +1,8 @@
-// Random circuits, planned in every way, on the GPU against the CPU. QSIM_CUDA_CIRCUITS sets how many.
+// Random circuits, planned in every way, on the GPU against the CPU. QSIM_CUDA_CIRCUITS says how many are interpreted
+// in each precision, QSIM_CUDA_COMPILED how many are compiled, QSIM_CUDA_QUBITS how many qubits they have at most.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +14,11 @@
 
 namespace qsim {
 namespace {
+
+std::uint64_t wanted(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
 
 std::vector<Complex> run(Backend& backend, const Plan& plan, const std::vector<Sweep>& sweeps, Precision precision) {
   const std::uint32_t bits = plan.local_bits();
@@ -38,7 +45,9 @@ std::vector<Complex> run(Backend& backend, const Plan& plan, const std::vector<S
 
 void compare(std::uint64_t seed, Backend& cuda, Backend& cpu, Precision precision) {
   test::RandomCircuitOptions circuit_options;
-  circuit_options.qubits = 3 + static_cast<unsigned>(seed * 7 % (seed % 50 == 0 ? 20 : 13));
+  // One in fifty has up to 24 qubits.
+  const std::uint64_t qubits = 3 + seed * 7 % (seed % 50 == 0 ? 22 : 13);
+  circuit_options.qubits = static_cast<unsigned>(std::min(qubits, wanted("QSIM_CUDA_QUBITS", 24)));
   circuit_options.operations = 20 + static_cast<unsigned>(seed % 5) * 20;
   circuit_options.seed = seed;
   const Circuit circuit = test::random_circuit(circuit_options);
@@ -74,10 +83,10 @@ void compare_all(Precision precision, const char* jit) {
   }
   BackendOptions cpu_options;
   const auto cpu = make_cpu_backend(cpu_options);
-  const char* const wanted = std::getenv("QSIM_CUDA_CIRCUITS");
+  const std::uint64_t interpreted = wanted("QSIM_CUDA_CIRCUITS", 160);
   // Compiling takes its time: an eighth of the circuits.
-  const std::uint64_t all = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 160;
-  const std::uint64_t circuits = options.jit == "only" ? (all + 7) / 8 : all;
+  const std::uint64_t compiled = wanted("QSIM_CUDA_COMPILED", (interpreted + 7) / 8);
+  const std::uint64_t circuits = options.jit == "only" ? compiled : interpreted;
   for (std::uint64_t seed = 1; seed <= circuits && !testing::Test::HasFailure(); ++seed) {
     compare(seed, *cuda, *cpu, precision);
   }
