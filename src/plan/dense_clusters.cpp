@@ -17,7 +17,7 @@ namespace {
 
 // A matrix on more than two wires must save that much of a sweep's arithmetic: it takes tables and, on a GPU, time to
 // compile.
-constexpr double kWorthwhile = 0.97;
+constexpr double kWorthwhile = 0.95;
 constexpr std::size_t kLongSweep = 2000;  // steps; longer ones try half as much, so that planning stays fast
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
