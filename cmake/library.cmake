@@ -1,5 +1,6 @@
 # The library target qsim::qsim. A folder's files are picked up by name; options pick folders.
-set(qsim_folders base circuit qasm optimizer plan device comm cpu null runtime simulator batch bench cli/io cli)
+set(qsim_folders base circuit qasm optimizer plan/lower plan/timeline plan/search plan/sweep plan device comm cpu null runtime
+    simulator batch bench cli/io cli)
 set(qsim_sources "")
 foreach(folder ${qsim_folders})
   file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cpp)

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "plan/known.h"
-#include "plan/lower.h"
+#include "plan/lower/known.h"
+#include "plan/lower/lower.h"
 
 namespace qsim {
 

@@ -7,8 +7,8 @@
 
 #include "base/bits.h"
 #include "plan/builder.h"
-#include "plan/lower_optimized.h"
-#include "plan/merge_terms.h"
+#include "plan/lower/lower_optimized.h"
+#include "plan/lower/merge_terms.h"
 #include "plan/planners.h"
 
 namespace qsim {

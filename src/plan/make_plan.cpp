@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "plan/planners.h"
-#include "plan/search.h"
+#include "plan/search/search.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plan/builder.h"
-#include "plan/lower_optimized.h"
+#include "plan/lower/lower_optimized.h"
 #include "plan/planners.h"
 #include "qsim/error.h"
 

@@ -1,7 +1,7 @@
 // The strategies behind make_plan.
 #pragma once
 
-#include "plan/lower.h"
+#include "plan/lower/lower.h"
 #include "qsim/plan.h"
 
 namespace qsim {

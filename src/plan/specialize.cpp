@@ -1,7 +1,7 @@
 // What a sweep means on one rank: everything about global bits becomes a constant.
 #include <cmath>
 
-#include "plan/lower.h"
+#include "plan/lower/lower.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
 

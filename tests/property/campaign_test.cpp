@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "plan/lower_optimized.h"
+#include "plan/lower/lower_optimized.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
 #include "support/dense.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "plan/lower_optimized.h"
+#include "plan/lower/lower_optimized.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
 #include "support/dense.h"

@@ -5,10 +5,10 @@
 #include <numbers>
 
 #include "base/bits.h"
-#include "plan/known.h"
-#include "plan/lower.h"
-#include "plan/lower_optimized.h"
-#include "plan/merge_terms.h"
+#include "plan/lower/known.h"
+#include "plan/lower/lower.h"
+#include "plan/lower/lower_optimized.h"
+#include "plan/lower/merge_terms.h"
 #include "qsim/error.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/sweep_elements.h"
+#include "plan/sweep/sweep_elements.h"
 
 namespace qsim {
 

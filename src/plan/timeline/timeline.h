@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/lower.h"
+#include "plan/lower/lower.h"
 
 namespace qsim {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "optimizer/single_qubit.h"
-#include "plan/lower.h"
+#include "plan/lower/lower.h"
 
 namespace qsim {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "plan/set_search.h"
+#include "plan/search/set_search.h"
 
 namespace qsim {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/set_problem.h"
+#include "plan/search/set_problem.h"
 
 namespace qsim {
 

@@ -1,5 +1,5 @@
 // The group of wires is found by local search on how far it gets on its own.
-#include "plan/early_phase.h"
+#include "plan/search/early_phase.h"
 
 #include <algorithm>
 #include <bit>

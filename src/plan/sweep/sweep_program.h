@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/set_problem.h"
-#include "plan/sweep_elements.h"
-#include "plan/timeline.h"
+#include "plan/search/set_problem.h"
+#include "plan/sweep/sweep_elements.h"
+#include "plan/timeline/timeline.h"
 
 namespace qsim {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/timeline.h"
+#include "plan/timeline/timeline.h"
 #include "qsim/plan.h"
 
 namespace qsim {

@@ -1,10 +1,10 @@
 // Recognises cheap forms in matrices; everything here works on matrices of order 2..64.
-#include "plan/matrix_forms.h"
+#include "plan/lower/matrix_forms.h"
 
 #include <bit>
 #include <cmath>
 
-#include "plan/lower.h"
+#include "plan/lower/lower.h"
 
 namespace qsim {
 namespace {

@@ -1,5 +1,5 @@
 // Building a timeline: pending 1-qubit products, frames of bit flips, basis changes that make every control a diagonal.
-#include "plan/timeline.h"
+#include "plan/timeline/timeline.h"
 
 #include <bit>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "plan/basis_change.h"
-#include "plan/matrix_forms.h"
+#include "plan/lower/basis_change.h"
+#include "plan/lower/matrix_forms.h"
 
 namespace qsim {
 namespace {

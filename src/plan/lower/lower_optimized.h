@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/lower.h"
+#include "plan/lower/lower.h"
 
 namespace qsim {
 

@@ -1,5 +1,5 @@
 // Stages are sets of a SetProblem as large as a shard: the same search as for sweeps, one level up.
-#include "plan/search_stages.h"
+#include "plan/search/search_stages.h"
 
 #include <bit>
 

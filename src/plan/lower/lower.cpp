@@ -1,5 +1,5 @@
 // Lowering of every kind of gate to matrices, flips and phases over wires.
-#include "plan/lower.h"
+#include "plan/lower/lower.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "base/bits.h"
-#include "plan/matrix_forms.h"
+#include "plan/lower/matrix_forms.h"
 #include "qsim/error.h"
 
 namespace qsim {

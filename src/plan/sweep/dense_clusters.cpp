@@ -1,7 +1,7 @@
 // Clusters grow step by step while their wires stay few; one that is dearer than the dense matrix on its wires becomes
 // that matrix. Every size from 2 to 6 is tried, on the steps as they are and on the best form so far, and what is
 // cheapest as a whole is kept.
-#include "plan/dense_clusters.h"
+#include "plan/sweep/dense_clusters.h"
 
 #include <algorithm>
 #include <array>

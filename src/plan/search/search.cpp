@@ -1,5 +1,5 @@
 // The search planner: known start, stages, sets of sweeps, and the plan that follows from them.
-#include "plan/search.h"
+#include "plan/search/search.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,14 +10,14 @@
 
 #include "base/bits.h"
 #include "plan/builder.h"
-#include "plan/early_phase.h"
-#include "plan/known.h"
-#include "plan/lower_optimized.h"
+#include "plan/lower/known.h"
+#include "plan/lower/lower_optimized.h"
 #include "plan/planners.h"
-#include "plan/search_stages.h"
-#include "plan/set_search.h"
-#include "plan/sweep_program.h"
-#include "plan/timeline.h"
+#include "plan/search/early_phase.h"
+#include "plan/search/search_stages.h"
+#include "plan/search/set_search.h"
+#include "plan/sweep/sweep_program.h"
+#include "plan/timeline/timeline.h"
 #include "qsim/error.h"
 
 namespace qsim {

@@ -1,5 +1,5 @@
 // The search's game: building a window of it, playing it forwards, turning it around.
-#include "plan/set_problem.h"
+#include "plan/search/set_problem.h"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "base/bits.h"
-#include "plan/timeline.h"
+#include "plan/timeline/timeline.h"
 
 namespace qsim {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/timeline.h"
+#include "plan/timeline/timeline.h"
 
 namespace qsim {
 

@@ -1,5 +1,5 @@
 // Follows the start state gate by gate for as long as it is a product of single wires and the global wires' group.
-#include "plan/known.h"
+#include "plan/lower/known.h"
 
 #include <bit>
 #include <cmath>

@@ -2,7 +2,7 @@
 //
 // Annealing looks at one set between the positions that the sets before reach (forwards) and those that the sets after
 // need (backwards): the number of turns that lie in neither is what must become 0. One move costs one advance().
-#include "plan/set_search.h"
+#include "plan/search/set_search.h"
 
 #include <algorithm>
 #include <bit>

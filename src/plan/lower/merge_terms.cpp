@@ -1,5 +1,5 @@
 // Diagonals wait until a step changes one of their wires; then all that wait become one operation.
-#include "plan/merge_terms.h"
+#include "plan/lower/merge_terms.h"
 
 #include <algorithm>
 

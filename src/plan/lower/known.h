@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/lower.h"
+#include "plan/lower/lower.h"
 
 namespace qsim {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/lower.h"
+#include "plan/lower/lower.h"
 
 namespace qsim {
 

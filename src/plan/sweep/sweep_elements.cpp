@@ -1,6 +1,6 @@
 // Cheaper forms for single steps and their neighbours: controlled flips out of turns around a diagonal, real rotations
 // between phases.
-#include "plan/sweep_elements.h"
+#include "plan/sweep/sweep_elements.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "base/bits.h"
-#include "plan/basis_change.h"
+#include "plan/lower/basis_change.h"
 
 namespace qsim {
 namespace {

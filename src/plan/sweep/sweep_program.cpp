@@ -1,16 +1,16 @@
 // The order inside a sweep: groups of wires that fit the registers, layers of turns in a group, and before a layer one
 // merged diagonal of everything that is due, with everything else that may run by then.
-#include "plan/sweep_program.h"
+#include "plan/sweep/sweep_program.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "base/bits.h"
-#include "plan/basis_change.h"
-#include "plan/dense_clusters.h"
-#include "plan/merge_terms.h"
-#include "plan/set_search.h"
+#include "plan/lower/basis_change.h"
+#include "plan/lower/merge_terms.h"
+#include "plan/search/set_search.h"
+#include "plan/sweep/dense_clusters.h"
 
 namespace qsim {
 namespace {

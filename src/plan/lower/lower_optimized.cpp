@@ -1,5 +1,5 @@
 // Chains optimizer and lowering so that every gate of the circuit stays accounted for.
-#include "plan/lower_optimized.h"
+#include "plan/lower/lower_optimized.h"
 
 #include <algorithm>
 #include <array>

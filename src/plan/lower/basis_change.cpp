@@ -1,12 +1,12 @@
 // Eigenbases and the basis changes that turn a gate into a diagonal.
-#include "plan/basis_change.h"
+#include "plan/lower/basis_change.h"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
 
-#include "plan/matrix_forms.h"
+#include "plan/lower/matrix_forms.h"
 
 namespace qsim {
 namespace {
