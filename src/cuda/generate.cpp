@@ -558,7 +558,120 @@ class Generator {
       dense_used_ += op.matrix.size();  // its entries are arguments here, but the table holds them too
       return matrix(inside, slots);
     }
+    if (double_ && op.targets.size() >= 4) return tensor_matrix(op);
     wide_matrix(op);
+  }
+
+  /// Coordinates that number the columns of a dense product: those that are no targets, the first three such that the
+  /// lanes of a fragment meet different banks where that is possible.
+  std::vector<std::uint8_t> column_coordinates(const TileOp& op) const {
+    std::vector<std::uint8_t> free, chosen;
+    for (std::uint8_t i = 0; i < program_.bits; ++i) {
+      if (std::find(op.targets.begin(), op.targets.end(), i) == op.targets.end()) free.push_back(i);
+    }
+    const auto bank = [&](std::uint8_t i) { return static_cast<Coordinate>(program_.bank[i]); };
+    const auto choose = [&](const std::vector<Coordinate>& others) {
+      auto best = free.begin();
+      for (auto it = free.begin(); it != free.end(); ++it) {
+        std::vector<Coordinate> banks = others;
+        banks.push_back(bank(*it));
+        if (!independent(banks)) continue;
+        best = it;
+        break;
+      }
+      chosen.push_back(*best);
+      free.erase(best);
+    };
+    choose({bank(op.targets[0]), bank(op.targets[1])});
+    choose({bank(op.targets[0])});
+    choose({bank(op.targets[0]), bank(chosen[1])});
+    chosen.insert(chosen.end(), free.begin(), free.end());
+    return chosen;
+  }
+
+  /// Matrix times tile on tensor cores, 8 columns a warp at a time: a complex product is four real ones. A lane brings
+  /// row lane % 4 of four and column lane / 4, and gets row lane / 4 of eight and columns 2 (lane % 4) and the next.
+  void tensor_matrix(const TileOp& op) {
+    const std::vector<Coordinate> address = place_columns(program_);
+    const std::vector<std::uint8_t> columns = column_coordinates(op);
+    const std::size_t order = std::size_t{1} << op.targets.size();
+    const auto place = [&](std::uint8_t i) { return address[i] * amplitude_bytes_; };
+    std::vector<Coordinate> thread_columns, slot_columns;
+    for (const std::uint8_t i : epoch_->thread) thread_columns.push_back(address[i]);
+    for (const std::uint8_t i : epoch_->reg) slot_columns.push_back(address[i]);
+    line("{{ u32 w = {};", thread_address(thread_columns));
+    const std::vector<std::string> homes = tile_places("w", address_bits(thread_columns), slot_columns);
+    write_tile(homes, true, false);
+    const auto warp_bits = static_cast<std::size_t>(program_.thread_bits()) - 5;
+    std::string warp;
+    for (std::size_t b = 0; b < warp_bits; ++b) warp += fmt::format(" ^ bit(t, {}, {}u)", 5 + b, place(columns[3 + b]));
+    line("const u32 from = bit(t, 0, {}u) ^ bit(t, 1, {}u) ^ bit(t, 2, {}u) ^ bit(t, 3, {}u) ^ bit(t, 4, {}u){};",
+         place(op.targets[0]), place(op.targets[1]), place(columns[0]), place(columns[1]), place(columns[2]), warp);
+    line("const u32 to = bit(t, 2, {}u) ^ bit(t, 3, {}u) ^ bit(t, 4, {}u) ^ bit(t, 0, {}u) ^ bit(t, 1, {}u){};",
+         place(op.targets[0]), place(op.targets[1]), place(op.targets[2]), place(columns[1]), place(columns[2]), warp);
+    line("const C* const m = p.dense + {} + (t >> 2 & 7u) * {} + (t & 3u);", dense_used_, order);
+    dense_used_ += op.matrix.size();
+    const std::size_t set_bits = columns.size() - 3 - warp_bits;
+    line("#pragma unroll 1");
+    line("for (u32 s = 0; s < {}; ++s) {{ u32 set = 0;", 1u << set_bits);
+    for (std::size_t b = 0; b < set_bits; ++b) line("set ^= bit(s, {}, {}u);", b, place(columns[3 + warp_bits + b]));
+    fragments(op, address, order);
+    line("__syncwarp();");
+    store_fragments(op, address, columns, warp_bits);
+    line("}}\n__syncthreads();");
+    for (std::uint32_t j = 0; j < registers_; ++j) line("{} = {};", a(j), homes[j]);
+    line("}}");
+    others_read_ = true;  // of a thread's places; what follows need not know that the block has met since
+  }
+
+  /// Where a row of the product lies, from where row 0 does.
+  std::uint32_t row_place(const TileOp& op, const std::vector<Coordinate>& address, std::size_t row) const {
+    std::uint32_t sum = 0;
+    for (std::size_t b = 0; b < op.targets.size(); ++b) {
+      if (row >> b & 1) sum ^= address[op.targets[b]] * amplitude_bytes_;
+    }
+    return sum;
+  }
+
+  void fragments(const TileOp& op, const std::vector<Coordinate>& address, std::size_t order) {
+    for (std::size_t r = 0; r < order / 8; ++r) line("double u{0} = 0, v{0} = 0, x{0} = 0, y{0} = 0;", r);
+    // Eight rows at a time: more of the loop at once would ask for more registers than there are.
+    line("#pragma unroll 1");
+    line("for (u32 q = 0; q < {}; ++q) {{ const C* const n = m + 8 * q; u32 rows = from ^ set;", order / 8);
+    for (std::size_t b = 3; b < op.targets.size(); ++b) {
+      line("rows ^= bit(q, {}, {}u);", b - 3, address[op.targets[b]] * amplitude_bytes_);
+    }
+    for (std::size_t k = 0; k < 8; k += 4) {
+      line("{{ const C b = *(const C*)(tile + (rows ^ {}u));", row_place(op, address, k));
+      for (std::size_t r = 0; r < order / 8; ++r) {
+        line("{{ const C e = __ldg(n + {});", r * 8 * order + k);
+        line("mma(u{0}, v{0}, e.x, b.x); mma(u{0}, v{0}, -e.y, b.y); mma(x{0}, y{0}, e.x, b.y); ", r);
+        line("mma(x{0}, y{0}, e.y, b.x); }}", r);
+      }
+      line("}}");
+    }
+    line("}}");
+  }
+
+  /// Columns whose controls do not hold stay as they are.
+  void store_fragments(const TileOp& op, const std::vector<Coordinate>& address,
+                       const std::vector<std::uint8_t>& columns, std::size_t warp_bits) {
+    std::uint32_t mask = 0, value = 0;
+    for (std::size_t b = 0; b < columns.size(); ++b) {
+      mask |= (op.control_mask >> columns[b] & 1u) << b;
+      value |= (op.control_value >> columns[b] & 1u) << b;
+    }
+    const std::uint32_t next = address[columns[0]] * amplitude_bytes_;
+    if (mask != 0) line("const u32 column = (t & 3u) << 1 | t >> 5 << 3 | s << {};", 3 + warp_bits);
+    for (std::uint32_t side = 0; side < 2; ++side) {
+      if (mask != 0) line("if (((column | {}u) & {}u) == {}u)", side, mask, value);
+      line("{{");
+      for (std::size_t r = 0; r < std::size_t{1} << (op.targets.size() - 3); ++r) {
+        line("*(C*)(tile + (to ^ set ^ {}u)) = mk({}{}, {}{});", row_place(op, address, 8 * r) ^ (side == 0 ? 0 : next),
+             side == 0 ? 'u' : 'v', r, side == 0 ? 'x' : 'y', r);
+      }
+      line("}}");
+    }
   }
 
   /// Each thread makes its own amplitudes from the group's in shared memory, all of its registers at once.

@@ -45,7 +45,7 @@ double work_of(const TileOp& op, std::uint32_t registers) {
     case TileOpKind::kMatrix2:
       return matrix_work(op, registers);
     case TileOpKind::kDense:
-      return kMove + kProduct * static_cast<double>(std::size_t{1} << op.targets.size());
+      return 2 * kMove + kProduct / 2 * static_cast<double>(std::size_t{1} << op.targets.size());  // tensor cores
     case TileOpKind::kSwap:
       return 1;
     case TileOpKind::kPair:

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <set>
 
+#include "base/bits.h"
 #include "cuda/addresses.h"
 #include "cuda/encode.h"
 #include "cuda/generate.h"
@@ -123,6 +125,36 @@ TEST(CudaGenerate, TextsOfRandomCircuitsDoOnTheHostWhatProgramsSay) {
     const auto programs =
         programs_of(test::random_circuit(options), precision, seed % 3 == 0 ? Start::kRandom : Start::kZero);
     expect_same_effect(programs.front(), options.qubits, seed);
+  }
+}
+
+TEST(CudaGenerate, TextsOfDenseMatricesDoOnTheHostWhatProgramsSay) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  constexpr unsigned kQubits = 11;
+  for (unsigned targets = 4; targets <= 6; ++targets) {
+    Sweep sweep;
+    for (Bit bit = 0; bit < kQubits; ++bit) sweep.active.push_back(bit);
+    sweep.store = sweep.active;
+    for (unsigned step : {1u, 3u}) {
+      PlanOp op;
+      op.target_count = static_cast<std::uint8_t>(targets);
+      for (unsigned t = 0; t < targets; ++t) op.targets[t] = static_cast<Bit>((t * step + targets) % kQubits);
+      op.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
+      const std::vector<Complex> matrix = test::random_unitary(targets, targets + step);
+      op.data_count = static_cast<std::uint32_t>(matrix.size());
+      sweep.matrices.insert(sweep.matrices.end(), matrix.begin(), matrix.end());
+      if (step == 3) {
+        Bit control = 0;
+        while (std::find(op.targets.begin(), op.targets.begin() + targets, control) != op.targets.begin() + targets)
+          ++control;
+        op.control_mask = bit_mask(control);
+        op.control_value = targets == 5 ? 0 : op.control_mask;
+      }
+      sweep.ops.push_back(op);
+    }
+    LowerOptions options;
+    options.local_bits = kQubits;
+    expect_same_effect(lower_sweep(sweep, options), kQubits, targets);
   }
 }
 

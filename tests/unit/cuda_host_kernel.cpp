@@ -47,6 +47,18 @@ template <class T> static void __stcs(T* p, T value) { *p = value; }
 static double __shfl_down_sync(unsigned, double x, int) { return x; }  // norms are not asked for
 static unsigned long long atomicAdd(unsigned long long* p, unsigned long long x) { return *p += x; }
 using std::fma;
+static double rows[8][32], columns[8][32];  // the fragments of each warp's lanes
+static void warp_product(double& d0, double& d1, double a, double b) {
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  rows[warp][lane] = a;
+  columns[warp][lane] = b;
+  __syncwarp();
+  for (unsigned k = 0; k < 4; ++k) {
+    d0 += rows[warp][lane / 4 * 4 + k] * columns[warp][lane % 4 * 8 + k];
+    d1 += rows[warp][lane / 4 * 4 + k] * columns[warp][lane % 4 * 8 + 4 + k];
+  }
+  __syncwarp();
+}
 )";
 
 constexpr const char* kRunner = R"(
@@ -74,6 +86,8 @@ class Library {
   explicit Library(std::string source) {
     replace_all(source, "extern __shared__ __align__(16) char tile[];", "");
     replace_all(source, "__shared__", "static");
+    const std::size_t product = source.find("asm(");
+    source.replace(product, source.find(");\n", product) + 1 - product, "warp_product(d0, d1, a, b)");
     char folder[] = "/tmp/qsim_host_kernel_XXXXXX";
     if (mkdtemp(folder) == nullptr) throw std::runtime_error("no folder for a host kernel");
     folder_ = folder;
