@@ -182,7 +182,7 @@ std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);  // D
 /// Counts and checks, computes nothing: any number of qubits and ranks.
 std::unique_ptr<Backend> make_null_backend(const BackendOptions& options);
 
-/// Host-memory transport over a communicator (CPU backends).
-std::unique_ptr<Transport> make_host_transport(Backend& backend, Communicator& communicator);
+/// Host-memory transport over a communicator (CPU backends) for shards of 2^local_bits.
+std::unique_ptr<Transport> make_host_transport(Backend& backend, Communicator& communicator, std::uint32_t local_bits);
 
 }  // namespace qsim

@@ -87,16 +87,8 @@ class CpuBackend : public Backend {
   void join() override {}
   void synchronize() override {}
 
-  void pack(ChunkView view, std::uint32_t slot, int) override {
-    move_runs(view, slot, [](Amplitude* in_state, Amplitude* in_slot, std::size_t bytes) {
-      std::memcpy(in_slot, in_state, bytes);
-    });
-  }
-  void unpack(ChunkView view, std::uint32_t slot, int) override {
-    move_runs(view, slot, [](Amplitude* in_state, Amplitude* in_slot, std::size_t bytes) {
-      std::memcpy(in_state, in_slot, bytes);
-    });
-  }
+  void pack(ChunkView view, std::uint32_t slot, int) override { move_runs<false>(view, slot); }
+  void unpack(ChunkView view, std::uint32_t slot, int) override { move_runs<true>(view, slot); }
 
   void fill_random(const Layout& layout, std::uint32_t rank, std::uint64_t seed, double scale) override {
     cpu::fill_random(shard(), team_, layout, rank, seed, scale);
@@ -169,14 +161,35 @@ class CpuBackend : public Backend {
     });
   }
 
-  template <typename Move>
-  void move_runs(ChunkView view, std::uint32_t slot, Move&& move) {
-    Amplitude* const packed = slot_data(view, slot);
+  template <bool kToState>
+  void move_runs(ChunkView view, std::uint32_t slot) {
     const ViewRuns runs(view, bits_, 16);
+    Amplitude* const packed = slot_data(view, slot);
+    switch (runs.run_bits) {  // lengths that the compiler knows, where runs are too short to hide a call
+      case 0:
+        return move_runs_of<kToState, 1>(runs, packed);
+      case 1:
+        return move_runs_of<kToState, 2>(runs, packed);
+      case 2:
+        return move_runs_of<kToState, 4>(runs, packed);
+      default:
+        return move_runs_of<kToState, 0>(runs, packed);
+    }
+  }
+
+  /// `kLength` 0: the runs' own.
+  template <bool kToState, Index kLength>
+  void move_runs_of(const ViewRuns& runs, Amplitude* packed) {
     const Index pieces = std::min<Index>(runs.runs, 256), each = runs.runs / pieces;
+    const Index length = kLength != 0 ? kLength : runs.run_length();
+    const Index free = runs.free & ~(runs.run_length() - 1);  // counts the runs
     team_.run(pieces, [&](Index piece, int) {
-      for (Index run = piece * each; run < (piece + 1) * each; ++run) {
-        move(state_ + runs.base(run), packed + (run << runs.run_bits), sizeof(Amplitude) << runs.run_bits);
+      Index place = runs.base(piece * each) & free;
+      Amplitude* in_slot = packed + (piece * each << runs.run_bits);
+      for (Index run = 0; run < each; ++run, in_slot += length) {
+        Amplitude* const in_state = state_ + (place | runs.value);
+        std::memcpy(kToState ? in_state : in_slot, kToState ? in_slot : in_state, length * sizeof(Amplitude));
+        place = next_under_mask(place, free);
       }
     });
   }

@@ -19,8 +19,9 @@ namespace {
 
 constexpr std::uint32_t kOneThreadBits = 12;  // a shard that one core sweeps faster than threads meet
 
-std::unique_ptr<Transport> open_host(Backend& backend, Communicator& communicator, std::uint32_t, Precision) {
-  return make_host_transport(backend, communicator);
+std::unique_ptr<Transport> open_host(Backend& backend, Communicator& communicator, std::uint32_t local_bits,
+                                     Precision) {
+  return make_host_transport(backend, communicator, local_bits);
 }
 
 std::string kind_name(ExchangeKind kind) {

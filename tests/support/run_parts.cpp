@@ -31,7 +31,7 @@ void on_rank(const Circuit& circuit, const RunSetup& setup, Communicator& commun
       DistributedState{*parts.backend, communicator, circuit.qubits(), options.rank_bits, setup.precision, {}});
   Transport* used = nullptr;
   if (setup.ranks > 1) {
-    parts.transport = make_host_transport(*parts.backend, communicator);
+    parts.transport = make_host_transport(*parts.backend, communicator, parts.state->local_bits());
     used = parts.transport.get();
     if (setup.wrap) {
       parts.wrapped = setup.wrap(*parts.transport, *parts.backend, communicator);
