@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "device/view_runs.h"
+#include "base/bits.h"
 #include "qsim/backend.h"
 #include "qsim/error.h"
 
@@ -18,7 +18,7 @@ constexpr std::uint64_t kTradeBytes = std::uint64_t{256} << 10;
 class HostTransport final : public Transport {
  public:
   HostTransport(Backend& backend, Communicator& communicator, std::uint32_t local_bits)
-      : backend_(backend), communicator_(communicator), shape_{local_bits, backend.state().bytes >> local_bits} {
+      : backend_(backend), communicator_(communicator), local_bits_(local_bits) {
     const MemoryRegion state = backend.state();
     if (state.on_device) {
       throw CommunicatorError("the host transport cannot move the state of a device (" + backend.info().device + ")",
@@ -39,9 +39,11 @@ class HostTransport final : public Transport {
     if (bytes > max_trade_bytes(region.bytes)) {
       throw Error("a trade of " + std::to_string(bytes) + " bytes through a slot of " + std::to_string(region.bytes));
     }
-    if (const ViewRuns runs = view_runs(shape_, mine); runs.count == 1 && runs.offsets.size() == 1) {
-      // In one piece: it travels from where it lies.
-      const std::span<std::byte> data(backend_.state().data + runs.offsets.front(), bytes), arrival(region.data, bytes);
+    const Index free = low_mask(local_bits_) & ~mine.mask;
+    if ((free & (free + 1)) == 0) {  // in one piece: it travels from where it lies
+      const MemoryRegion state = backend_.state();
+      const std::span<std::byte> data(state.data + mine.value * (state.bytes >> local_bits_), bytes);
+      const std::span<std::byte> arrival(region.data, bytes);
       communicator_.exchange(peer, data, arrival);
       std::memcpy(data.data(), arrival.data(), bytes);
       return;
@@ -58,7 +60,7 @@ class HostTransport final : public Transport {
  private:
   Backend& backend_;
   Communicator& communicator_;
-  const ShardShape shape_;
+  const std::uint32_t local_bits_;
 };
 
 }  // namespace
