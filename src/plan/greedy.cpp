@@ -35,11 +35,17 @@ struct Skipped {
   Index closed() const { return not_z & not_x & not_y; }
 };
 
+// When diagonals run that no step waits for: in the first sweep that has room, or in the one that needs them.
+enum class Diagonals { kEarly, kLate };
+
 // Operations not yet in a sweep, in order, as a linked list.
 class Packer {
  public:
-  Packer(Lowered& lowered, PlanBuilder& builder)
-      : lowered_(lowered), builder_(builder), end_(static_cast<std::uint32_t>(lowered.ops.size())) {
+  Packer(Lowered& lowered, PlanBuilder& builder, Diagonals diagonals)
+      : lowered_(lowered),
+        builder_(builder),
+        diagonals_(diagonals),
+        end_(static_cast<std::uint32_t>(lowered.ops.size())) {
     next_.resize(lowered.ops.size() + 1);
     std::iota(next_.begin(), next_.end(), 0u);  // next_[i]: first operation after the one before i; the end is size
   }
@@ -84,14 +90,28 @@ class Packer {
       if (fits(op, local, low) && skipped.passes(op)) {
         active_ |= op.target_mask();
         taken.push_back(i);
-        next_[i] = i + 1;
       } else {
         skipped.add(op);
         ++scanned;
         if (skipped.closed() == all) break;
       }
     }
+    if (diagonals_ == Diagonals::kLate && active_ != 0) leave_diagonals(taken);
+    for (const std::uint32_t i : taken) next_[i] = i + 1;
     return taken;
+  }
+
+  // Leaves the diagonals that no later step of the sweep waits for.
+  void leave_diagonals(std::vector<std::uint32_t>& taken) const {
+    Index changed = 0;  // by what comes later in the sweep
+    std::vector<std::uint32_t> kept;
+    for (std::size_t at = taken.size(); at-- > 0;) {
+      const LoweredOp& op = lowered_.ops[taken[at]];
+      if (op.form == Form::kPhases && (op.support & changed) == 0) continue;
+      changed |= op.support & ~op.z_mask;
+      kept.push_back(taken[at]);
+    }
+    taken.assign(kept.rbegin(), kept.rend());
   }
 
   bool fits(const LoweredOp& op, Index local, Index& low) const {
@@ -154,6 +174,7 @@ class Packer {
 
   Lowered& lowered_;
   PlanBuilder& builder_;
+  const Diagonals diagonals_;
   const std::uint32_t end_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> stands_for_;
   std::vector<std::uint32_t> next_;  // next_[i] == i: operation i remains; else where to look on
@@ -210,7 +231,8 @@ void count_merges(Plan& plan, const Lowered& lowered) {
   plan.merged.assign(counts.begin(), counts.end());
 }
 
-Plan plan_from(const Lowered& source, const Machine& machine, const PlanOptions& options, const Layout& initial) {
+Plan plan_from(const Lowered& source, const Machine& machine, const PlanOptions& options, const Layout& initial,
+               Diagonals diagonals) {
   Lowered lowered = source;
   const bool known = options.start == Start::kZero && options.known_zeros;
   const auto wire_at = initial.qubit_at();
@@ -218,7 +240,7 @@ Plan plan_from(const Lowered& source, const Machine& machine, const PlanOptions&
   const KnownStart start = known ? absorb_known_start(lowered, global) : plain_start(lowered, options.rank_bits);
   PlanBuilder builder(lowered.qubits, options, machine, initial, start);
   check_targets_fit(lowered, builder.local_bits());
-  Packer packer(lowered, builder);
+  Packer packer(lowered, builder, diagonals);
   packer.run();
   if (options.preserve_layout) builder.restore_qubits(lowered, initial);
   Plan plan = builder.finish(lowered);
@@ -227,26 +249,34 @@ Plan plan_from(const Lowered& source, const Machine& machine, const PlanOptions&
   return plan;
 }
 
+// The less predicted time; from zero sweeps differ in size, so that it matters where diagonals run.
+Plan best_plan_from(const Lowered& lowered, const Machine& machine, const PlanOptions& options, const Layout& initial) {
+  Plan early = plan_from(lowered, machine, options, initial, Diagonals::kEarly);
+  if (options.start != Start::kZero || lowered.ops.size() > kCompareLimit) return early;
+  Plan late = plan_from(lowered, machine, options, initial, Diagonals::kLate);
+  return plan_work(late).total_seconds < plan_work(early).total_seconds ? late : early;
+}
+
 }  // namespace
 
 Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
   const Lowered lowered = lower_optimized(circuit, options.disabled_passes);
   if (options.initial_layout || options.start == Start::kState) {
     const Layout identity = Layout::identity(static_cast<int>(lowered.qubits));
-    return plan_from(lowered, machine, options, options.initial_layout.value_or(identity));
+    return best_plan_from(lowered, machine, options, options.initial_layout.value_or(identity));
   }
   // First uses count from where the known start ends.
   Lowered reduced = lowered;
   if (options.start == Start::kZero && options.known_zeros) absorb_known_start(reduced, {});
   std::vector<Qubit> order = by_first_use(reduced);
-  Plan late_global = plan_from(lowered, machine, options, layout_of(order));
+  Plan late_global = best_plan_from(lowered, machine, options, layout_of(order));
   const bool known = options.start == Start::kZero && options.known_zeros;
   if (options.rank_bits == 0 || !known || lowered.ops.size() > kCompareLimit) return late_global;
   // Global wires that are used first may be done with before the first write.
   const auto first_qubits = by_first_use(lowered);
   std::vector<Qubit> early(first_qubits.begin() + options.rank_bits, first_qubits.end());
   early.insert(early.end(), first_qubits.begin(), first_qubits.begin() + options.rank_bits);
-  Plan early_global = plan_from(lowered, machine, options, layout_of(early));
+  Plan early_global = best_plan_from(lowered, machine, options, layout_of(early));
   const double late_seconds = plan_work(late_global).total_seconds;
   return plan_work(early_global).total_seconds < late_seconds ? early_global : late_global;
 }
