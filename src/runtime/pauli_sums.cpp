@@ -31,8 +31,10 @@ std::vector<Group> group_by_x(const DistributedState& state, std::span<const Pau
   return groups;
 }
 
-/// Sums of a group whose partner amplitudes are another rank's. Both ranks trade a chunk, keep what arrived in the last
-/// ring slot, trade the chunk back, and then both hold what they need.
+/// Sums of a group whose partner amplitudes are another rank's. Both ranks keep a copy of a chunk in the last ring slot
+/// and trade the chunk. Then the state holds the partners b and the slot the own amplitudes a, so the backend sums
+/// conj(a[i ^ x]) b[i] (-1)^|i & z|: with i ^ x for i, the conjugate of what is wanted, times (-1)^|x & z|. The copy
+/// goes back in place: each chunk travels once.
 void remote_sums(DistributedState& state, ExchangePipeline& exchanges, Index x, std::span<const Index> z_masks,
                  std::uint32_t copy_slot, std::span<Complex> sums) {
   const Index x_local = x & low_mask(state.local_bits());
@@ -44,11 +46,14 @@ void remote_sums(DistributedState& state, ExchangePipeline& exchanges, Index x, 
   Index step = 0;
   do {
     const ChunkView mine{cut, step ^ flip}, theirs{cut, step ^ flip ^ (x_local & cut)};
-    exchanges.trade_view(mine, theirs, peer);
     state.backend.pack(mine, copy_slot, 0);
     exchanges.trade_view(mine, theirs, peer);
     state.backend.pauli_sums_remote(x_local, z_masks, mine, copy_slot, part);
-    for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += part[j];
+    state.backend.unpack(mine, copy_slot, 0);
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+      const bool negative = odd_parity(x_local & ~cut & z_masks[j]);  // the bits of x inside the chunk
+      sums[j] += negative ? -std::conj(part[j]) : std::conj(part[j]);
+    }
     step = next_under_mask(step, cut);
   } while (step != 0);
 }
