@@ -1,6 +1,8 @@
 // What surrounds the operations of a kernel: arguments, loads, tile factors, the order of operations, stores.
 #include "cuda/generate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/bits.h"
@@ -61,20 +63,20 @@ std::string KernelText::thread_index(const std::vector<Index>& columns) {
 
 void KernelText::slot_offsets(const std::vector<Index>& columns) {
   line("u64 o0 = 0;");
-  for (std::size_t s = 0; s < columns.size(); ++s) line("u64 o{} = {};", 1u << s, int_arg(columns[s]));
+  for (std::size_t s = 0; s < columns.size(); ++s) line(fmt::format("u64 o{} = {};", 1u << s, int_arg(columns[s])));
   for (std::uint32_t j = 3; j < registers_; ++j) {
-    if (!is_power_of_two(j)) line("u64 o{} = o{} ^ o{};", j, j & (j - 1), j & (~j + 1));
+    if (!is_power_of_two(j)) line(fmt::format("u64 o{} = o{} ^ o{};", j, j & (j - 1), j & (~j + 1)));
   }
 }
 
 void KernelText::begin() {
   const int threads = 1 << program_.thread_bits();
-  line(
+  line(fmt::format(
       "extern \"C\" __global__ void __launch_bounds__({}, {}) sweep(const __grid_constant__ P p, u64 base0, u64 "
       "first_tile) {{",
-      threads, (amplitude_bytes_ * registers_ > 128 ? 512 : 1024) / threads);
+      threads, (amplitude_bytes_ * registers_ > 128 ? 512 : 1024) / threads));
   line("extern __shared__ __align__(16) char tile[];");
-  line("__shared__ C F[{}];", std::max<std::size_t>(program_.tile_factors.size(), 1));
+  line(fmt::format("__shared__ C F[{}];", std::max<std::size_t>(program_.tile_factors.size(), 1)));
   line("__shared__ double scratch[32];");
   line("const u32 t = threadIdx.x;");
   line("const u64 number = first_tile + blockIdx.x;");
@@ -83,16 +85,16 @@ void KernelText::begin() {
   line("#pragma unroll 1");
   line("for (int i = 0; i < (int)p.u[0]; ++i) base |= number << p.u[1 + 2 * i] & p.u[2 + 2 * i];");
   out_.ints.assign(1 + 2 * kGeneratedRuns, 0);
-  for (std::uint32_t j = 0; j < registers_; ++j) line("C a{} = mk(0, 0);", j);
+  for (std::uint32_t j = 0; j < registers_; ++j) line(fmt::format("C a{} = mk(0, 0);", j));
   load();
   if (!program_.tile_factors.empty()) {
-    line("for (u32 f = t; f < {}; f += {}) {{", program_.tile_factors.size(), threads);
+    line(fmt::format("for (u32 f = t; f < {}; f += {}) {{", program_.tile_factors.size(), threads));
     line("double sum = 0, s, c;");
     line(
-        "for (u32 i = p.angle_begin[f]; i < p.angle_begin[f + 1]; ++i) {{ Angle g = p.angles[i]; if ((base & g.mask) "
-        "== g.mask) sum += g.half_turns; }}");
+        "for (u32 i = p.angle_begin[f]; i < p.angle_begin[f + 1]; ++i) { Angle g = p.angles[i]; if ((base & g.mask) "
+        "== g.mask) sum += g.half_turns; }");
     line("sincospi(sum, &s, &c); F[f] = mk((R)c, (R)s);");
-    line("}}\n__syncthreads();");
+    line("}\n__syncthreads();");
   }
   start();
 }
@@ -107,34 +109,34 @@ void KernelText::load() {
   if (program_.reads && program_.zero_tiles != 0) {
     condition += fmt::format("{}(base & {}) == 0", condition.empty() ? "" : " && ", int_arg(program_.zero_tiles));
   }
-  line("{} {{", condition.empty() ? "" : "if (" + condition + ")");
+  line(fmt::format("{} {{", condition.empty() ? "" : "if (" + condition + ")"));
   if (program_.reads) {
     const IndexColumns columns = load_columns(program_);
-    line("const C* from = p.state + (base | ({}));", thread_index(columns.thread));
+    line(fmt::format("const C* from = p.state + (base | ({}));", thread_index(columns.thread)));
     slot_offsets(columns.slot);
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      if ((dead_set >> j & 1) == 0 && (j & births) == 0) line("a{} = __ldcs(from + o{});", j, j);
+      if ((dead_set >> j & 1) == 0 && (j & births) == 0) line(fmt::format("a{} = __ldcs(from + o{});", j, j));
     }
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      if ((dead_set >> j & 1) == 0 && (j & births) != 0) line("a{} = a{};", j, j & ~births);
+      if ((dead_set >> j & 1) == 0 && (j & births) != 0) line(fmt::format("a{} = a{};", j, j & ~births));
     }
   } else {
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      if ((dead_set >> j & 1) == 0) line("a{}.x = 1;", j);
+      if ((dead_set >> j & 1) == 0) line(fmt::format("a{}.x = 1;", j));
     }
   }
-  line("}}");
+  line("}");
 }
 
 void KernelText::start() {
   if (!program_.start_scaled) return;
-  line("{{ C w = {};", complex_arg(program_.start_constant));
+  line(fmt::format("{{ C w = {};", complex_arg(program_.start_constant)));
   for (const Birth& birth : program_.start_tile) {
-    line("w = mul(w, (base & {}) != 0 ? {} : {});", int_arg(bit_mask(birth.bit)), complex_arg(birth.factor[1]),
-         complex_arg(birth.factor[0]));
+    line(fmt::format("w = mul(w, (base & {}) != 0 ? {} : {});", int_arg(bit_mask(birth.bit)),
+                     complex_arg(birth.factor[1]), complex_arg(birth.factor[0])));
   }
-  if (program_.start_table >= 0) line("w = mul(w, {});", table_entry(program_.start_table));
-  for (std::uint32_t j = 0; j < registers_; ++j) line("a{0} = mul(a{0}, w);", j);
+  if (program_.start_table >= 0) line(fmt::format("w = mul(w, {});", table_entry(program_.start_table)));
+  for (std::uint32_t j = 0; j < registers_; ++j) line(fmt::format("a{0} = mul(a{0}, w);", j));
   for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(program_.register_bits); ++s) {
     for (std::uint32_t v = 0; v < 2; ++v) {
       std::uint32_t set = 0;
@@ -142,7 +144,7 @@ void KernelText::start() {
       multiply_constant(set, program_.start_register[s][v]);
     }
   }
-  line("}}");
+  line("}");
 }
 
 void KernelText::guarded(const TileOp& op) {
@@ -156,9 +158,9 @@ void KernelText::guarded(const TileOp& op) {
     condition += fmt::format("{}(__popcll(base & {}) & 1) == {}", condition.empty() ? "" : " && ",
                              int_arg(op.guard.parity_mask), op.guard.odd ? 1 : 0);
   }
-  line("if ({}) {{", condition);
+  line(fmt::format("if ({}) {{", condition));
   add(op, true);
-  line("}}");
+  line("}");
 }
 
 void KernelText::add(const TileOp& op, bool conditional) {
@@ -195,23 +197,23 @@ void KernelText::store() {
       line("__syncthreads();");
       break;
   }
-  line("u64 to = base | (({}) ^ {});", thread_index(columns.thread), int_arg(columns.offset));
+  line(fmt::format("u64 to = base | (({}) ^ {});", thread_index(columns.thread), int_arg(columns.offset)));
   for (const auto& [guard, offset] : columns.guarded) {
     const std::string mask = int_arg(guard.mask), value = int_arg(guard.value);
-    line("if ((base & {}) == {}) to ^= {};", mask, value, int_arg(offset));
+    line(fmt::format("if ((base & {}) == {}) to ^= {};", mask, value, int_arg(offset)));
   }
   line("double norm = 0;");
-  line("{} {{", dead == 0 ? "" : fmt::format("if ((t & {}u) == 0)", dead));
+  line(fmt::format("{} {{", dead == 0 ? "" : fmt::format("if ((t & {}u) == 0)", dead)));
   slot_offsets(columns.slot);
   for (std::uint32_t j = 0; j < registers_; ++j) {
-    if ((dead_set >> j & 1) == 0) line("__stcs(p.state + (to ^ o{}), {});", j, a(j));
+    if ((dead_set >> j & 1) == 0) line(fmt::format("__stcs(p.state + (to ^ o{}), {});", j, a(j)));
   }
-  line("if (p.norm != 0) {{");
+  line("if (p.norm != 0) {");
   for (std::uint32_t j = 0; j < registers_; ++j) {
     if ((dead_set >> j & 1) == 0)
-      line("norm = fma((double){0}.x, (double){0}.x, fma((double){0}.y, (double){0}.y, norm));", a(j));
+      line(fmt::format("norm = fma((double){0}.x, (double){0}.x, fma((double){0}.y, (double){0}.y, norm));", a(j)));
   }
-  line("}} }}\nif (p.norm != 0) add_norm(p.norm, norm, scratch);");
+  line("} }\nif (p.norm != 0) add_norm(p.norm, norm, scratch);");
 }
 
 GeneratedSweep generate(const TileProgram& program) { return KernelText(program).generate(); }

@@ -1,4 +1,6 @@
 // Rotations, matrices of targets in registers, and which way a dense matrix goes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +16,7 @@ void KernelText::rotate(const TileOp& op) {
     const std::string tangent = hadamard ? "" : "," + real_arg(op.tangent[s]);
     const int form = hadamard ? 7 : static_cast<int>(op.rotation[s]);
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      if ((j >> s & 1) == 0) line("r{}({},{}{});", form, a(j), a(j | 1u << s), tangent);
+      if ((j >> s & 1) == 0) line(fmt::format("r{}({},{}{});", form, a(j), a(j | 1u << s), tangent));
     }
   }
 }
@@ -62,7 +64,8 @@ void KernelText::add_entry(std::string& text, Complex entry, std::size_t r, std:
 }
 
 void KernelText::open_threads(const TileOp& op) {
-  line("{} {{", op.thread_mask == 0 ? "" : fmt::format("if ((t & {}u) == {}u)", op.thread_mask, op.thread_value));
+  line(fmt::format("{} {{",
+                   op.thread_mask == 0 ? "" : fmt::format("if ((t & {}u) == {}u)", op.thread_mask, op.thread_value)));
 }
 
 void KernelText::matrix(const TileOp& op, std::vector<std::uint8_t> slots) {
@@ -80,16 +83,16 @@ void KernelText::matrix(const TileOp& op, std::vector<std::uint8_t> slots) {
       call += (r == 0 ? "" : ",") + a(place);
     }
     for (std::size_t e = 0; e < entries_.size(); ++e) call += held ? fmt::format(",h{}", e) : "," + entries_[e];
-    line("{});", call);
+    line(fmt::format("{});", call));
   }
-  line("}}");
+  line("}");
 }
 
 bool KernelText::hold_entries(const TileOp& op, std::size_t order) {
   constexpr std::size_t kMostHeld = 32;
   if (double_ || entries_.size() > kMostHeld || count_bits(op.set) < 2 || order < 4) return false;
-  line("const R* const held = &{} + hidden_zero(t, first_tile);", entries_.front());
-  for (std::size_t e = 0; e < entries_.size(); ++e) line("const R h{0} = held[{0}];", e);
+  line(fmt::format("const R* const held = &{} + hidden_zero(t, first_tile);", entries_.front()));
+  for (std::size_t e = 0; e < entries_.size(); ++e) line(fmt::format("const R h{0} = held[{0}];", e));
   return true;
 }
 
@@ -102,9 +105,9 @@ void KernelText::swap(const TileOp& op, bool conditional) {
     if (rename)
       std::swap(name_[j], name_[other]);
     else
-      line("swp({},{});", a(j), a(other));
+      line(fmt::format("swp({},{});", a(j), a(other)));
   }
-  if (!rename) line("}}");
+  if (!rename) line("}");
 }
 
 void KernelText::dense(const TileOp& op) {

@@ -1,4 +1,6 @@
 // Phases: constant ones wait and become one multiplication, the others are products of tables and tile factors.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -70,7 +72,7 @@ void KernelText::multiply_constant(std::uint32_t set, Complex value) {
   if (plain == Plain::kNo && value.imag() == 0) {
     const std::string scale = real_arg(value.real());
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      if (set >> j & 1) line("{0}.x *= {1}; {0}.y *= {1};", a(j), scale);
+      if (set >> j & 1) line(fmt::format("{0}.x *= {1}; {0}.y *= {1};", a(j), scale));
     }
     return;
   }
@@ -80,16 +82,16 @@ void KernelText::multiply_constant(std::uint32_t set, Complex value) {
     if ((set >> j & 1) == 0) continue;
     switch (plain) {
       case Plain::kMinusOne:
-        line("neg({});", a(j));
+        line(fmt::format("neg({});", a(j)));
         break;
       case Plain::kI:
-        line("tmi({});", a(j));
+        line(fmt::format("tmi({});", a(j)));
         break;
       case Plain::kMinusI:
-        line("tni({});", a(j));
+        line(fmt::format("tni({});", a(j)));
         break;
       case Plain::kNo:
-        line("{0} = mul({0}, {1});", a(j), argument);
+        line(fmt::format("{0} = mul({0}, {1});", a(j), argument));
         break;
       case Plain::kOne:
         break;
@@ -104,9 +106,9 @@ void KernelText::factor_variable(const std::string& name, const Factor& factor) 
   if (factor.table >= 0) times(table_entry(factor.table));
   if (factor.tile >= 0) times(fmt::format("F[{}]", factor.tile));
   if (value.empty()) value = "mk(1, 0)";
-  line("C {} = {};", name, value);
+  line(fmt::format("C {} = {};", name, value));
   for (const auto& [thread_bit, tile] : factor.cross) {
-    line("if (t >> {} & 1) {} = mul({}, F[{}]);", thread_bit, name, name, tile);
+    line(fmt::format("if (t >> {} & 1) {} = mul({}, F[{}]);", thread_bit, name, name, tile));
   }
 }
 
@@ -115,7 +117,7 @@ void KernelText::pair(const TileOp& op) {
   for (std::uint32_t j = 0; j < registers_; ++j) {
     set[(j >> op.slots[0] & 1) | (j >> op.slots[1] & 1) << 1] |= 1u << j;
   }
-  line("{{");
+  line("{");
   for (std::uint32_t f = 0; f < 4; ++f) {
     if (op.factor[f].present) factor_variable(fmt::format("f{}", f), op.factor[f]);
   }
@@ -126,24 +128,24 @@ void KernelText::pair(const TileOp& op) {
       product = product.empty() ? fmt::format("f{}", f) : fmt::format("mul({},f{})", product, f);
     }
     if (product.empty()) continue;
-    line("{{ C g = {};", product);
+    line(fmt::format("{{ C g = {};", product));
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      if (set[v] >> j & 1) line("{0} = mul({0}, g);", a(j));
+      if (set[v] >> j & 1) line(fmt::format("{0} = mul({0}, g);", a(j)));
     }
-    line("}}");
+    line("}");
   }
-  line("}}");
+  line("}");
 }
 
 void KernelText::multiply(const TileOp& op) {
   const Factor& factor = op.factor[0];
   if (is_constant(factor)) return multiply_constant(op.set, factor.constant);
-  line("{{");
+  line("{");
   factor_variable("g", factor);
   for (std::uint32_t j = 0; j < registers_; ++j) {
-    if (op.set >> j & 1) line("{0} = mul({0}, g);", a(j));
+    if (op.set >> j & 1) line(fmt::format("{0} = mul({0}, g);", a(j)));
   }
-  line("}}");
+  line("}");
 }
 
 }  // namespace qsim::cuda

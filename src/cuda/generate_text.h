@@ -2,11 +2,8 @@
 // variables a0, a1, ... that uncontrolled swaps merely rename.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cuda/addresses.h"
@@ -34,18 +31,14 @@ class KernelText {
     Complex value{1};
   };
 
-  template <class... Values>
-  void line(fmt::format_string<Values...> format, Values&&... values) {
-    body_ += fmt::format(format, std::forward<Values>(values)...);
-    body_ += '\n';
-  }
+  void line(const std::string& text) { body_ += text + '\n'; }
   std::string int_arg(std::uint64_t value) {
     out_.ints.push_back(value);
-    return fmt::format("p.u[{}]", out_.ints.size() - 1);
+    return "p.u[" + std::to_string(out_.ints.size() - 1) + "]";
   }
   std::string real_arg(double value) {
     out_.reals.push_back(value);
-    return fmt::format("p.d[{}]", out_.reals.size() - 1);
+    return "p.d[" + std::to_string(out_.reals.size() - 1) + "]";
   }
   std::string complex_arg(Complex value) {
     if (out_.reals.size() % 2 != 0) out_.reals.push_back(0);  // both parts are loaded at once
