@@ -152,6 +152,45 @@ std::vector<unsigned long long> ReadOuts::radix_counts(const Ranking& ranking, c
   return host;
 }
 
+namespace {
+
+/// Where the shard's index bits and the rank's lie in logical indices.
+Ranking ranking_of(const Layout& layout, std::uint32_t local_bits, std::uint32_t rank) {
+  Ranking ranking;
+  const std::vector<Qubit> qubit_at = layout.qubit_at();
+  for (std::size_t bit = 0; bit < qubit_at.size(); ++bit) {
+    const Index logical = Index{1} << qubit_at[bit];
+    ranking.logical_mask |= logical;
+    if (bit < local_bits) {
+      ranking.logical_of[bit] = static_cast<std::uint8_t>(qubit_at[bit]);
+    } else if ((rank >> (bit - local_bits) & 1) != 0) {
+      ranking.rank_logical |= logical;
+    }
+  }
+  return ranking;
+}
+
+/// The first `wanted` by probability, then by logical index; `rank_part` are the index bits of the rank.
+std::vector<IndexProbability> first_of(const std::vector<IndexProbability>& found, const Layout& layout,
+                                       Index rank_part, std::size_t wanted) {
+  struct Entry {
+    std::uint64_t key;
+    Index logical;
+    IndexProbability value;
+  };
+  std::vector<Entry> entries;
+  for (const IndexProbability& one : found) {
+    entries.push_back({probability_key(one.probability), layout.to_logical(one.index | rank_part), one});
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.key != b.key ? a.key > b.key : a.logical < b.logical; });
+  std::vector<IndexProbability> result;
+  for (std::size_t i = 0; i < std::min(wanted, entries.size()); ++i) result.push_back(entries[i].value);
+  return result;
+}
+
+}  // namespace
+
 std::vector<IndexProbability> ReadOuts::top(std::size_t count, const Layout& layout, std::uint32_t rank) {
   const Index amplitudes = Index{1} << shard_.local_bits;
   const std::uint64_t wanted = std::min<std::uint64_t>(count, amplitudes);
@@ -163,17 +202,7 @@ std::vector<IndexProbability> ReadOuts::top(std::size_t count, const Layout& lay
                            " most probable outcomes do not fit the device's scratch of " + std::to_string(rest_bytes_) +
                            " bytes; ask for at most " + std::to_string(rest_bytes_ / entry_bytes - 1));
   }
-  Ranking ranking;
-  const std::vector<Qubit> qubit_at = layout.qubit_at();
-  for (std::size_t bit = 0; bit < qubit_at.size(); ++bit) {
-    const Index logical = Index{1} << qubit_at[bit];
-    ranking.logical_mask |= logical;
-    if (bit < shard_.local_bits) {
-      ranking.logical_of[bit] = static_cast<std::uint8_t>(qubit_at[bit]);
-    } else if ((rank >> (bit - shard_.local_bits) & 1) != 0) {
-      ranking.rank_logical |= logical;
-    }
-  }
+  const Ranking ranking = ranking_of(layout, shard_.local_bits, rank);
   // Narrows by the next bits, from the top, until what is at or above the bound fits.
   const auto narrow = [&](RadixStep step, int bits, std::uint64_t above) {
     Threshold threshold{0, above, above + amplitudes};
@@ -196,7 +225,7 @@ std::vector<IndexProbability> ReadOuts::top(std::size_t count, const Layout& lay
     RadixStep step;
     step.by_index = true;
     step.fixed_key = by_key.lower_bound;
-    const Threshold by_index = narrow(step, static_cast<int>(qubit_at.size()), by_key.above);
+    const Threshold by_index = narrow(step, static_cast<int>(layout.qubit_at().size()), by_key.above);
     last_logical = ~by_index.lower_bound & ranking.logical_mask;
   }
   auto* found = reinterpret_cast<unsigned long long*>(rest_);
@@ -210,23 +239,9 @@ std::vector<IndexProbability> ReadOuts::top(std::size_t count, const Layout& lay
   std::vector<double> host_probabilities(number);
   fetch(host_indices.data(), indices, number * sizeof(std::uint64_t));
   fetch(host_probabilities.data(), probabilities, number * sizeof(double));
-  struct Entry {
-    std::uint64_t key;
-    Index logical;
-    IndexProbability value;
-  };
-  std::vector<Entry> entries;
-  const Index rank_part = static_cast<Index>(rank) << shard_.local_bits;
-  for (std::size_t i = 0; i < number; ++i) {
-    entries.push_back({probability_key(host_probabilities[i]),
-                       layout.to_logical(host_indices[i] | rank_part),
-                       {host_indices[i], host_probabilities[i]}});
-  }
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.key != b.key ? a.key > b.key : a.logical < b.logical; });
-  std::vector<IndexProbability> result;
-  for (std::size_t i = 0; i < std::min<std::size_t>(wanted, entries.size()); ++i) result.push_back(entries[i].value);
-  return result;
+  std::vector<IndexProbability> candidates;
+  for (std::size_t i = 0; i < number; ++i) candidates.push_back({host_indices[i], host_probabilities[i]});
+  return first_of(candidates, layout, static_cast<Index>(rank) << shard_.local_bits, wanted);
 }
 
 template <class Launch>
