@@ -18,6 +18,21 @@ struct ViewMap {
   std::uint32_t runs = 0;
 };
 
+/// The map of a view whose amplitudes have `value` at the bits of `mask`: neighbouring free bits make a run.
+inline ViewMap view_map(std::uint32_t local_bits, std::uint64_t mask, std::uint64_t value) {
+  ViewMap map;
+  map.value = value;
+  std::uint32_t packed = 0;
+  for (std::uint32_t bit = 0; bit < local_bits; ++bit) {
+    if ((mask >> bit & 1) != 0) continue;
+    const bool continues = map.runs > 0 && map.run_shift[map.runs - 1] == bit - packed;
+    if (!continues) map.run_shift[map.runs++] = static_cast<std::uint8_t>(bit - packed);
+    map.run_mask[map.runs - 1] |= std::uint64_t{1} << packed;
+    ++packed;
+  }
+  return map;
+}
+
 /// packed[i] = state[place(i)] or, unpacking, the other way, i < count.
 template <class Real>
 cudaError_t launch_pack(std::conditional_t<sizeof(Real) == 8, double2, float2>* state,

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "base/bits.h"
-#include "cuda/addresses.h"
 #include "cuda/device.h"
 #include "cuda/readouts.h"
 #include "cuda/sweep_runner.h"
@@ -192,8 +191,8 @@ class CudaBackend final : public Backend {
   }
   Complex inner_product(std::uint32_t snapshot) override { return readouts().inner_product(snapshot_data(snapshot)); }
   std::uint64_t checksum(ChunkView view) override {
-    const Index places = low_mask(bits_) & ~view.mask;
-    return readouts().checksum(view_map(view.value, places), bit_mask(count_bits(places)));
+    const Index count = bit_mask(count_bits(low_mask(bits_) & ~view.mask));
+    return readouts().checksum(view_map(bits_, view.mask, view.value), count);
   }
   void read_amplitudes(std::span<const Index> indices, std::span<Complex> out) override {
     readouts().read_amplitudes(indices, out);
@@ -252,25 +251,14 @@ class CudaBackend final : public Backend {
           "cudaMemcpyAsync of a snapshot");
   }
 
-  static ViewMap view_map(Index value, Index places) {
-    ViewMap map;
-    map.value = value;
-    for (const BitRun& run : runs_of(places)) {
-      map.run_mask[map.runs] = run.mask;
-      map.run_shift[map.runs++] = run.shift;
-    }
-    return map;
-  }
-
   void move(ChunkView view, std::uint32_t slot, int lane_number, bool unpack) {
     set_device();
-    const Index places = low_mask(bits_) & ~view.mask;
-    const Index count = bit_mask(count_bits(places));
+    const Index count = bit_mask(count_bits(low_mask(bits_) & ~view.mask));
     if (count * amplitude_bytes() > slot_bytes_) {
       throw Error("a view of " + std::to_string(count) + " amplitudes does not fit a slot of " +
                   std::to_string(slot_bytes_) + " bytes");
     }
-    const ViewMap map = view_map(view.value, places);
+    const ViewMap map = view_map(bits_, view.mask, view.value);
     const cudaStream_t stream = use_lane(lane_number);
     std::byte* const packed = slots_.at(slot);
     if (options_.precision == Precision::kDouble) {

@@ -15,24 +15,9 @@ bool suits_copy_engine(const ViewRuns& runs) {
   return runs.offsets.size() == 1 && (runs.count == 1 || runs.run_bytes >= kEngineRunBytes);
 }
 
-/// The view's packed index, group by group of neighbouring free bits.
-cuda::ViewMap view_map(ShardShape shape, ChunkView view) {
-  cuda::ViewMap map;
-  map.value = view.value;
-  std::uint32_t packed = 0;
-  for (std::uint32_t bit = 0; bit < shape.local_bits; ++bit) {
-    if ((view.mask >> bit & 1) != 0) continue;
-    const bool continues = map.runs > 0 && map.run_shift[map.runs - 1] == bit - packed;
-    if (!continues) map.run_shift[map.runs++] = static_cast<std::uint8_t>(bit - packed);
-    map.run_mask[map.runs - 1] |= Index{1} << packed;
-    ++packed;
-  }
-  return map;
-}
-
 void copy_by_kernel(ShardShape shape, ChunkView view, std::byte* shard, std::byte* buffer, std::uint64_t count,
                     bool to_view, cudaStream_t stream) {
-  const cuda::ViewMap map = view_map(shape, view);
+  const cuda::ViewMap map = cuda::view_map(shape.local_bits, view.mask, view.value);
   const cudaError_t status =
       shape.amplitude_bytes == amplitude_bytes(Precision::kDouble)
           ? cuda::launch_pack<double>(reinterpret_cast<double2*>(shard), reinterpret_cast<double2*>(buffer), map, count,
