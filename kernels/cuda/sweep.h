@@ -40,7 +40,7 @@ struct NormCell {
   unsigned long long fraction, whole;
 };
 
-/// Word codes of the interpreter; the words that follow each are listed in sweep.cuh and written by encode.cpp.
+/// Word codes of the interpreter; the words that follow each are listed in sweep_machine.cuh and written by encode.cpp.
 enum class Code : std::uint32_t {
   kEnd,
   kGuard,

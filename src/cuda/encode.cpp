@@ -1,4 +1,4 @@
-// Writes words in the order in which sweep.cuh reads them.
+// Writes words in the order in which sweep_machine.cuh reads them.
 #include "cuda/encode.h"
 
 #include <cmath>
