@@ -60,7 +60,10 @@ void append(Circuit& circuit, const Controlled& op) {
   circuit.add_unitary(op.matrix, op.controls, op.targets, false);
 }
 
-bool candidate(const Operation& op) { return op.kind == OpKind::kUnitary && op.targets > 1; }
+bool candidate(const Operation& op) {
+  constexpr std::uint32_t kMostTargets = 8;  // two controls make a matrix of that size one that a plan can hold
+  return op.kind == OpKind::kUnitary && op.targets > 1 && op.targets <= kMostTargets;
+}
 
 }  // namespace
 

@@ -240,6 +240,25 @@ TEST(Optimizer, AControlledXGivenAsAMatrixBecomesACx) {
   EXPECT_EQ(rewritten.circuit.targets(op)[0], 0U);
 }
 
+// A plan holds matrices on 6 qubits; controls make room for more.
+TEST(Optimizer, AControlledMatrixOnSevenQubitsIsOneOnSix) {
+  const Matrix inner = test::random_unitary(6, 1);
+  Matrix matrix(std::size_t{1} << 14);
+  for (std::size_t row = 0; row < 128; ++row) {
+    for (std::size_t column = 0; column < 128; ++column) {
+      const bool inside = row >= 64 && column >= 64;
+      matrix[128 * row + column] = inside ? inner[64 * (row - 64) + column - 64] : Complex(row == column ? 1 : 0);
+    }
+  }
+  Circuit circuit(7);
+  circuit.add_unitary(matrix, {}, std::vector<Qubit>{0, 1, 2, 3, 4, 5, 6});
+  Rewritten rewritten;
+  ASSERT_TRUE(extract_controls(circuit, rewritten));
+  EXPECT_EQ(rewritten.circuit.operations()[0].targets, 6U);
+  EXPECT_EQ(rewritten.circuit.controls(rewritten.circuit.operations()[0])[0], 6U);
+  expect_same(circuit, rewritten, 8);
+}
+
 TEST(Optimizer, ARunIsOneMatrixThatAllItsGatesCountOn) {
   Circuit circuit(2);
   for (const Gate gate : {Gate::kH, Gate::kT, Gate::kH}) circuit.add_gate(gate, {}, std::vector<Qubit>{0});
