@@ -265,6 +265,18 @@ def exchanges(results):
          "GB/s each way", "copy engines alone", "of them"], rows)
 
 
+def cpu_ranks(results):
+    document = results.tables.get("cpu_ranks")
+    if not document:
+        return UNMEASURED
+    rows = [[f"{row['circuit']} {row['qubits']}, from random", str(row["one_rank_threads"]), number(row["one_rank_ms"]),
+             f"{row['ranks']} x {row['ranks_threads']}", number(row["ranks_ms"]), number(row["exchange_ms"]),
+             str(row["exchanges"]), ratio(row["ranks_ms"] / row["one_rank_ms"], 1.15)] for row in document["rows"]]
+    text = f"Measured on {document['machine']}; {document['date'][:10]}; commit {document['commit']}.\n\n"
+    return text + table(["fastest of all rounds", "threads of one rank", "ms", "MPI ranks x threads", "ms",
+                         "of that exchanging", "exchanges", "ratio to 1.15 times one rank"], rows)
+
+
 def capacity(results):
     rows = []
     for name in ("ghz", "qft"):
@@ -399,7 +411,8 @@ def cpu(results):
 
 REGIONS = {"engine": engine, "scaling": scaling, "challenge": challenge, "single": single, "interpreter": interpreter,
            "transports": transports, "exchanges": exchanges, "capacity": capacity, "suite": suite, "small": small,
-           "reductions": reductions, "dense": dense, "batches": batches, "gram": gram, "kitchen_sinks": kitchen_sinks, "cpu": cpu}
+           "reductions": reductions, "dense": dense, "batches": batches, "gram": gram, "kitchen_sinks": kitchen_sinks, "cpu": cpu,
+           "cpu_ranks": cpu_ranks}
 
 
 def chart(results):
