@@ -17,7 +17,6 @@ namespace qsim::cuda {
 namespace {
 
 constexpr int kLanes = 16;
-constexpr double kUsableShare = 0.98;  // of free memory: the driver needs the rest
 
 class CudaBackend final : public Backend {
  public:
@@ -227,18 +226,7 @@ class CudaBackend final : public Backend {
     if (pool_.capacity() >= needed && options_.pool_share > 0) return;
     pool_.release();
     const std::uint64_t free_bytes = device_facts(options_.device_id).free_bytes;
-    std::uint64_t wanted = needed;
-    if (options_.pool_share > 0) {
-      wanted = std::max(needed, static_cast<std::uint64_t>(options_.pool_share * static_cast<double>(free_bytes)));
-    }
-    const auto usable = static_cast<std::uint64_t>(kUsableShare * static_cast<double>(free_bytes));
-    if (wanted > usable && needed > usable) {
-      throw CapacityError("GPU " + std::to_string(options_.device_id) + " has " + std::to_string(usable) +
-                              " usable bytes free (98 % of " + std::to_string(free_bytes) + "); this run needs " +
-                              std::to_string(needed) + ": use more GPUs, single precision or fewer qubits",
-                          needed, usable);
-    }
-    pool_.reserve(std::min(wanted, std::max(usable, needed)));
+    pool_.reserve(pool_bytes(needed, free_bytes, options_.pool_share, options_.device_id));
   }
 
   std::byte* snapshot_data(std::uint32_t snapshot) const {

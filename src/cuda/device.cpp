@@ -1,6 +1,7 @@
 // Device choice with its reasons; streams, events and the pool's allocation.
 #include "cuda/device.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "comm/gpu/driver.h"
@@ -14,21 +15,37 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-[[noreturn]] void fail_without_device(cudaError_t status) {
-  int driver = 0, runtime = 0;
-  (void)cudaDriverGetVersion(&driver);
-  (void)cudaRuntimeGetVersion(&runtime);
-  if (driver == 0) throw DeviceError("no CUDA driver is installed: install NVIDIA's driver, or use --backend cpu");
+}  // namespace
+
+DeviceError no_device_error(cudaError_t status, int driver, int runtime) {
+  if (driver == 0) return DeviceError("no CUDA driver is installed: install NVIDIA's driver, or use --backend cpu");
   if (status == cudaErrorInsufficientDriver) {
-    throw DeviceError("the CUDA driver is too old: it serves CUDA " + version_text(driver) + ", this build needs " +
-                      version_text(runtime) + "; update the driver, or use --backend cpu");
+    return DeviceError("the CUDA driver is too old: it serves CUDA " + version_text(driver) + ", this build needs " +
+                       version_text(runtime) + "; update the driver, or use --backend cpu");
   }
   if (status == cudaErrorNoDevice)
-    throw DeviceError("no CUDA device is visible (see CUDA_VISIBLE_DEVICES); use --backend cpu");
-  throw DeviceError("CUDA", static_cast<int>(status), "cudaGetDeviceCount", cudaGetErrorString(status));
+    return DeviceError("no CUDA device is visible (see CUDA_VISIBLE_DEVICES); use --backend cpu");
+  return DeviceError("CUDA", static_cast<int>(status), "cudaGetDeviceCount", cudaGetErrorString(status));
 }
 
-}  // namespace
+DeviceError no_code_error(int device, const DeviceFacts& facts) {
+  const std::string major = std::to_string(facts.major), minor = std::to_string(facts.minor);
+  return DeviceError("device " + std::to_string(device) + " (" + facts.name + ", compute capability " + major + "." +
+                     minor + ") has an architecture that this build has no code for: build with " +
+                     "CMAKE_CUDA_ARCHITECTURES=" + major + minor + ", or use --backend cpu");
+}
+
+std::uint64_t pool_bytes(std::uint64_t needed, std::uint64_t free_bytes, double share, int device) {
+  const auto usable = static_cast<std::uint64_t>(kUsableShare * static_cast<double>(free_bytes));
+  if (needed > usable) {
+    throw CapacityError("GPU " + std::to_string(device) + " has " + std::to_string(usable) +
+                            " usable bytes free (98 % of " + std::to_string(free_bytes) + "); this run needs " +
+                            std::to_string(needed) + ": use more GPUs, single precision or fewer qubits",
+                        needed, usable);
+  }
+  const auto wanted = static_cast<std::uint64_t>(share * static_cast<double>(free_bytes));
+  return std::min(std::max(needed, wanted), usable);
+}
 
 void check(cudaError_t status, const char* call) { check_cuda(status, call); }
 
@@ -59,18 +76,19 @@ void use_device(int device) {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);  // a hardware queue for every lane; a value that is set stays
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess || count == 0) fail_without_device(status == cudaSuccess ? cudaErrorNoDevice : status);
+  if (status != cudaSuccess || count == 0) {
+    int driver = 0, runtime = 0;
+    (void)cudaDriverGetVersion(&driver);
+    (void)cudaRuntimeGetVersion(&runtime);
+    throw no_device_error(status == cudaSuccess ? cudaErrorNoDevice : status, driver, runtime);
+  }
   if (device < 0 || device >= count) {
     throw DeviceError("there is no CUDA device " + std::to_string(device) + ": this machine shows " +
                       std::to_string(count));
   }
   check(cudaSetDevice(device), "cudaSetDevice");
   if (sweep_kernel_status() == cudaErrorNoKernelImageForDevice) {
-    const DeviceFacts facts = device_facts(device);
-    throw DeviceError("device " + std::to_string(device) + " (" + facts.name + ", compute capability " +
-                      std::to_string(facts.major) + "." + std::to_string(facts.minor) +
-                      ") has an architecture that this build has no code for: build with CMAKE_CUDA_ARCHITECTURES=" +
-                      std::to_string(facts.major) + std::to_string(facts.minor) + ", or use --backend cpu");
+    throw no_code_error(device, device_facts(device));
   }
 }
 

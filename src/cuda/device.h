@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/pool.h"
+#include "qsim/error.h"
 
 namespace qsim::cuda {
 
@@ -54,5 +55,16 @@ struct DeviceFacts {
   std::uint64_t total_bytes = 0, free_bytes = 0;
 };
 DeviceFacts device_facts(int device);
+
+/// Why no device can be used: what cudaGetDeviceCount said, and the CUDA versions of the driver (0: none) and the
+/// build.
+DeviceError no_device_error(cudaError_t status, int driver, int runtime);
+/// Why this one cannot be: the build has no code for its architecture.
+DeviceError no_code_error(int device, const DeviceFacts& facts);
+
+constexpr double kUsableShare = 0.98;  // of free memory: the driver needs the rest
+/// Bytes of a pool for a run of `needed` bytes: those, or `share` of what is free where that is more. CapacityError
+/// with the arithmetic when they do not fit.
+std::uint64_t pool_bytes(std::uint64_t needed, std::uint64_t free_bytes, double share, int device);
 
 }  // namespace qsim::cuda

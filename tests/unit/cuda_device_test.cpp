@@ -1,0 +1,68 @@
+// Every reason why a GPU cannot be used has its own words, the remedy and exit code 6 (or 5 where memory is too small).
+#include <gtest/gtest.h>
+
+#include "cuda/device.h"
+
+namespace qsim {
+namespace {
+
+bool has(const Error& error, const std::string& words) {
+  return std::string(error.what()).find(words) != std::string::npos;
+}
+
+TEST(CudaDevice, EveryReasonHasItsOwnWords) {
+  const DeviceError driver = cuda::no_device_error(cudaErrorInsufficientDriver, 0, 13000);
+  EXPECT_TRUE(has(driver, "no CUDA driver is installed"));
+  const DeviceError old = cuda::no_device_error(cudaErrorInsufficientDriver, 11080, 13000);
+  EXPECT_TRUE(has(old, "too old: it serves CUDA 11.8, this build needs 13.0"));
+  const DeviceError none = cuda::no_device_error(cudaErrorNoDevice, 13000, 13000);
+  EXPECT_TRUE(has(none, "CUDA_VISIBLE_DEVICES"));
+  const DeviceError lost = cuda::no_device_error(cudaErrorDevicesUnavailable, 13000, 13000);
+  EXPECT_TRUE(has(lost, "cudaGetDeviceCount"));
+  cuda::DeviceFacts facts;
+  facts.name = "Some GPU";
+  facts.major = 7;
+  facts.minor = 5;
+  const DeviceError architecture = cuda::no_code_error(2, facts);
+  EXPECT_TRUE(has(architecture, "device 2 (Some GPU, compute capability 7.5)"));
+  EXPECT_TRUE(has(architecture, "CMAKE_CUDA_ARCHITECTURES=75"));
+  for (const DeviceError* error : {&driver, &old, &none, &lost, &architecture}) {
+    EXPECT_EQ(error->code(), ExitCode::kDevice);
+    EXPECT_TRUE(error == &lost || has(*error, "--backend cpu"));
+  }
+}
+
+TEST(CudaDevice, FailedCallsAreNamedWithTheirCode) {
+  EXPECT_NO_THROW(cuda::check(cudaSuccess, "cudaMalloc"));
+  for (const cudaError_t status : {cudaErrorMemoryAllocation, cudaErrorIllegalAddress, cudaErrorDevicesUnavailable}) {
+    try {
+      cuda::check(status, "cudaMemcpyAsync of amplitudes");
+      ADD_FAILURE() << "not thrown";
+    } catch (const DeviceError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kDevice);
+      EXPECT_TRUE(has(error, "cudaMemcpyAsync of amplitudes"));
+      EXPECT_TRUE(has(error, std::to_string(static_cast<int>(status))));
+    }
+  }
+}
+
+TEST(CudaDevice, PoolsAreRefusedWithTheArithmeticBeforeAnyAllocation) {
+  constexpr std::uint64_t kFree = 1000;
+  EXPECT_EQ(cuda::pool_bytes(700, kFree, 0, 0), 700u);
+  EXPECT_EQ(cuda::pool_bytes(980, kFree, 0, 0), 980u);
+  EXPECT_EQ(cuda::pool_bytes(700, kFree, 0.925, 0), 925u);
+  EXPECT_EQ(cuda::pool_bytes(950, kFree, 0.925, 0), 950u);
+  EXPECT_EQ(cuda::pool_bytes(700, kFree, 1, 0), 980u);
+  try {
+    (void)cuda::pool_bytes(981, kFree, 0, 3);
+    ADD_FAILURE() << "not thrown";
+  } catch (const CapacityError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kCapacity);
+    for (const char* const words : {"GPU 3", "980 usable", "98 % of 1000", "needs 981", "fewer qubits"}) {
+      EXPECT_TRUE(has(error, words)) << words;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qsim
