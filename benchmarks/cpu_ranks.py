@@ -15,7 +15,7 @@ import sys
 
 
 def bench(command):
-    """Fastest simulate time in ms, exchange time and sweeps of every circuit; and the document."""
+    """The rows by circuit and size, and the document they are from."""
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if run.returncode != 0:
         sys.exit(f"cpu_ranks.py: {' '.join(command)}: exit {run.returncode}\n{run.stderr.decode()}")
@@ -51,7 +51,7 @@ def main():
         result.append({"circuit": key[0], "qubits": key[1], "ranks": arguments.ranks,
                        "one_rank_ms": one["simulate_s"]["minimum"] * 1e3, "one_rank_threads": one["threads"],
                        "ranks_ms": many["simulate_s"]["minimum"] * 1e3, "ranks_threads": many["threads"],
-                       "exchange_ms": many["exchange_s"] * 1e3, "exchanges": many["work"]["exchanges"],
+                       "exchanges": many["work"]["exchanges"],
                        "one_rank_sweeps": one["work"]["sweeps"], "ranks_sweeps": many["work"]["sweeps"]})
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     json.dump({"schema": "qsim.table/1", "kind": "cpu_ranks", "date": date, "machine": document["machine"],
