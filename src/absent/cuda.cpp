@@ -23,4 +23,6 @@ GpuSurvey survey_gpus() { return {{}, "this qsim was built without CUDA"}; }
 
 std::string cuda_build_version() { return {}; }
 
+std::vector<std::pair<std::string, std::string>> gpu_facts() { return {}; }
+
 }  // namespace qsim

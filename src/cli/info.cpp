@@ -87,6 +87,7 @@ Output command_info(std::span<const std::string> arguments, Context& context) {
     line("CUDA", or_none(environment.cuda) + ", driver " + or_none(environment.driver));
     line("NCCL", or_none(environment.nccl));
     line("GPUs", joined(environment.devices));
+    for (const auto& [name, value] : gpu_facts()) line(name, value);
     for (const auto& [qubits, choice] : choices()) {
       line("auto, QFT of " + std::to_string(qubits), choice.backend + ": " + choice.reason);
     }

@@ -1,9 +1,12 @@
 // Which GPUs are here, without making a context on each (that costs a fifth of a second a device).
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "cuda/device.h"
+#include "cuda/nvrtc.h"
 #include "device/gpu_parts.h"
 #include "qsim/error.h"
 
@@ -13,7 +16,67 @@ namespace {
 /// What the driver's context and the loaded kernels take; the pool's own allocation finds out exactly.
 constexpr std::uint64_t kContextBytes = 1ull << 30;
 
+std::string in_units(double value, double unit, const char* name) {
+  const auto tenths = static_cast<std::uint64_t>(std::llround(10 * value / unit));
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " " + name;
+}
+
+/// Bytes read plus written a second by a copy within the device: the best of a few. 0 where there is no room for one.
+double copy_rate(const cuda::Stream& stream) {
+  constexpr std::uint64_t kBytes = 512ull << 20;
+  constexpr int kRepeats = 5;
+  cuda::DevicePoolMemory memory;
+  std::byte* const data = memory.allocate(2 * kBytes);
+  if (data == nullptr) return 0;
+  double best = 0;
+  cudaEvent_t begin = nullptr, end = nullptr;
+  cudaError_t status = cudaEventCreate(&begin);
+  if (status == cudaSuccess) status = cudaEventCreate(&end);
+  for (int repeat = 0; repeat <= kRepeats && status == cudaSuccess; ++repeat) {
+    float milliseconds = 0;
+    status = cudaEventRecord(begin, stream.get());
+    if (status == cudaSuccess)
+      status = cudaMemcpyAsync(data + kBytes, data, kBytes, cudaMemcpyDeviceToDevice, stream.get());
+    if (status == cudaSuccess) status = cudaEventRecord(end, stream.get());
+    if (status == cudaSuccess) status = cudaEventSynchronize(end);
+    if (status == cudaSuccess) status = cudaEventElapsedTime(&milliseconds, begin, end);
+    // The first one warms up.
+    if (repeat > 0 && milliseconds > 0) best = std::max(best, 2e3 * static_cast<double>(kBytes) / milliseconds);
+  }
+  if (begin != nullptr) (void)cudaEventDestroy(begin);
+  if (end != nullptr) (void)cudaEventDestroy(end);
+  memory.release(data, 2 * kBytes);
+  cuda::check(status, "copy within a device");
+  return best;
+}
+
+std::string runtime_compiler() {
+  try {
+    const int version = cuda::RuntimeCompiler::load().version();
+    return std::to_string(version / 100) + "." + std::to_string(version % 100);
+  } catch (const DeviceError&) {
+    return "none: sweeps are interpreted";
+  }
+}
+
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> gpu_facts() {
+  std::vector<std::pair<std::string, std::string>> facts;
+  for (const GpuInfo& gpu : survey_gpus().devices) {
+    cuda::use_device(gpu.id);
+    const cuda::DeviceFacts device = cuda::device_facts(gpu.id);
+    const double rate = copy_rate(cuda::Stream());
+    facts.emplace_back("GPU " + std::to_string(gpu.id),
+                       device.name + ", compute capability " + std::to_string(device.major) + "." +
+                           std::to_string(device.minor) + ", " +
+                           in_units(static_cast<double>(device.total_bytes), 1ull << 30, "GiB") + ", " +
+                           in_units(static_cast<double>(device.free_bytes), 1ull << 30, "GiB") + " free, copies at " +
+                           (rate > 0 ? in_units(rate, 1e12, "TB/s") : "an unknown rate: no room to measure"));
+  }
+  if (!facts.empty()) facts.emplace_back("NVRTC", runtime_compiler());
+  return facts;
+}
 
 GpuSurvey survey_gpus() {
   GpuSurvey survey;
