@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "plan/cost.h"
+#include "plan/exchange_places.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -243,14 +244,15 @@ void PlanBuilder::restore_local(const Layout& wanted) {
   move_bits(sweep, destination);
 }
 
-// Chunk bits: the highest local bits that are born, not swapped and inactive in the neighbouring sweeps. A stage's only
-// sweep overlaps with one of its two exchanges.
-void PlanBuilder::choose_chunks() {
+// What may overlap: the local bits that are born, not swapped and inactive in the neighbouring sweeps may cut an
+// exchange into chunks. A stage's only sweep overlaps with one of its two exchanges.
+std::vector<Index> PlanBuilder::choose_overlaps() {
   const auto active_of = [](const Sweep& sweep) {
     Index mask = 0;
     for (const Bit bit : sweep.active) mask |= bit_mask(bit);
     return mask;
   };
+  std::vector<Index> by_stage(plan_.stages.size(), 0);
   const Sweep* overlapped = nullptr;
   for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
     Exchange& exchange = *plan_.stages[s].exchange;
@@ -269,24 +271,41 @@ void PlanBuilder::choose_chunks() {
       candidates = both;
       overlapped = &after.front();
     }
-    const std::uint64_t part =
-        (std::uint64_t{1} << plan_.local_bits()) * amplitude_bytes(plan_.precision) >> exchange.swaps.size();
-    int wanted = 2;
-    while (wanted < 8 && part >> wanted > machine_.chunk_bytes) ++wanted;
+    by_stage[s] = candidates;
+  }
+  return by_stage;
+}
+
+// Chunks that are small enough for a slot of the ring, and at least four.
+int PlanBuilder::chunk_bits(const Exchange& exchange) const {
+  const std::uint64_t part =
+      (std::uint64_t{1} << plan_.local_bits()) * amplitude_bytes(plan_.precision) >> exchange.swaps.size();
+  int wanted = 2;
+  while (wanted < 8 && part >> wanted > machine_.chunk_bytes) ++wanted;
+  return wanted;
+}
+
+// Chunk bits are the highest that may be, where places allow right below the swapped ones: chunks are long runs then.
+void PlanBuilder::choose_chunks(Places moves) {
+  ExchangePlaces places{low_bits_, moves == Places::kFree, choose_overlaps(), {}};
+  for (const Stage& stage : plan_.stages) places.wanted.push_back(stage.exchange ? chunk_bits(*stage.exchange) : 0);
+  if (moves != Places::kKept) place_exchanges(plan_, places);
+  for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
+    int wanted = places.wanted[s];
     for (Bit bit = static_cast<Bit>(plan_.local_bits()); bit-- > 0 && wanted > 0;) {
-      if ((candidates >> bit & 1) == 0) continue;
-      exchange.chunk_mask |= bit_mask(bit);
+      if ((places.candidates[s] >> bit & 1) == 0) continue;
+      plan_.stages[s].exchange->chunk_mask |= bit_mask(bit);
       --wanted;
     }
   }
 }
 
-Plan PlanBuilder::finish(const Lowered& lowered) {
+Plan PlanBuilder::finish(const Lowered& lowered, Places moves) {
   bear(local_mask_);
   plan_.final_layout = qubit_layout(lowered, layout_);
   plan_.gates = lowered.gates;
   plan_.gates_removed = lowered.removed.size();
-  choose_chunks();
+  choose_chunks(moves);
   predict(plan_, machine_);
   return std::move(plan_);
 }

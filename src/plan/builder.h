@@ -38,7 +38,9 @@ class PlanBuilder {
   /// Moves every wire so that the qubits' final layout is `wanted`.
   void restore_qubits(const Lowered& lowered, const Layout& wanted);
   /// Births of what is left; chunk bits and predictions. `lowered` gives the final layout and the gate counts.
-  Plan finish(const Lowered& lowered);
+  /// `moves`: what may be renamed so that exchanges swap high bits.
+  enum class Places { kKept, kStores, kFree };  // nothing; stores of sweeps; those and the start layout
+  Plan finish(const Lowered& lowered, Places moves = Places::kKept);
 
   /// Where each operation given to add_sweep went: (stage, sweep, op), in the order given.
   struct Place {
@@ -55,7 +57,9 @@ class PlanBuilder {
   void restore_global(const Layout& wanted);
   void restore_local(const Layout& wanted);
   void move_bits(Sweep& sweep, std::span<const Bit> destination);
-  void choose_chunks();
+  std::vector<Index> choose_overlaps();
+  int chunk_bits(const Exchange& exchange) const;
+  void choose_chunks(Places moves);
 
   const Machine& machine_;
   bool trace_;

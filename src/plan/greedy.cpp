@@ -243,7 +243,11 @@ Plan plan_from(const Lowered& source, const Machine& machine, const PlanOptions&
   Packer packer(lowered, builder, diagonals);
   packer.run();
   if (options.preserve_layout) builder.restore_qubits(lowered, initial);
-  Plan plan = builder.finish(lowered);
+  using Places = PlanBuilder::Places;
+  const bool fixed = options.initial_layout || options.start == Start::kState;
+  Plan plan = builder.finish(lowered, options.preserve_layout ? Places::kKept
+                                      : fixed                 ? Places::kStores
+                                                              : Places::kFree);
   count_merges(plan, lowered);
   if (options.trace) fill_trace(plan, builder, packer, lowered);
   return plan;

@@ -72,7 +72,9 @@ class Planner {
     for (std::size_t part = 0; part < parts; ++part) run_part(total * part / parts, total * (part + 1) / parts, parts);
     if (options_.preserve_layout) builder_->restore_qubits(out_, initial_);
     note_removed();
-    Plan plan = builder_->finish(out_);
+    using Places = PlanBuilder::Places;
+    const Places moves = options_.preserve_layout ? Places::kKept : fixed_ ? Places::kStores : Places::kFree;
+    Plan plan = builder_->finish(out_, moves);
     describe(plan);
     return plan;
   }

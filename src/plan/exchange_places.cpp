@@ -1,0 +1,123 @@
+// Bits are renamed by a permutation that changes only where memory moves anyway: two names may trade places in the
+// start layout when they are born in the same sweep, and in a store when both are active.
+#include "plan/exchange_places.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/bits.h"
+
+namespace qsim {
+namespace {
+
+class Renaming {
+ public:
+  Renaming(Plan& plan, ExchangePlaces& places) : plan_(plan), places_(places), top_(plan.local_bits()) {
+    for (Bit bit = 0; bit < kMaxQubits; ++bit) place_[bit] = name_[bit] = bit;
+  }
+
+  void run() {
+    if (places_.free_start) choose_start();
+    rename(plan_.initial_layout);
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      Stage& stage = plan_.stages[s];
+      if (stage.exchange) rename_exchange(*stage.exchange, places_.candidates[s]);
+      rename(stage.layout);
+      for (Sweep& sweep : stage.sweeps) rename_sweep(sweep, s + 1);
+    }
+    rename(plan_.final_layout);
+  }
+
+ private:
+  // Takes names to the places that the exchange before stage `s` wants for them, as far as `may_trade` allows.
+  template <typename MayTrade>
+  void improve(std::size_t s, const MayTrade& may_trade) {
+    if (s >= plan_.stages.size()) return;
+    Index swapped = 0;
+    for (const auto& [local, global] : plan_.stages[s].exchange->swaps) swapped |= bit_mask(local);
+    const unsigned swaps = count_bits(swapped);
+    const auto chunks = std::min(count_bits(places_.candidates[s]), static_cast<unsigned>(places_.wanted[s]));
+    take(swapped, top_ - swaps, top_, may_trade);
+    const unsigned end = top_ - swaps;
+    take(places_.candidates[s], end - std::min(end, chunks), end, may_trade);
+  }
+
+  // Fills the places from `end` down to `begin` with names of `wanted`.
+  template <typename MayTrade>
+  void take(Index wanted, unsigned begin, unsigned end, const MayTrade& may_trade) {
+    for (unsigned at = end; at-- > std::max(begin, places_.low_bits);) {
+      const Bit holder = name_[at];
+      if (test_bit(wanted, holder)) continue;
+      for (Bit name = 0; name < top_; ++name) {
+        const bool elsewhere = place_[name] >= places_.low_bits && (place_[name] < begin || place_[name] >= end);
+        if (!test_bit(wanted, name) || !elsewhere || !may_trade(name, holder)) continue;
+        std::swap(place_[name], place_[holder]);
+        std::swap(name_[place_[name]], name_[place_[holder]]);
+        break;
+      }
+    }
+  }
+
+  void choose_start() {
+    constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+    std::array<std::size_t, kMaxQubits> born{};
+    if (plan_.start == Start::kZero) born.fill(kNever);
+    std::size_t count = 0;
+    for (const Stage& stage : plan_.stages) {
+      for (const Sweep& sweep : stage.sweeps) {
+        for (const Birth& birth : sweep.births) born[birth.bit] = std::min(born[birth.bit], count);
+        ++count;
+      }
+    }
+    improve(1, [&](Bit a, Bit b) { return born[a] == born[b]; });
+  }
+
+  Index renamed(Index bits) const {
+    Index out = 0;
+    for_each_bit(bits, [&](unsigned bit) { out |= bit_mask(place_[bit]); });
+    return out;
+  }
+
+  void rename(Layout& layout) const {
+    for (Bit& bit : layout.bit_of) bit = place_[bit];
+  }
+
+  void rename_exchange(Exchange& exchange, Index& candidates) const {
+    for (auto& [local, global] : exchange.swaps) local = place_[local];
+    candidates = renamed(candidates);
+  }
+
+  void rename_sweep(Sweep& sweep, std::size_t next_exchange) {
+    sweep.unborn = renamed(sweep.unborn);
+    for (Birth& birth : sweep.births) birth.bit = place_[birth.bit];
+    std::ranges::sort(sweep.births, {}, &Birth::bit);
+    for (PlanOp& op : sweep.ops) {
+      for (std::size_t j = 0; j < op.target_count; ++j) op.targets[j] = place_[op.targets[j]];
+      op.control_mask = renamed(op.control_mask);
+      op.control_value = renamed(op.control_value);
+    }
+    for (PhaseTerm& term : sweep.phases) term.mask = renamed(term.mask);
+    Index active = 0;
+    for (const Bit bit : sweep.active) active |= bit_mask(bit);
+    std::vector<std::pair<Bit, Bit>> moves;  // (place, name after the store)
+    for (std::size_t i = 0; i < sweep.active.size(); ++i) moves.emplace_back(place_[sweep.active[i]], sweep.store[i]);
+    std::ranges::sort(moves);
+    improve(next_exchange, [&](Bit a, Bit b) { return test_bit(active, a) && test_bit(active, b); });
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      sweep.active[i] = moves[i].first;
+      sweep.store[i] = place_[moves[i].second];
+    }
+  }
+
+  Plan& plan_;
+  ExchangePlaces& places_;
+  const unsigned top_;                            // local bits
+  std::array<Bit, kMaxQubits> place_{}, name_{};  // name -> place now, and back
+};
+
+}  // namespace
+
+void place_exchanges(Plan& plan, ExchangePlaces& places) { Renaming(plan, places).run(); }
+
+}  // namespace qsim
