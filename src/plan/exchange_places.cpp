@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "base/bits.h"
@@ -13,7 +14,9 @@ namespace {
 
 class Renaming {
  public:
-  Renaming(Plan& plan, ExchangePlaces& places) : plan_(plan), places_(places), top_(plan.local_bits()) {
+  /// `turn` decides which of several names takes a place.
+  Renaming(Plan& plan, ExchangePlaces& places, unsigned turn)
+      : plan_(plan), places_(places), top_(plan.local_bits()), turn_(turn) {
     for (Bit bit = 0; bit < kMaxQubits; ++bit) place_[bit] = name_[bit] = bit;
   }
 
@@ -49,7 +52,8 @@ class Renaming {
     for (unsigned at = end; at-- > std::max(begin, places_.low_bits);) {
       const Bit holder = name_[at];
       if (test_bit(wanted, holder)) continue;
-      for (Bit name = 0; name < top_; ++name) {
+      for (unsigned i = 0; i < top_; ++i) {
+        const auto name = static_cast<Bit>((i + turn_) % top_);
         const bool elsewhere = place_[name] >= places_.low_bits && (place_[name] < begin || place_[name] >= end);
         if (!test_bit(wanted, name) || !elsewhere || !may_trade(name, holder)) continue;
         std::swap(place_[name], place_[holder]);
@@ -112,12 +116,68 @@ class Renaming {
 
   Plan& plan_;
   ExchangePlaces& places_;
-  const unsigned top_;                            // local bits
+  const unsigned top_;  // local bits
+  const unsigned turn_;
   std::array<Bit, kMaxQubits> place_{}, name_{};  // name -> place now, and back
 };
 
+// What renaming looks at: everything but the operations.
+Plan without_operations(const Plan& plan) {
+  Plan bare;
+  bare.qubits = plan.qubits;
+  bare.rank_bits = plan.rank_bits;
+  bare.start = plan.start;
+  for (const Stage& stage : plan.stages) {
+    bare.stages.push_back({stage.exchange, {}, {}});
+    for (const Sweep& sweep : stage.sweeps) {
+      Sweep& copy = bare.stages.back().sweeps.emplace_back();
+      copy.active = sweep.active;
+      copy.store = sweep.store;
+      copy.births = sweep.births;
+    }
+  }
+  return bare;
+}
+
+// Runs of memory that all exchanges move, over the shard's amplitudes.
+double runs(const Plan& plan, const ExchangePlaces& places) {
+  double total = 0;
+  for (std::size_t s = 1; s < plan.stages.size(); ++s) {
+    unsigned lowest = plan.local_bits();
+    for (const auto& [local, global] : plan.stages[s].exchange->swaps) lowest = std::min<unsigned>(lowest, local);
+    int wanted = places.wanted[s];
+    for (unsigned bit = plan.local_bits(); bit-- > 0 && wanted > 0;) {
+      if (!test_bit(places.candidates[s], bit)) continue;
+      lowest = std::min(lowest, bit);
+      --wanted;
+    }
+    total += std::ldexp(1.0, -static_cast<int>(lowest));
+  }
+  return total;
+}
+
+constexpr std::size_t kManySweeps = 256;  // longer plans try one renaming
+
 }  // namespace
 
-void place_exchanges(Plan& plan, ExchangePlaces& places) { Renaming(plan, places).run(); }
+void place_exchanges(Plan& plan, ExchangePlaces& places) {
+  if (plan.stages.size() < 2) return;
+  std::size_t sweeps = 0;
+  for (const Stage& stage : plan.stages) sweeps += stage.sweeps.size();
+  const Plan bare = without_operations(plan);
+  const unsigned turns = sweeps > kManySweeps ? 1 : plan.local_bits();
+  double best = runs(bare, places);  // of the plan as it is
+  int best_turn = -1;
+  for (unsigned turn = 0; turn < turns; ++turn) {
+    Plan tried = bare;
+    ExchangePlaces moved = places;
+    Renaming(tried, moved, turn).run();
+    const double reached = runs(tried, moved);
+    if (reached >= best) continue;
+    best = reached;
+    best_turn = static_cast<int>(turn);
+  }
+  if (best_turn >= 0) Renaming(plan, places, static_cast<unsigned>(best_turn)).run();
+}
 
 }  // namespace qsim
