@@ -1,4 +1,5 @@
 // The ASC20-21 QuEST challenge's circuits that are given by a rule. Their Fourier transforms use crz, not cp.
+#include <cstdint>
 #include <numbers>
 
 #include "circuit/generators.h"
@@ -9,9 +10,15 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 constexpr std::uint32_t kPartnerDistance = 17;  // fixed by the challenge, whatever the number of qubits
 
+/// pi / 2^distance as the challenge's programs compute it, and so as its published outputs have it: their power of two
+/// is a 32-bit integer, negative at distance 31 and 1 again at 32.
+double challenge_angle(std::uint32_t distance) {
+  return kPi / static_cast<std::int32_t>(std::uint32_t{1} << distance % 32);
+}
+
 void append_crz_qft(Circuit& circuit, Qubit qubits) {
   for (Qubit b = 0; b < qubits; ++b) {
-    for (Qubit a = 0; a < b; ++a) rotate(circuit, Gate::kRz, halved(kPi, b - a), a, b);
+    for (Qubit a = 0; a < b; ++a) rotate(circuit, Gate::kRz, challenge_angle(b - a), a, b);
     circuit.h(b);
   }
 }
@@ -19,7 +26,7 @@ void append_crz_qft(Circuit& circuit, Qubit qubits) {
 void append_crz_inverse_qft(Circuit& circuit, Qubit qubits) {
   for (Qubit b = qubits; b-- > 0;) {
     circuit.h(b);
-    for (Qubit a = b; a-- > 0;) rotate(circuit, Gate::kRz, -halved(kPi, b - a), a, b);
+    for (Qubit a = b; a-- > 0;) rotate(circuit, Gate::kRz, -challenge_angle(b - a), a, b);
   }
 }
 
@@ -58,8 +65,8 @@ Circuit make_shor(const GeneratorOptions& options) {
   Circuit circuit(n);
   for (Qubit q = 0; q < half; ++q) circuit.h(q);
   for (Qubit q = 0; q < n; ++q) {
-    rotate(circuit, Gate::kRx, halved(kPi, q), q, (q + half) % n);
-    rotate(circuit, Gate::kRy, halved(kPi, q), q, (q + half) % n);
+    rotate(circuit, Gate::kRx, challenge_angle(q), q, (q + half) % n);
+    rotate(circuit, Gate::kRy, challenge_angle(q), q, (q + half) % n);
   }
   for (Qubit q = 0; q < half; ++q) circuit.cx(q, q + half);
   append_crz_inverse_qft(circuit, half);
