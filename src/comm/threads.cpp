@@ -1,6 +1,7 @@
 // Ranks as threads of one process. Buffers are read in place by the other ranks; a rank that fails or ends early
 // releases every rank that waits for it.
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <exception>
@@ -29,7 +30,8 @@ class ThreadGroup {
       : size_(size),
         ended_(static_cast<std::size_t>(size)),
         buffers_(static_cast<std::size_t>(size)),
-        mail_(static_cast<std::size_t>(size * size)) {}
+        mail_(static_cast<std::size_t>(size * size)),
+        spins_(std::thread::hardware_concurrency() >= static_cast<unsigned>(size) ? kSpins : 0) {}
 
   int size() const { return size_; }
 
@@ -68,25 +70,25 @@ class ThreadGroup {
   void exchange(int rank, int peer, std::span<const std::byte> send, std::span<std::byte> receive) {
     Mail& out = mail(rank, peer);
     Mail& in = mail(peer, rank);
-    std::unique_lock lock(mutex_);
-    out = {send, true, false};
-    changed_.notify_all();
+    out.data = send;
+    set(out, Mail::kPosted);
     bool fits = false;
     try {
-      wait(lock, peer, peer + 1, [&] { return in.posted; });
-      in.taken = true;
+      wait_for_mail(peer, [&] { return in.state == Mail::kPosted; });
+      // The sender may fail and take its letter back.
+      int posted = Mail::kPosted;
+      if (!in.state.compare_exchange_strong(posted, Mail::kTaken)) throw_if_failed_now();
       const std::span<const std::byte> data = in.data;
       fits = data.size() == receive.size();
-      lock.unlock();
       if (fits && !data.empty()) std::memcpy(receive.data(), data.data(), data.size());
-      lock.lock();
-      in = {};
-      changed_.notify_all();
-      wait(lock, peer, peer + 1, [&] { return !out.posted; });
+      set(in, Mail::kEmpty);
+      wait_for_mail(peer, [&] { return out.state == Mail::kEmpty; });
     } catch (const CommunicatorError&) {
       // The caller's buffer may go now, but not while the peer copies from it.
-      changed_.wait(lock, [&] { return !out.taken; });
-      out = {};
+      int posted = Mail::kPosted;
+      if (!out.state.compare_exchange_strong(posted, Mail::kEmpty)) {
+        while (out.state != Mail::kEmpty) std::this_thread::yield();
+      }
       throw;
     }
     if (!fits)
@@ -96,12 +98,47 @@ class ThreadGroup {
   }
 
  private:
+  /// A letter from one rank to another. Its state alone says who may touch it: the sender while empty, the receiver
+  /// while taken, and whoever changes it first while posted.
   struct Mail {
+    enum : int { kEmpty, kPosted, kTaken };
     std::span<const std::byte> data;
-    bool posted = false, taken = false;
+    std::atomic<int> state{kEmpty};
   };
 
   Mail& mail(int from, int to) { return mail_[static_cast<std::size_t>(from * size_ + to)]; }
+
+  /// Wakes who sleeps; where nobody does, which is the rule while ranks trade chunks, it costs two atomic operations.
+  void set(Mail& mail, int state) {
+    mail.state = state;
+    if (sleepers_ == 0) return;
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
+
+  /// Partners of a trade are some microseconds apart: asks for a while, where every rank has a core, and sleeps then.
+  template <typename Condition>
+  void wait_for_mail(int peer, Condition&& condition) {
+    for (int turn = 0; turn < spins_; ++turn) {
+      if (condition()) return;
+      if (turn % 16 == 15) std::this_thread::yield();
+    }
+    std::unique_lock lock(mutex_);
+    ++sleepers_;
+    try {
+      wait(lock, peer, peer + 1, condition);
+    } catch (const CommunicatorError&) {
+      --sleepers_;
+      throw;
+    }
+    --sleepers_;
+  }
+
+  void throw_if_failed_now() {
+    const std::lock_guard lock(mutex_);
+    throw_if_failed();
+    throw Error("a rank took back what it sent without having failed");
+  }
 
   void throw_if_failed() const {
     if (failed_rank_ >= 0)
@@ -119,6 +156,8 @@ class ThreadGroup {
     throw ReleasedError("rank " + std::to_string(rank) + " ended while other ranks wait for it", rank);
   }
 
+  static constexpr int kSpins = 4096;
+
   const int size_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -129,6 +168,8 @@ class ThreadGroup {
   std::vector<bool> ended_;
   std::vector<std::span<std::byte>> buffers_;
   std::vector<Mail> mail_;
+  const int spins_;
+  std::atomic<int> sleepers_{0};
 };
 
 class ThreadCommunicator final : public Communicator {
