@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <thread>
 
 #include "qsim/error.h"
 
@@ -12,6 +13,16 @@ namespace qsim {
 
 void check_cuda(cudaError_t status, const char* call) {
   if (status != cudaSuccess) throw DeviceError("CUDA", static_cast<int>(status), call, cudaGetErrorString(status));
+}
+
+bool AskAgain::pause() {
+  constexpr int kShortPauses = 64;
+  if (++asked_ <= kShortPauses) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+  return std::chrono::steady_clock::now() - start_ <= patience_;
 }
 
 std::pair<std::byte*, std::size_t> device_allocation(const void* address) {

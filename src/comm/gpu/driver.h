@@ -1,9 +1,10 @@
 // The few driver calls that peer transports need, resolved when the first transport opens (the program does not link
-// libcuda).
+// libcuda), and how they wait for a device.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstddef>
 #include <utility>
 
@@ -14,5 +15,20 @@ void check_cuda(cudaError_t status, const char* call);
 
 /// Base and size of the device allocation that holds `address`. DeviceError when libcuda is not there.
 std::pair<std::byte*, std::size_t> device_allocation(const void* address);
+
+/// Between two questions whether a device is done. Threads that ask without pause hold locks of the driver under which
+/// other ranks' threads of the process enqueue their work.
+class AskAgain {
+ public:
+  explicit AskAgain(std::chrono::seconds patience) : patience_(patience) {}
+  /// Pauses, shortly at first; false when patience is over.
+  bool pause();
+  void restart() { start_ = std::chrono::steady_clock::now(); }
+
+ private:
+  std::chrono::seconds patience_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  int asked_ = 0;
+};
 
 }  // namespace qsim

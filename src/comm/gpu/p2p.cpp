@@ -14,7 +14,6 @@
 #include <array>
 #include <chrono>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "comm/gpu/driver.h"
@@ -51,13 +50,12 @@ class LanePace {
     since_ = 0;
     check_cuda(cudaEventRecord(events_[next_], stream), "cudaEventRecord after a batch of trades");
     next_ = 1 - next_;  // now the one before; an event that was never recorded is done
-    const auto start = std::chrono::steady_clock::now();
+    AskAgain again(kPatience);
     for (;;) {
       const cudaError_t status = cudaEventQuery(events_[next_]);
       if (status == cudaSuccess) return;
       if (status != cudaErrorNotReady) check_cuda(status, "cudaEventQuery of a batch of trades");
-      if (std::chrono::steady_clock::now() - start > kPatience) give_up();
-      std::this_thread::yield();
+      if (!again.pause()) give_up();
     }
   }
 
@@ -106,18 +104,17 @@ class P2pTransport final : public Transport {
 
   /// Waits for every lane; a peer that has gone would leave them waiting for ever, so no progress is an error.
   void finish() override {
-    auto last_progress = std::chrono::steady_clock::now();
+    AskAgain again(kPatience);
     for (std::size_t lane = 0; lane < lanes_;) {
       const cudaError_t status =
           cudaStreamQuery(static_cast<cudaStream_t>(backend_.native_lane(static_cast<int>(lane))));
       if (status == cudaSuccess) {
-        last_progress = std::chrono::steady_clock::now();
+        again.restart();
         ++lane;
         continue;
       }
       if (status != cudaErrorNotReady) check_cuda(status, "cudaStreamQuery of a lane that trades");
-      if (std::chrono::steady_clock::now() - last_progress > kPatience) give_up(lane);
-      std::this_thread::yield();
+      if (!again.pause()) give_up(lane);
     }
     // This rank's events may go only when its partners have named them for the last time.
     for (std::size_t step = 1; step < traded_.size(); ++step) {

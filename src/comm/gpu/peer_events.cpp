@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "comm/gpu/driver.h"
 #include "qsim/error.h"
@@ -19,24 +21,34 @@ struct EventOffer {
   cudaIpcEventHandle_t handle{};
 };
 
+/// Interprocess events of one device crash the driver where another device's stream of the same process waits for them.
+bool in_one_process(Communicator& communicator) {
+  const std::int64_t mine = getpid();
+  std::vector<std::int64_t> all(static_cast<std::size_t>(communicator.size()));
+  communicator.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  return std::all_of(all.begin(), all.end(), [&](std::int64_t process) { return process == mine; });
+}
+
 }  // namespace
 
 PeerEvents::PeerEvents(Communicator& communicator, std::size_t lanes) : lanes_(lanes) {
   const auto ranks = static_cast<std::size_t>(communicator.size());
   const auto rank = static_cast<std::size_t>(communicator.rank());
   const std::size_t each = (1 + ranks) * lanes;
+  const bool one_process = in_one_process(communicator);
+  const unsigned flags = cudaEventDisableTiming | (one_process ? 0u : cudaEventInterprocess);
   std::vector<EventOffer> mine(each), all(each * ranks);
   std::string failure;
   for (EventOffer& offer : mine) {
     offer.process = getpid();
-    const cudaError_t status = cudaEventCreateWithFlags(&offer.event, cudaEventDisableTiming | cudaEventInterprocess);
+    const cudaError_t status = cudaEventCreateWithFlags(&offer.event, flags);
     if (status != cudaSuccess) {  // agreed below: a rank that left here would keep the others waiting
       (void)cudaGetLastError();
       failure = std::string("cudaEventCreateWithFlags of a transport's event: ") + cudaGetErrorString(status);
       break;
     }
     own_.push_back(offer.event);
-    if (cudaIpcGetEventHandle(&offer.handle, offer.event) != cudaSuccess) (void)cudaGetLastError();
+    if (!one_process && cudaIpcGetEventHandle(&offer.handle, offer.event) != cudaSuccess) (void)cudaGetLastError();
   }
   communicator.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
   theirs_.resize(2 * ranks * lanes, nullptr);

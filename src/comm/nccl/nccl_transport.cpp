@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <span>
 #include <string>
-#include <thread>
 
 #include "comm/gpu/driver.h"
 #include "comm/gpu/strided_copy.h"
@@ -113,7 +112,7 @@ class NcclTransport final : public Transport {
   void finish() override {
     // Errors of NCCL's own threads never reach a stream: look at them while the lanes drain. A peer that has gone shows
     // in no error at all, so no progress is one.
-    auto last_progress = std::chrono::steady_clock::now();
+    AskAgain again(kPatience);
     for (int lane = 0; lane < backend_.lanes(); ++lane) {
       const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
       for (;;) {
@@ -123,14 +122,13 @@ class NcclTransport final : public Transport {
         ncclResult_t asynchronous = ncclSuccess;
         check(nccl_.comm_get_async_error(comm_, &asynchronous), "ncclCommGetAsyncError");
         check(asynchronous, "an NCCL transfer");
-        if (std::chrono::steady_clock::now() - last_progress > kPatience) {
+        if (!again.pause()) {
           throw CommunicatorError("NCCL: no chunk has arrived for " + std::to_string(kPatience.count()) +
                                       " s on lane " + std::to_string(lane),
                                   rank_, "choose another way with --exchange");
         }
-        std::this_thread::yield();
       }
-      last_progress = std::chrono::steady_clock::now();
+      again.restart();
     }
     finished_ = true;
   }
