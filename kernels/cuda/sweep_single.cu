@@ -1,5 +1,5 @@
 // The interpreter in single precision: 32 amplitudes a thread.
-#include "kernels/cuda/sweep.cuh"
+#include "kernels/cuda/sweep_launch.cuh"
 
 namespace qsim::cuda {
 

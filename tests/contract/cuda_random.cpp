@@ -57,18 +57,24 @@ void compare(std::uint64_t seed, Backend& cuda, Backend& cpu, Precision precisio
   options.start = seed % 2 == 0 ? Start::kRandom : Start::kZero;
   options.known_zeros = seed % 8 != 1;
   if (seed % 4 != 0) options.tile_bits = 3 + static_cast<std::uint32_t>(seed % 10);
+  options.rank_bits = std::min(static_cast<std::uint32_t>(seed % 7 / 2), circuit_options.qubits - 3);
   const Plan plan = make_plan(circuit, find_machine("h200"), options);
-  std::vector<Sweep> sweeps;
-  for (const Stage& stage : plan.stages) {
-    for (const Sweep& sweep : stage.sweeps) sweeps.push_back(specialize(sweep, plan, 0));
+  for (std::uint32_t rank = 0; rank < 1u << options.rank_bits; ++rank) {
+    // The sweeps of all stages, one after the other: what exchanges would do between them is not asked here.
+    std::vector<Sweep> sweeps;
+    for (const Stage& stage : plan.stages) {
+      for (const Sweep& sweep : stage.sweeps) sweeps.push_back(specialize(sweep, plan, rank));
+    }
+    const auto got = run(cuda, plan, sweeps, precision), expected = run(cpu, plan, sweeps, Precision::kDouble);
+    double worst = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double difference = std::abs(got[i] - expected[i]);
+      if (!(difference <= worst)) worst = difference;
+    }
+    EXPECT_LE(worst, test::tolerance(precision, circuit.depth()))
+        << "seed " << seed << ", qubits " << circuit.qubits() << ", rank " << rank << " of "
+        << (1u << options.rank_bits);
   }
-  const auto got = run(cuda, plan, sweeps, precision), expected = run(cpu, plan, sweeps, Precision::kDouble);
-  double worst = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const double difference = std::abs(got[i] - expected[i]);
-    if (!(difference <= worst)) worst = difference;
-  }
-  EXPECT_LE(worst, test::tolerance(precision, circuit.depth())) << "seed " << seed << ", qubits " << circuit.qubits();
 }
 
 void compare_all(Precision precision, const char* jit) {

@@ -35,6 +35,15 @@ std::optional<RuntimeCompiler> compiler() {
   }
 }
 
+LowerOptions lower_options(const Plan& plan, Precision precision) {
+  LowerOptions lower;
+  lower.precision = precision;
+  lower.local_bits = plan.local_bits();
+  lower.register_bits = precision == Precision::kDouble ? 4 : 5;
+  lower.max_bits = precision == Precision::kDouble ? 12 : 13;
+  return lower;
+}
+
 std::vector<TileProgram> programs_of(const Circuit& circuit, Precision precision, Start start) {
   PlanOptions options;
   options.start = start;
@@ -43,11 +52,7 @@ std::vector<TileProgram> programs_of(const Circuit& circuit, Precision precision
   std::vector<TileProgram> programs;
   for (const Stage& stage : plan.stages) {
     for (const Sweep& sweep : stage.sweeps) {
-      LowerOptions lower;
-      lower.precision = precision;
-      lower.local_bits = plan.local_bits();
-      lower.register_bits = precision == Precision::kDouble ? 4 : 5;
-      lower.max_bits = precision == Precision::kDouble ? 12 : 13;
+      LowerOptions lower = lower_options(plan, precision);
       lower.canonical = true;
       programs.push_back(lower_sweep(specialize(sweep, plan, 0), lower));
     }
@@ -128,6 +133,45 @@ TEST(CudaGenerate, TextsOfRandomCircuitsDoOnTheHostWhatProgramsSay) {
     const auto programs =
         programs_of(test::random_circuit(options), precision, seed % 3 == 0 ? Start::kRandom : Start::kZero);
     expect_same_effect(programs[seed / 4 % programs.size()], options.qubits, seed);
+  }
+}
+
+/// A plan's sweeps on one rank after the other, from |0...0>, by the interpreter: each part against the emulator.
+TEST(CudaInterpreter, ItsKernelDoesOnTheHostWhatProgramsSay) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  const char* const wanted = std::getenv("QSIM_HOST_TEXTS");  // more of them
+  const std::uint64_t circuits = wanted == nullptr ? 8 : std::strtoull(wanted, nullptr, 10);
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    const test::HostInterpreter interpreter(precision);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (std::uint64_t seed = 1; seed <= circuits && !HasFailure(); ++seed) {
+      test::RandomCircuitOptions circuit_options;
+      circuit_options.qubits = 6 + static_cast<unsigned>((seed - 1) % 8);
+      circuit_options.operations = 60;
+      circuit_options.seed = seed;
+      PlanOptions options;
+      options.precision = precision;
+      options.rank_bits = static_cast<std::uint32_t>(seed % 3);
+      if (seed % 2 == 1) options.tile_bits = 2 + (seed - 1) % 4;
+      const Plan plan = make_plan(test::random_circuit(circuit_options), find_machine("h200"), options);
+      for (std::uint32_t rank = 0; rank < 1u << plan.rank_bits; ++rank) {
+        std::vector<Complex> state(std::size_t{1} << plan.local_bits(), Complex(nan, nan)), expected = state;
+        for (const Stage& stage : plan.stages) {
+          for (const Sweep& words : stage.sweeps) {
+            const TileProgram program = lower_sweep(specialize(words, plan, rank), lower_options(plan, precision));
+            if (!interpreter.run(program, state)) FAIL() << "seed " << seed << " is too long to interpret";
+            test::emulate(program, expected);
+            for (Index i = 0; i < state.size(); ++i) {
+              if (std::isnan(expected[i].real())) continue;
+              EXPECT_LE(std::abs(state[i] - expected[i]), precision == Precision::kDouble ? 1e-12 : 1e-4)
+                  << "seed " << seed << " rank " << rank << " index " << i;
+              if (HasFailure()) return;
+            }
+            state = expected;
+          }
+        }
+      }
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-// The text is wrapped in a few lines that stand for what CUDA has built in, compiled to a shared library and loaded.
+// The kernel's text is wrapped in a few lines that stand for what CUDA has built in, compiled to a shared library and
+// loaded.
 #include "cuda_host_kernel.h"
 
 #include <dlfcn.h>
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "base/bits.h"
+#include "cuda/encode.h"
 
 namespace qsim::test {
 namespace {
@@ -39,6 +41,7 @@ static std::unique_ptr<std::barrier<>> block_barrier;
 static std::vector<std::unique_ptr<std::barrier<>>> warp_barrier;
 static void __syncthreads() { block_barrier->arrive_and_wait(); }
 static void __syncwarp() { warp_barrier[threadIdx.x / 32]->arrive_and_wait(); }
+static int __ffs(int x) { return __builtin_ffs(x); }
 static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static void sincospi(double x, double* s, double* c) { *s = std::sin(x * M_PI); *c = std::cos(x * M_PI); }
 template <class T> static T __ldcs(const T* p) { return *p; }
@@ -61,15 +64,26 @@ static void warp_product(double& d0, double& d1, double a, double b) {
 }
 )";
 
+constexpr const char* kRunGenerated = R"(
+void run_thread(const void* arguments, unsigned long long base) { sweep(*static_cast<const P*>(arguments), base, 0); }
+)";
+
+constexpr const char* kRunInterpreted = R"(
+void run_thread(const void* arguments, unsigned long long tile) {
+  blockIdx.x = 0;
+  qsim::cuda::sweep_kernel<REAL, qsim::cuda::register_bits(REAL{})>(
+      *static_cast<const qsim::cuda::SweepParams<REAL>*>(arguments), tile);
+}
+)";
+
 constexpr const char* kRunner = R"(
-extern "C" void run_block(const void* arguments, unsigned threads, u64 base) {
-  const P& p = *static_cast<const P*>(arguments);
+extern "C" void run_block(const void* arguments, unsigned threads, unsigned long long tile) {
   blockDim.x = threads;
   block_barrier = std::make_unique<std::barrier<>>(threads);
   warp_barrier.clear();
   for (unsigned w = 0; w < threads / 32; ++w) warp_barrier.push_back(std::make_unique<std::barrier<>>(32));
   std::vector<std::thread> all;
-  for (unsigned t = 0; t < threads; ++t) all.emplace_back([&, t] { threadIdx.x = t; sweep(p, base, 0); });
+  for (unsigned t = 0; t < threads; ++t) all.emplace_back([&, t] { threadIdx.x = t; run_thread(arguments, tile); });
   for (std::thread& one : all) one.join();
 }
 )";
@@ -81,20 +95,41 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 using RunBlock = void (*)(const void*, unsigned, unsigned long long);
 
+/// A generated kernel's text as the host's compiler takes it.
+std::string generated_source(std::string source) {
+  replace_all(source, "extern __shared__ __align__(16) char tile[];", "");
+  const std::size_t product = source.find("asm(");
+  source.replace(product, source.find(");\n", product) + 1 - product, "warp_product(d0, d1, a, b)");
+  return source + kRunGenerated;
+}
+
+/// The interpreter's text, headers in line.
+std::string interpreter_source(Precision precision) {
+  std::string source = precision == Precision::kDouble ? "using REAL = double;\n" : "using REAL = float;\n";
+  for (const char* const name : {"sweep.h", "sweep_machine.cuh", "sweep.cuh"}) {
+    std::ifstream file(std::string(QSIM_SOURCE_DIR) + "/kernels/cuda/" + name);
+    if (!file) throw std::runtime_error(std::string("kernels/cuda/") + name + " cannot be read");
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with("#include \"kernels") || line.starts_with("#include <cuda_runtime")) continue;
+      if (line.starts_with("cudaError_t")) continue;
+      source += line + "\n";
+    }
+  }
+  replace_all(source, "extern __shared__ __align__(16) unsigned char shared[];", "char* const shared = tile;");
+  return source + kRunInterpreted;
+}
+
 class Library {
  public:
   explicit Library(std::string source) {
-    replace_all(source, "extern __shared__ __align__(16) char tile[];", "");
     replace_all(source, "__shared__", "static");
-    const std::size_t product = source.find("asm(");
-    source.replace(product, source.find(");\n", product) + 1 - product, "warp_product(d0, d1, a, b)");
     char folder[] = "/tmp/qsim_host_kernel_XXXXXX";
     if (mkdtemp(folder) == nullptr) throw std::runtime_error("no folder for a host kernel");
     folder_ = folder;
     std::ofstream(folder_ + "/sweep.cpp") << kBuiltIn << source << kRunner;
     const std::string command =
         "cd " + folder_ + " && c++ -std=c++20 -O0 -w -shared -fPIC -pthread sweep.cpp -o sweep.so";
-    if (std::system(command.c_str()) != 0) throw std::runtime_error("a generated kernel does not compile for the host");
+    if (std::system(command.c_str()) != 0) throw std::runtime_error("a kernel does not compile for the host");
     handle_ = dlopen((folder_ + "/sweep.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) throw std::runtime_error(dlerror());
     run_block = reinterpret_cast<RunBlock>(dlsym(handle_, "run_block"));
@@ -120,7 +155,7 @@ struct Angle {
 template <class Real>
 void run(const cuda::TileProgram& program, std::vector<Complex>& state) {
   const cuda::GeneratedSweep generated = cuda::generate(program);
-  const Library library(generated.source);
+  const Library library(generated_source(generated.source));
   std::vector<std::complex<Real>> memory(state.begin(), state.end()), tables, dense;
   for (const auto& table : program.tables) tables.insert(tables.end(), table.begin(), table.end());
   for (const cuda::Epoch& epoch : program.epochs) {
@@ -152,6 +187,38 @@ void run(const cuda::TileProgram& program, std::vector<Complex>& state) {
 }  // namespace
 
 bool host_compiler_exists() { return std::system("c++ --version > /dev/null 2>&1") == 0; }
+
+class HostInterpreter::Kernel : public Library {
+  using Library::Library;
+};
+
+HostInterpreter::HostInterpreter(Precision precision)
+    : precision_(precision), kernel_(std::make_unique<Kernel>(interpreter_source(precision))) {}
+
+HostInterpreter::~HostInterpreter() = default;
+
+bool HostInterpreter::run(const cuda::TileProgram& program, std::vector<Complex>& state) const {
+  return precision_ == Precision::kDouble ? run_as<double>(program, state) : run_as<float>(program, state);
+}
+
+template <class Real>
+bool HostInterpreter::run_as(const cuda::TileProgram& program, std::vector<Complex>& state) const {
+  std::optional<cuda::EncodedSweep<Real>> encoded = cuda::encode<Real>(program);
+  if (!encoded) return false;
+  std::vector<std::complex<Real>> memory(state.begin(), state.end());
+  cuda::SweepParams<Real>& params = encoded->params;
+  const std::byte* const tables = encoded->tables.bytes.data();
+  params.state = reinterpret_cast<cuda::Amplitude<Real>*>(memory.data());
+  params.tables = reinterpret_cast<const cuda::Amplitude<Real>*>(tables + encoded->tables.tables);
+  params.dense = reinterpret_cast<const cuda::Amplitude<Real>*>(tables + encoded->tables.dense);
+  params.addresses = reinterpret_cast<const std::uint32_t*>(tables + encoded->tables.addresses);
+  params.angles = reinterpret_cast<const cuda::TileAngle*>(tables + encoded->tables.angles);
+  params.angle_begin = reinterpret_cast<const std::uint32_t*>(tables + encoded->tables.angle_begin);
+  const std::uint64_t tiles = cuda::set_tiles(params, program.tile_bits, 0, 0);
+  for (std::uint64_t tile = 0; tile < tiles; ++tile) kernel_->run_block(&params, 1u << params.thread_bits, tile);
+  state.assign(memory.begin(), memory.end());
+  return true;
+}
 
 void run_generated(const cuda::TileProgram& program, std::vector<Complex>& state) {
   if (program.precision == Precision::kDouble)

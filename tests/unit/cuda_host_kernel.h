@@ -1,7 +1,8 @@
-// Generated kernels compiled for the host and run there, a thread for each of a block's: what the text does, barriers
-// included, without a GPU.
+// Generated kernels, and the interpreter's, compiled for the host and run there, a thread for each of a block's: what
+// their text does, barriers included, without a GPU.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "cuda/generate.h"
@@ -13,5 +14,22 @@ bool host_compiler_exists();
 
 /// Runs the kernel of `program` on all its tiles of `state`; throws std::runtime_error where the text does not compile.
 void run_generated(const cuda::TileProgram& program, std::vector<Complex>& state);
+
+/// The interpreter's kernel, compiled for the host once.
+class HostInterpreter {
+ public:
+  explicit HostInterpreter(Precision precision);
+  ~HostInterpreter();
+  /// Runs `program`'s words on all its tiles of `state`; false where they are too many for constant memory.
+  bool run(const cuda::TileProgram& program, std::vector<Complex>& state) const;
+
+ private:
+  class Kernel;
+  template <class Real>
+  bool run_as(const cuda::TileProgram& program, std::vector<Complex>& state) const;
+
+  Precision precision_;
+  std::unique_ptr<Kernel> kernel_;
+};
 
 }  // namespace qsim::test
