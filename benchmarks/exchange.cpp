@@ -185,14 +185,14 @@ class Rank {
     std::iota(state.layout.bit_of.begin(), state.layout.bit_of.end(), Bit{0});
     backend_->fill_random(state.layout, static_cast<std::uint32_t>(state.rank()), 1, 1.0);
     ExchangePipeline pipeline(state, opened.transport.get(), pool_);
-    pipeline.run(exchange, std::nullopt, std::nullopt);
+    pipeline.run(exchange, {}, {});
     const bool equal = exchanged(state, exchange);
     const std::uint64_t bytes = pipeline.bytes_sent();
     double best = 1e9;
     for (int repeat = 0; repeat < settings_.repeats; ++repeat) {
       communicator_.barrier();
       const auto start = Clock::now();
-      pipeline.run(exchange, std::nullopt, std::nullopt);
+      pipeline.run(exchange, {}, {});
       communicator_.barrier();
       best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
     }

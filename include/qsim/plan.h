@@ -80,13 +80,13 @@ struct Sweep {
 
 /// Swaps local bits with global bits, all at once: rank r keeps the part of its shard whose local bits equal r's value
 /// on the global bits and trades each other part with the rank that has that value. `chunk_mask`: local bits that cut
-/// each part into independent chunks. They are inactive (and not swapped) in the last sweep of the stage before when
-/// `overlap_before`, and in the first sweep of this stage when `overlap_after`, so those sweeps may run chunk by chunk
-/// while other chunks travel. All swapped local bits are born. The whole parts travel, whatever else is unborn.
+/// each part into independent chunks. They are not swapped, and they are inactive and born in the last `overlap_before`
+/// sweeps of the stage before and the first `overlap_after` sweeps of this stage, so those sweeps may run chunk by chunk,
+/// one after the other, while other chunks travel. All swapped local bits are born. The whole parts travel, whatever else is unborn.
 struct Exchange {
   std::vector<std::pair<Bit, Bit>> swaps;  // (local bit, global bit)
   Index chunk_mask = 0;
-  bool overlap_before = false, overlap_after = false;
+  std::uint32_t overlap_before = 0, overlap_after = 0;
   double predicted_seconds = 0;
   friend bool operator==(const Exchange&, const Exchange&) = default;
 };

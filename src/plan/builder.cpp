@@ -12,6 +12,16 @@
 namespace qsim {
 namespace {
 
+constexpr double kCover = 1.3;  // sweeps beside an exchange may take so much of its time: the first and last chunk wait
+
+/// Bits that may cut `sweep` into chunks: inactive, and born when it is done.
+Index chunk_bits_of(const Sweep& sweep) {
+  Index bits = ~sweep.unborn;
+  for (const Birth& birth : sweep.births) bits |= bit_mask(birth.bit);
+  for (const Bit bit : sweep.active) bits &= ~bit_mask(bit);
+  return bits;
+}
+
 std::uint32_t choose_tile_bits(const PlanOptions& options, const Machine& machine, std::uint32_t local_bits) {
   return std::min(options.tile_bits.value_or(machine.max_tile_bits), local_bits);
 }
@@ -245,35 +255,50 @@ void PlanBuilder::restore_local(const Layout& wanted) {
 }
 
 // What may overlap: the local bits that are born, not swapped and inactive in the neighbouring sweeps may cut an
-// exchange into chunks. A stage's only sweep overlaps with one of its two exchanges.
-std::vector<Index> PlanBuilder::choose_overlaps() {
-  const auto active_of = [](const Sweep& sweep) {
-    Index mask = 0;
-    for (const Bit bit : sweep.active) mask |= bit_mask(bit);
-    return mask;
-  };
+// exchange into chunks. The sweep next to it on either side is taken where any bit is left, further ones while the
+// exchange takes longer than they do and enough bits are left that cut it into long runs. Of a stage's sweeps the
+// exchange after it gets half.
+std::vector<Index> PlanBuilder::choose_overlaps(const std::vector<bool>& may_extend) {
+  predict(plan_, machine_);
   std::vector<Index> by_stage(plan_.stages.size(), 0);
-  const Sweep* overlapped = nullptr;
+  std::size_t taken = 0;  // first sweeps of the stage before, by its own exchange
   for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
     Exchange& exchange = *plan_.stages[s].exchange;
     const auto& before = plan_.stages[s - 1].sweeps;
     const auto& after = plan_.stages[s].sweeps;
-    Index usable = local_mask_ & ~unborn_at_stage_[s];
-    for (const auto& [local, global] : exchange.swaps) usable &= ~bit_mask(local);
-    const bool can_before = !before.empty() && &before.back() != overlapped;
-    Index candidates = usable;
-    if (can_before) candidates &= ~active_of(before.back());
-    exchange.overlap_before = can_before && candidates != 0;
-    if (!exchange.overlap_before) candidates = usable;
-    const Index both = after.empty() ? 0 : candidates & ~active_of(after.front());
-    exchange.overlap_after = both != 0;
-    if (exchange.overlap_after) {
-      candidates = both;
-      overlapped = &after.front();
+    Index candidates = local_mask_ & ~unborn_at_stage_[s];
+    for (const auto& [local, global] : exchange.swaps) candidates &= ~bit_mask(local);
+    double cover = 0;
+    const auto take = [&](const Sweep& sweep, std::uint32_t& count) {
+      const Index left = candidates & chunk_bits_of(sweep);
+      if (count == 0 ? left == 0 : !may_extend[s] || std::popcount(left) < chunk_bits(exchange)) return false;
+      candidates = left;
+      cover += sweep.predicted_seconds;
+      ++count;
+      return true;
+    };
+    const std::size_t most_before = before.size() - taken;
+    const std::size_t most_after = s + 1 == plan_.stages.size() ? after.size() : (after.size() + 1) / 2;
+    exchange.overlap_before = exchange.overlap_after = 0;
+    bool grows_before = true, grows_after = true;
+    while (grows_before || grows_after) {
+      grows_before = grows_before && exchange.overlap_before < most_before &&
+                     take(before[before.size() - 1 - exchange.overlap_before], exchange.overlap_before);
+      if (exchange.overlap_after > 0 && cover >= kCover * exchange.predicted_seconds) break;
+      grows_after = grows_after && exchange.overlap_after < most_after &&
+                    take(after[exchange.overlap_after], exchange.overlap_after);
+      if (cover >= kCover * exchange.predicted_seconds) break;
     }
+    taken = exchange.overlap_after;
     by_stage[s] = candidates;
   }
   return by_stage;
+}
+
+// Chunk bits from here on leave runs of a mebibyte, or of a 256th of a small shard.
+Bit PlanBuilder::long_run_bit() const {
+  const auto mebibyte = static_cast<int>(std::countr_zero((std::uint64_t{1} << 20) / amplitude_bytes(plan_.precision)));
+  return static_cast<Bit>(std::clamp(static_cast<int>(plan_.local_bits()) - 8, 0, mebibyte));
 }
 
 // Chunks that are small enough for a slot of the ring, and at least four.
@@ -286,8 +311,8 @@ int PlanBuilder::chunk_bits(const Exchange& exchange) const {
 }
 
 // Chunk bits are the highest that may be, where places allow right below the swapped ones: chunks are long runs then.
-void PlanBuilder::choose_chunks(Places moves) {
-  ExchangePlaces places{low_bits_, moves == Places::kFree, choose_overlaps(), {}};
+void PlanBuilder::cut_exchanges(Places moves, const std::vector<bool>& may_extend) {
+  ExchangePlaces places{low_bits_, moves == Places::kFree, choose_overlaps(may_extend), {}};
   for (const Stage& stage : plan_.stages) places.wanted.push_back(stage.exchange ? chunk_bits(*stage.exchange) : 0);
   if (moves != Places::kKept) place_exchanges(plan_, places);
   for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
@@ -297,6 +322,25 @@ void PlanBuilder::choose_chunks(Places moves) {
       plan_.stages[s].exchange->chunk_mask |= bit_mask(bit);
       --wanted;
     }
+  }
+}
+
+// Further sweeps beside an exchange are not worth chunks of short runs.
+void PlanBuilder::choose_chunks(Places moves) {
+  std::vector<bool> may_extend(plan_.stages.size(), true);
+  if (plan_.stages.size() < 2) return;
+  const Plan whole = plan_;
+  for (bool again = true; again;) {
+    cut_exchanges(moves, may_extend);
+    again = false;
+    for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
+      const Exchange& exchange = *plan_.stages[s].exchange;
+      const bool extended = exchange.overlap_before > 1 || exchange.overlap_after > 1;
+      if (!extended || std::countr_zero(exchange.chunk_mask) >= long_run_bit()) continue;
+      may_extend[s] = false;
+      again = true;
+    }
+    if (again) plan_ = whole;
   }
 }
 

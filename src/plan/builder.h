@@ -57,8 +57,10 @@ class PlanBuilder {
   void restore_global(const Layout& wanted);
   void restore_local(const Layout& wanted);
   void move_bits(Sweep& sweep, std::span<const Bit> destination);
-  std::vector<Index> choose_overlaps();
+  std::vector<Index> choose_overlaps(const std::vector<bool>& may_extend);
   int chunk_bits(const Exchange& exchange) const;
+  Bit long_run_bit() const;
+  void cut_exchanges(Places moves, const std::vector<bool>& may_extend);
   void choose_chunks(Places moves);
 
   const Machine& machine_;

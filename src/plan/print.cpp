@@ -50,11 +50,12 @@ std::string exchange_line(const Exchange& exchange) {
     line += " " + std::to_string(local) + "<->" + std::to_string(global);
   }
   line += ", chunk bits " + bits_text(exchange.chunk_mask);
-  if (exchange.overlap_before || exchange.overlap_after) {
-    line += ", beside the sweep";
-    line += exchange.overlap_before && exchange.overlap_after ? "s before and after"
-            : exchange.overlap_before                         ? " before"
-                                                              : " after";
+  const auto sweeps = [](std::uint32_t count, const char* where) {
+    return (count == 1 ? "the sweep " : std::to_string(count) + " sweeps ") + where;
+  };
+  if (exchange.overlap_before > 0) line += ", beside " + sweeps(exchange.overlap_before, "before");
+  if (exchange.overlap_after > 0) {
+    line += (exchange.overlap_before > 0 ? " and " : ", beside ") + sweeps(exchange.overlap_after, "after");
   }
   return line + ", " + seconds_text(exchange.predicted_seconds);
 }

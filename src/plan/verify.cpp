@@ -89,6 +89,28 @@ class Verifier {
     where_known_ = true;
   }
 
+  void check_overlaps(const Exchange& exchange, const Stage& stage) {
+    const auto check = [&](const Sweep& sweep, const std::string& where) {
+      Index born = 0;
+      for (const Birth& birth : sweep.births) born |= bit_mask(birth.bit);
+      require((exchange.chunk_mask & active_mask(sweep)) == 0,
+              "exchange: chunk bits are active in an overlapped sweep " + where);
+      require((exchange.chunk_mask & sweep.unborn & ~born) == 0,
+              "exchange: chunk bits are unborn in an overlapped sweep " + where);
+    };
+    if (exchange.overlap_before > 0) {
+      const std::size_t before = stage_ > 0 ? plan_.stages[stage_ - 1].sweeps.size() : 0;
+      const std::size_t taken =
+          before > 0 && plan_.stages[stage_ - 1].exchange ? plan_.stages[stage_ - 1].exchange->overlap_after : 0;
+      require(exchange.overlap_before + taken <= before, "exchange: too few sweeps before it to overlap with");
+      for (std::size_t i = before - exchange.overlap_before; i < before; ++i) {
+        check(plan_.stages[stage_ - 1].sweeps[i], "before");
+      }
+    }
+    require(exchange.overlap_after <= stage.sweeps.size(), "exchange: too few sweeps after it to overlap with");
+    for (std::size_t i = 0; i < exchange.overlap_after; ++i) check(stage.sweeps[i], "after");
+  }
+
   void check_exchange(const Stage& stage) {
     const Exchange& exchange = *stage.exchange;
     require(!exchange.swaps.empty(), "an exchange without swaps");
@@ -107,16 +129,7 @@ class Verifier {
     require((chunks & swapped) == 0, "exchange: chunk bits must not be swapped");
     require(std::isfinite(exchange.predicted_seconds) && exchange.predicted_seconds >= 0,
             "exchange: predicted_seconds is not a time");
-    if (exchange.overlap_before) {
-      require(stage_ > 0 && !plan_.stages[stage_ - 1].sweeps.empty(), "exchange: no sweep before it to overlap with");
-      require((chunks & active_mask(plan_.stages[stage_ - 1].sweeps.back())) == 0,
-              "exchange: chunk bits are active in the overlapped sweep before");
-    }
-    if (exchange.overlap_after) {
-      require(!stage.sweeps.empty(), "exchange: no sweep after it to overlap with");
-      require((chunks & active_mask(stage.sweeps.front())) == 0,
-              "exchange: chunk bits are active in the overlapped sweep after");
-    }
+    check_overlaps(exchange, stage);
     for (Bit& bit : layout_.bit_of) {
       for (const auto& [local, global] : exchange.swaps) {
         if (bit == local) {

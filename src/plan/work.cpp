@@ -74,10 +74,9 @@ std::uint64_t PoolLayout::total_bytes() const {
 PlanWork plan_work(const Plan& plan) {
   PlanWork work;
   const std::uint64_t bytes = amplitude_bytes(plan.precision);
-  // Sweep time that an exchange may still hide behind; a sweep hides one exchange at most.
-  double free_before = 0;
+  const Stage* previous = nullptr;
+  std::size_t taken = 0;  // of the previous stage's sweeps: a sweep hides one exchange at most
   for (const Stage& stage : plan.stages) {
-    double first_taken = 0;
     if (stage.exchange) {
       const Exchange& exchange = *stage.exchange;
       const auto bits = static_cast<std::uint32_t>(exchange.swaps.size());
@@ -85,11 +84,13 @@ PlanWork plan_work(const Plan& plan) {
       work.bytes_exchanged_per_rank = saturating_add(
           work.bytes_exchanged_per_rank, saturating_multiply(bytes, exchanged_amplitudes(bits, plan.local_bits())));
       work.exchange_seconds += exchange.predicted_seconds;
-      double cover = exchange.overlap_before ? free_before : 0;
-      if (exchange.overlap_after && !stage.sweeps.empty()) {
-        first_taken = stage.sweeps.front().predicted_seconds;
-        cover += first_taken;
+      double cover = 0;
+      const std::size_t before = previous == nullptr ? 0 : previous->sweeps.size();
+      for (std::size_t i = before - std::min<std::size_t>(exchange.overlap_before, before - taken); i < before; ++i) {
+        cover += previous->sweeps[i].predicted_seconds;
       }
+      taken = std::min<std::size_t>(exchange.overlap_after, stage.sweeps.size());
+      for (std::size_t i = 0; i < taken; ++i) cover += stage.sweeps[i].predicted_seconds;
       // One chunk travels before anything can follow it.
       const auto chunks = static_cast<double>(std::uint64_t{1} << std::popcount(exchange.chunk_mask));
       work.total_seconds += exchange.predicted_seconds - std::min(cover, exchange.predicted_seconds * (1 - 1 / chunks));
@@ -101,11 +102,7 @@ PlanWork plan_work(const Plan& plan) {
           work.bytes_swept_per_rank, saturating_multiply(bytes, traffic.amplitudes_read + traffic.amplitudes_written));
       work.sweep_seconds += sweep.predicted_seconds;
     }
-    free_before = 0;
-    if (!stage.sweeps.empty()) {
-      free_before = stage.sweeps.back().predicted_seconds;
-      if (stage.sweeps.size() == 1 && first_taken > 0) free_before = 0;
-    }
+    previous = &stage;
   }
   work.total_seconds += work.sweep_seconds;
   return work;

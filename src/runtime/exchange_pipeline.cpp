@@ -92,8 +92,8 @@ void ExchangePipeline::run_chunk(const ChunkedSweep& sweep, ChunkView view, int 
   if (profile != nullptr) profile->add(Span::Kind::kSweep, sweep.number, lane, begin);
 }
 
-void ExchangePipeline::run(const Exchange& exchange, std::optional<ChunkedSweep> before,
-                           std::optional<ChunkedSweep> after) {
+void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSweep> before,
+                           std::span<const ChunkedSweep> after) {
   require_transport();
   const SwapMasks masks = swap_masks(exchange, local_bits_);
   const int lanes = std::max(1, std::min(backend_.lanes(), static_cast<int>(slots_)));
@@ -106,7 +106,7 @@ void ExchangePipeline::run(const Exchange& exchange, std::optional<ChunkedSweep>
   Index chunk = 0;
   do {
     const ChunkView view{exchange.chunk_mask, chunk};
-    if (before) run_chunk(*before, view, lane);
+    for (const ChunkedSweep& sweep : before) run_chunk(sweep, view, lane);
     const auto travel = Clock::now();
     for (Index d = 1; d < partners; ++d) {
       const Index peer = rank_ ^ deposit_bits(d, masks.global);
@@ -115,7 +115,7 @@ void ExchangePipeline::run(const Exchange& exchange, std::optional<ChunkedSweep>
       trade({mask, chunk | theirs}, {mask, chunk | own}, static_cast<int>(peer), lane);
     }
     if (complete_at_return) seconds_ += seconds_since(travel);
-    if (after) run_chunk(*after, view, lane);
+    for (const ChunkedSweep& sweep : after) run_chunk(sweep, view, lane);
     lane = (lane + 1) % lanes;
     chunk = next_under_mask(chunk, exchange.chunk_mask);
   } while (chunk != 0);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 
 #include "qsim/backend.h"
 #include "qsim/plan.h"
@@ -24,8 +24,9 @@ class ExchangePipeline {
   /// `transport` is null where there is one rank. The slots are those of the backend's reserved pool.
   ExchangePipeline(const DistributedState& state, Transport* transport, const PoolLayout& pool);
 
-  /// Swaps the bits of `exchange`; `before` and `after` are run on every chunk just before and after it travels.
-  void run(const Exchange& exchange, std::optional<ChunkedSweep> before, std::optional<ChunkedSweep> after);
+  /// Swaps the bits of `exchange`; `before` and `after` are run, in order, on every chunk just before and after it
+  /// travels.
+  void run(const Exchange& exchange, std::span<const ChunkedSweep> before, std::span<const ChunkedSweep> after);
   /// Trades the amplitudes of a view with `peer`'s amplitudes of another view of the same mask; completes before it
   /// returns. Views larger than a slot are cut.
   void trade_view(ChunkView mine, ChunkView theirs, int peer);

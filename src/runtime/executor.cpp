@@ -79,7 +79,7 @@ std::size_t Executor::prepare(const Plan& plan) {
   prepared.played_bits = plan.rank_bits - state_.rank_bits;
   state_.layout.bit_of.reserve(state_.qubits);  // assigned to later, when nothing may be allocated
   for (const Stage& stage : plan.stages) prepare_stage(prepared, stage);
-  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) expect_chunks(prepared, stage);
+  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) choose_chunked(prepared, stage);
   norms_.resize(std::max(norms_.size(), plan.stages.size()));
   plans_.push_back(std::move(prepared));
   return plans_.size() - 1;
@@ -111,17 +111,25 @@ void Executor::prepare_stage(PreparedPlan& prepared, const Stage& stage) {
   }
 }
 
-/// The sweeps beside the exchange of stage `number` run in chunks: the backend gets ready for that now.
-void Executor::expect_chunks(const PreparedPlan& prepared, std::size_t number) {
-  const std::optional<Exchange>& exchange = prepared.stages[number].exchange;
-  if (!exchange) return;
-  const auto& stages = prepared.plan->stages;
-  if (number > 0 && leaves_last_to_exchange(prepared, number - 1, stages[number - 1].sweeps.size())) {
-    const auto last = static_cast<std::uint32_t>(stages[number - 1].sweeps.size() - 1);
-    state_.backend.expect_chunks(prepared.stages[number - 1].first_handle + last, exchange->chunk_mask);
+/// The sweeps beside the exchange of stage `number` run in chunks: the backend gets ready for that now. The backend
+/// keeps one running total of the norm: where the sweeps before and after both end a stage, the later one has it.
+void Executor::choose_chunked(PreparedPlan& prepared, std::size_t number) {
+  PreparedStage& stage = prepared.stages[number];
+  if (!stage.exchange) return;
+  const std::size_t sweeps = stage.sweep_bytes.size();
+  for (std::uint32_t i = 0; i < stage.exchange->overlap_after; ++i) {
+    stage.after.push_back({stage.first_handle + i, check_norm_ && i + 1 == sweeps, i});
   }
-  if (exchange->overlap_after && !stages[number].sweeps.empty()) {
-    state_.backend.expect_chunks(prepared.stages[number].first_handle, exchange->chunk_mask);
+  const bool ends = !stage.after.empty() && stage.after.back().accumulate_norm;
+  for (std::uint32_t left = stage.exchange->overlap_before; left > 0; --left) {
+    const PreparedStage& previous = prepared.stages[number - 1];
+    const auto i = static_cast<std::uint32_t>(previous.sweep_bytes.size()) - left;
+    stage.before.push_back({previous.first_handle + i, check_norm_ && left == 1 && !ends, i});
+  }
+  for (const auto* chunked : {&stage.before, &stage.after}) {
+    for (const ChunkedSweep& sweep : *chunked) {
+      state_.backend.expect_chunks(sweep.handle, stage.exchange->chunk_mask);
+    }
   }
 }
 
@@ -133,7 +141,7 @@ void Executor::prepare_exchange(PreparedStage& target, const Plan& plan, const S
   // Whole sweeps: they are chunked by the ranks that are played, and their active bits may no longer leave chunk bits.
   Exchange between = *stage.exchange;
   between.chunk_mask = 0;
-  between.overlap_before = between.overlap_after = false;
+  between.overlap_before = between.overlap_after = 0;
   std::vector<std::pair<Bit, Bit>> inside;
   std::erase_if(between.swaps, [&](const std::pair<Bit, Bit>& swap) {
     if (swap.second >= state_.local_bits()) return false;
@@ -183,7 +191,6 @@ void Executor::run(std::size_t number, double expected_norm, std::uint64_t start
   } else {
     make_start(plan, start_seed);
   }
-  held_back_ = false;
   seconds_done_ = 0;
   steps_done_ = 0;
   std::fill(norms_.begin(), norms_.end(), -1.0);
@@ -193,12 +200,6 @@ void Executor::run(std::size_t number, double expected_norm, std::uint64_t start
   counts_.gates_planned += plan.gates;
   counts_.gates_applied += plan.gates_removed;
   if (check_norm_) check_norms(plan, expected_norm);
-}
-
-bool Executor::leaves_last_to_exchange(const PreparedPlan& prepared, std::size_t stage, std::size_t sweeps_left) const {
-  if (sweeps_left == 0 || stage + 1 >= prepared.stages.size()) return false;
-  const std::optional<Exchange>& next = prepared.stages[stage + 1].exchange;
-  return next && next->overlap_before;
 }
 
 void Executor::sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t number, bool norm) {
@@ -219,41 +220,26 @@ void Executor::run_stage(const PreparedPlan& prepared, std::size_t number) {
   const PreparedStage& stage = prepared.stages[number];
   if (profile != nullptr) profile->set_stage(number);
   const std::size_t count = stage.sweep_bytes.size();
-  std::size_t next = stage.exchange ? run_exchange(prepared, number) : 0;
+  if (stage.exchange) run_exchange(prepared, number);
   if (stage.inner_exchange) run_sweep(*stage.inner_exchange, stage.inner_bytes);
-  held_back_ = leaves_last_to_exchange(prepared, number, count - next);
-  const std::size_t end = held_back_ ? count - 1 : count;
-  for (; next < end; ++next) {
+  const bool last_stage = number + 1 == prepared.stages.size();
+  const std::size_t end = count - (last_stage ? 0 : prepared.stages[number + 1].before.size());
+  for (std::size_t next = stage.after.size(); next < end; ++next) {
     const bool last = check_norm_ && next + 1 == count;
     sweep(prepared, number, next, last);
     if (last) norms_[number] = state_.backend.take_norm();
   }
 }
 
-/// Returns how many of the stage's sweeps ran beside the exchange. The backend keeps one running total of the norm:
-/// where the sweeps before and after both end a stage, the later one has it.
-std::size_t Executor::run_exchange(const PreparedPlan& prepared, std::size_t number) {
-  const std::size_t sweeps = prepared.stages[number].sweep_bytes.size();
-  const Exchange& exchange = *prepared.stages[number].exchange;
-  const bool with_after = exchange.overlap_after && sweeps > 0;
-  const bool after_norm = check_norm_ && with_after && sweeps == 1;
-  const bool before_norm = check_norm_ && held_back_ && !after_norm;
-  std::optional<ChunkedSweep> before, after;
-  if (held_back_) {
-    const PreparedStage& previous = prepared.stages[number - 1];
-    const std::size_t last = previous.sweep_bytes.size() - 1;
-    before = ChunkedSweep{previous.first_handle + static_cast<std::uint32_t>(last), before_norm,
-                          static_cast<std::uint32_t>(last)};
-    count_sweep(prepared, number - 1, last);
-  }
-  if (with_after) after = ChunkedSweep{prepared.stages[number].first_handle, after_norm, 0};
-  exchanges_.run(exchange, before, after);
+void Executor::run_exchange(const PreparedPlan& prepared, std::size_t number) {
+  const PreparedStage& stage = prepared.stages[number];
+  for (const ChunkedSweep& sweep : stage.before) count_sweep(prepared, number - 1, sweep.number);
+  exchanges_.run(*stage.exchange, stage.before, stage.after);
   ++counts_.exchanges;
-  step_done(prepared, exchange.predicted_seconds);
-  if (with_after) count_sweep(prepared, number, 0);
-  if (before_norm) norms_[number - 1] = state_.backend.take_norm();
-  if (after_norm) norms_[number] = state_.backend.take_norm();
-  return with_after ? 1 : 0;
+  step_done(prepared, stage.exchange->predicted_seconds);
+  for (const ChunkedSweep& sweep : stage.after) count_sweep(prepared, number, sweep.number);
+  if (!stage.before.empty() && stage.before.back().accumulate_norm) norms_[number - 1] = state_.backend.take_norm();
+  if (!stage.after.empty() && stage.after.back().accumulate_norm) norms_[number] = state_.backend.take_norm();
 }
 
 void Executor::count_sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t sweep) {

@@ -61,8 +61,9 @@ class Executor {
     std::optional<Exchange> exchange;             // between the ranks that there are
     std::optional<std::uint32_t> inner_exchange;  // a sweep that swaps bits of this shard in place of the rest
     std::uint64_t inner_bytes = 0;
-    std::uint32_t first_handle = 0;          // those of the ranks that are played follow one another
-    std::vector<std::uint64_t> sweep_bytes;  // read plus written
+    std::uint32_t first_handle = 0;           // those of the ranks that are played follow one another
+    std::vector<std::uint64_t> sweep_bytes;   // read plus written
+    std::vector<ChunkedSweep> before, after;  // run beside the exchange: of the stage before, of this one
   };
   struct PreparedPlan {
     const Plan* plan = nullptr;
@@ -73,12 +74,11 @@ class Executor {
   };
 
   void prepare_stage(PreparedPlan& prepared, const Stage& stage);
-  void expect_chunks(const PreparedPlan& prepared, std::size_t number);
+  void choose_chunked(PreparedPlan& prepared, std::size_t number);
   void prepare_exchange(PreparedStage& target, const Plan& plan, const Stage& stage);
   void sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t number, bool norm);
-  bool leaves_last_to_exchange(const PreparedPlan& prepared, std::size_t stage, std::size_t sweeps_left) const;
   void run_stage(const PreparedPlan& prepared, std::size_t number);
-  std::size_t run_exchange(const PreparedPlan& prepared, std::size_t number);
+  void run_exchange(const PreparedPlan& prepared, std::size_t number);
   void count_sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t sweep);
   void step_done(const PreparedPlan& prepared, double predicted_seconds);
   void check_norms(const Plan& plan, double expected_norm);
@@ -88,7 +88,6 @@ class Executor {
   const bool check_norm_;
   std::vector<PreparedPlan> plans_;
   std::vector<double> norms_;  // of each stage of the running plan; negative: not taken
-  bool held_back_ = false;     // the stage before left its last sweep to this stage's exchange
   double start_scale_ = 0;     // makes the random start of this seed a state of norm 1; 0 = not known yet
   std::uint64_t start_scale_seed_ = 0;
   double seconds_done_ = 0;

@@ -70,7 +70,7 @@ void count_runs(OutcomeCounts& outcomes) {
 }
 
 void apply_move(DistributedState& state, ExchangePipeline& exchanges, const Exchange& exchange) {
-  exchanges.run(exchange, std::nullopt, std::nullopt);
+  exchanges.run(exchange, {}, {});
   const std::vector<Qubit> qubit_at = state.layout.qubit_at();
   for (const auto& [local, global] : exchange.swaps) {
     std::swap(state.layout.bit_of[qubit_at[local]], state.layout.bit_of[qubit_at[global]]);

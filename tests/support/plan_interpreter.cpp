@@ -41,10 +41,8 @@ class Interpreter {
       const Stage& stage = plan_.stages[s];
       std::size_t first = 0;
       if (stage.exchange) first = run_exchange(s);
-      const bool last_waits = waits_for_exchange(s, first);
-      const std::size_t end = stage.sweeps.size() - (last_waits ? 1 : 0);
+      const std::size_t end = stage.sweeps.size() - wait_for_exchange(s);
       for (std::size_t i = first; i < end; ++i) run_sweep(stage.sweeps[i], 0, 0);
-      held_ = last_waits ? &stage.sweeps.back() : nullptr;
     }
     std::vector<Complex> state(ranks_ * shard_size_);
     for (Index logical = 0; logical < state.size(); ++logical) {
@@ -63,37 +61,41 @@ class Interpreter {
     return physical;
   }
 
-  // Whether the stage's last sweep runs together with the next stage's exchange (and has not run already).
-  bool waits_for_exchange(std::size_t s, std::size_t first) const {
-    if (!options_.chunked || s + 1 >= plan_.stages.size() || plan_.stages[s].sweeps.size() <= first) return false;
-    const auto& next = plan_.stages[s + 1].exchange;
-    return next && next->overlap_before;
+  // How many of the stage's last sweeps run together with the next stage's exchange.
+  std::size_t wait_for_exchange(std::size_t s) const {
+    if (!options_.chunked || s + 1 >= plan_.stages.size() || !plan_.stages[s + 1].exchange) return 0;
+    return plan_.stages[s + 1].exchange->overlap_before;
   }
 
   // Returns how many sweeps of the stage have run.
   std::size_t run_exchange(std::size_t s) {
     const Exchange& exchange = *plan_.stages[s].exchange;
-    const bool after = options_.chunked && exchange.overlap_after;
     if (!options_.chunked) {
       trade(exchange, 0, 0);
       return 0;
     }
-    // Every chunk goes through sweep, trade, sweep in this order; chunks overtake each other.
+    const std::vector<Sweep>& before = plan_.stages[s - 1].sweeps;
+    const std::size_t travels = exchange.overlap_before, phases = travels + 1 + exchange.overlap_after;
+    // Every chunk goes through sweeps, trade, sweeps in this order; chunks overtake each other.
     std::vector<Index> values;
     for (Index v = 0; v < shard_size_; ++v) {
       if ((v & ~exchange.chunk_mask) == 0) values.push_back(v);
     }
     std::vector<std::size_t> steps;
-    for (std::size_t c = 0; c < values.size(); ++c) steps.insert(steps.end(), 3, c);
+    for (std::size_t c = 0; c < values.size(); ++c) steps.insert(steps.end(), phases, c);
     std::shuffle(steps.begin(), steps.end(), random_);
-    std::vector<int> done(values.size(), 0);
+    std::vector<std::size_t> done(values.size(), 0);
     for (const std::size_t chunk : steps) {
-      const int phase = done[chunk]++;
-      if (phase == 0 && held_ != nullptr) run_sweep(*held_, exchange.chunk_mask, values[chunk]);
-      if (phase == 1) trade(exchange, exchange.chunk_mask, values[chunk]);
-      if (phase == 2 && after) run_sweep(plan_.stages[s].sweeps.front(), exchange.chunk_mask, values[chunk]);
+      const std::size_t phase = done[chunk]++;
+      if (phase == travels) {
+        trade(exchange, exchange.chunk_mask, values[chunk]);
+      } else {
+        const Sweep& sweep =
+            phase < travels ? before[before.size() - travels + phase] : plan_.stages[s].sweeps[phase - travels - 1];
+        run_sweep(sweep, exchange.chunk_mask, values[chunk]);
+      }
     }
-    return after ? 1 : 0;
+    return exchange.overlap_after;
   }
 
   void trade(const Exchange& exchange, Index mask, Index value) {
@@ -227,7 +229,6 @@ class Interpreter {
   std::mt19937 random_;
   Index ranks_ = 1, shard_size_ = 1;
   std::vector<Shard> shards_;
-  const Sweep* held_ = nullptr;  // the last sweep of the stage before, when it runs chunk by chunk with the exchange
 };
 
 }  // namespace

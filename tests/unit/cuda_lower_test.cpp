@@ -298,7 +298,7 @@ TEST(CudaLower, TilesOfHugeShardsMatchTheSweepsWords) {
           for (std::uint32_t rank = 0; rank < 2; ++rank) {
             const Sweep sweep = specialize(words, plan, rank);
             LowerOptions options = lower_options(plan.local_bits(), precision);
-            if (stage.exchange && stage.exchange->overlap_after && &words == &stage.sweeps.front()) {
+            if (stage.exchange && &words < stage.sweeps.data() + stage.exchange->overlap_after) {
               options.outside = stage.exchange->chunk_mask;
             }
             const TileProgram program = lower_sweep(sweep, options);

@@ -120,12 +120,12 @@ TEST(PlanWork, HidesAnExchangeBehindItsSweepsButNotTwice) {
   exchange.predicted_seconds = 2;
   plan.stages.push_back({exchange, plan.initial_layout, plan.stages[0].sweeps});
   EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 4);
-  plan.stages[1].exchange->overlap_before = true;
+  plan.stages[1].exchange->overlap_before = 1;
   EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 3);
-  plan.stages[1].exchange->overlap_after = true;
+  plan.stages[1].exchange->overlap_after = 1;
   EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 2.5);  // the first chunk cannot be hidden
   plan.stages.push_back(plan.stages[1]);
-  plan.stages[2].exchange->overlap_after = false;
+  plan.stages[2].exchange->overlap_after = 0;
   EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 5.5);  // the sweep between hides the first exchange only
 }
 

@@ -154,17 +154,17 @@ TEST(VerifyPlan, ChecksExchanges) {
   expect_refused(plan, "not be swapped",
                  [](Plan& p) { first_exchange(p).chunk_mask |= bit_mask(first_exchange(p).swaps[0].first); });
   expect_refused(plan, "must be local", [](Plan& p) { first_exchange(p).chunk_mask |= bit_mask(6); });
-  expect_refused(plan, "active in the overlapped sweep before", [](Plan& p) {
+  expect_refused(plan, "active in an overlapped sweep before", [](Plan& p) {
     Exchange& exchange = first_exchange(p);
-    exchange.overlap_before = true;
+    exchange.overlap_before = 1;
     for (const Bit bit : p.stages[0].sweeps.back().active) {
       if (bit != exchange.swaps[0].first) exchange.chunk_mask |= bit_mask(bit);
     }
   });
-  expect_refused(plan, "active in the overlapped sweep after", [](Plan& p) {
+  expect_refused(plan, "active in an overlapped sweep after", [](Plan& p) {
     Exchange& exchange = first_exchange(p);
-    exchange.overlap_before = false;
-    exchange.overlap_after = true;
+    exchange.overlap_before = 0;
+    exchange.overlap_after = 1;
     for (const Bit bit : p.stages[1].sweeps.front().active) {
       if (bit != exchange.swaps[0].first) exchange.chunk_mask |= bit_mask(bit);
     }

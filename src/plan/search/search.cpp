@@ -480,15 +480,17 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   Planner late(lowered, machine, options, Births::kLate);
   Plan plan = late.run();
-  if (options.start != Start::kZero || !options.known_zeros) return plan;
+  const bool zeros = options.start == Start::kZero && options.known_zeros;
   const bool bytes_first = options.tile_bits.has_value() && options.rank_bits == 0;
-  if (late.first_write_may_win(plan)) {
+  if (zeros && late.first_write_may_win(plan)) {
     Plan first = Planner(lowered, machine, options, Births::kFirstWrite).run();
     if (cheaper(first, plan, bytes_first)) plan = std::move(first);
   }
-  // The set search counts sweeps, but early ones are small: packing in order can touch less memory.
-  if (lowered.ops.size() > kGreedyOperations) return plan;
+  // The set search counts sweeps and exchanges, but early sweeps are small and those beside an exchange cost little:
+  // packing in order can touch less memory or hide more.
+  if ((!zeros && options.rank_bits == 0) || lowered.ops.size() > kGreedyOperations) return plan;
   Plan greedy = greedy_plan(circuit, machine, options);
+  if (!zeros && plan_work(greedy).sweeps > plan_work(plan).sweeps) return plan;
   return cheaper(greedy, plan, bytes_first) ? greedy : plan;
 }
 
