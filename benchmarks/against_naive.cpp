@@ -10,7 +10,7 @@
 #include "qsim/error.h"
 #include "qsim/qasm.h"
 #include "qsim/simulator.h"
-#include "table_document.h"
+#include "benchmarks/table_document.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <random>
 
-#include "gpu_table.h"
+#include "benchmarks/gpu_table.h"
 
 namespace {
 
@@ -152,7 +152,7 @@ class Tables {
     products<64>();
     document_.print();
   }
-  bool all_equal() const { return all_equal_; }
+  int exit_code() const { return document_.exit_code(); }
 
  private:
   void reset() { fill<<<4096, 256>>>(state_, count_, 1e-4); }
@@ -210,7 +210,6 @@ class Tables {
       }
     }
     const bool equal = difference < 1e-13;
-    all_equal_ = all_equal_ && equal;
     const double ms = table::median_ms(apply);
     const double flops = 8.0 * kRows * static_cast<double>(count_), bytes = 32.0 * static_cast<double>(count_);
     document_.row({{"qubits", std::to_string(static_cast<int>(std::log2(kRows)))},
@@ -219,7 +218,7 @@ class Tables {
                    {"ms", table::number(ms)},
                    {"tflops", table::number(flops / ms * 1e-9)},
                    {"gbps", table::number(bytes / ms * 1e-6)},
-                   {"equal", equal ? "true" : "false"}});
+                   {"equal", table::truth(equal)}});
   }
 
   static std::vector<Complex> column_of(const double2* state, std::uint64_t columns, std::uint64_t column, int rows) {
@@ -232,7 +231,6 @@ class Tables {
   std::uint64_t count_;
   int bits_;
   double2 *state_ = nullptr, *other_ = nullptr, *matrix_ = nullptr;
-  bool all_equal_ = true;
   table::Blas blas_;
   table::Document document_{"dense_products"};
 };
@@ -247,5 +245,5 @@ int main(int argc, char** argv) {
   }
   Tables tables(bits);
   tables.run();
-  return tables.all_equal() ? 0 : 8;
+  return tables.exit_code();
 }

@@ -16,11 +16,11 @@
 
 #include "base/bits.h"
 #include "comm/launcher.h"
-#include "exchange_reference.h"
+#include "benchmarks/exchange_reference.h"
 #include "qsim/error.h"
 #include "runtime/exchange_pipeline.h"
 #include "simulator/registry.h"
-#include "table_document.h"
+#include "benchmarks/table_document.h"
 
 namespace {
 

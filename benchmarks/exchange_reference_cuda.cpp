@@ -6,7 +6,7 @@
 
 #include "comm/gpu/driver.h"
 #include "comm/gpu/peer_memory.h"
-#include "exchange_reference.h"
+#include "benchmarks/exchange_reference.h"
 
 namespace qsim {
 

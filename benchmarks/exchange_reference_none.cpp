@@ -1,5 +1,5 @@
 // Without CUDA there are no copy engines.
-#include "exchange_reference.h"
+#include "benchmarks/exchange_reference.h"
 
 namespace qsim {
 

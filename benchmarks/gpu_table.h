@@ -1,5 +1,5 @@
-// What the table benchmarks on a GPU share: checked calls, timing, cuBLAS opened at run time, a JSON writer.
-// Build: nvcc -O3 -std=c++17 -arch=sm_90 -cudart static benchmarks/NAME.cu -o NAME -ldl
+// What the table benchmarks on a GPU share: checked calls, timing, cuBLAS opened at run time, the document's head.
+// Build without the library: nvcc -O3 -std=c++17 -arch=sm_90 -cudart static -I. benchmarks/NAME.cu -o NAME -ldl
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,10 +8,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "benchmarks/table_rows.h"
 
 namespace table {
 
@@ -67,44 +68,17 @@ class Blas {
   void* handle_ = nullptr;
 };
 
-/// Rows of a `qsim.table/1` document.
-class Document {
+class Document : public Rows {
  public:
-  explicit Document(std::string kind) : kind_(std::move(kind)) {}
-  void row(const std::vector<std::pair<std::string, std::string>>& values) {
-    std::string line;
-    for (const auto& [key, value] : values) line += (line.empty() ? "" : ", ") + ("\"" + key + "\": ") + value;
-    rows_.push_back("    {" + line + "}");
-    std::fprintf(stderr, "%s\n", line.c_str());
-  }
+  using Rows::Rows;
   void print() const {
     cudaDeviceProp device{};
     CHECK(cudaGetDeviceProperties(&device, 0));
     int driver = 0;
     CHECK(cudaDriverGetVersion(&driver));
-    char date[32];
-    const std::time_t now = std::time(nullptr);
-    std::strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-    std::printf(
-        "{\n  \"schema\": \"qsim.table/1\",\n  \"kind\": \"%s\",\n  \"date\": \"%s\",\n  \"machine\": \"%s\",\n",
-        kind_.c_str(), date, device.name);
-    std::printf("  \"driver\": \"%d.%d\",\n  \"rows\": [\n", driver / 1000, driver % 1000 / 10);
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      std::printf("%s%s\n", rows_[i].c_str(), i + 1 < rows_.size() ? "," : "");
-    }
-    std::printf("  ]\n}\n");
+    Rows::print({{"machine", quoted(device.name)},
+                 {"driver", quoted(std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10))}});
   }
-
- private:
-  std::string kind_;
-  std::vector<std::string> rows_;
 };
-
-inline std::string quoted(const std::string& text) { return "\"" + text + "\""; }
-inline std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.6g", value);
-  return text;
-}
 
 }  // namespace table

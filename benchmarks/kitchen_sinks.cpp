@@ -16,7 +16,7 @@
 
 #include "qsim/batch.h"
 #include "qsim/error.h"
-#include "table_document.h"
+#include "benchmarks/table_document.h"
 
 namespace {
 
