@@ -30,6 +30,55 @@ __global__ void pack_kernel(Amplitude* state, Amplitude* packed, const ViewMap m
   }
 }
 
+constexpr unsigned kSwapBlock = 512, kSwapBatch = 8;  // 64 KiB of each side under way a block
+constexpr unsigned kSwapBlocks = 24;                  // fill a link; the sweeps beside keep the other multiprocessors
+
+/// Bytes moved: each element of both views read and written once.
+template <class Element>
+__global__ void __launch_bounds__(kSwapBlock) swap_kernel(Element* mine, Element* theirs, const ViewMap map,
+                                                          std::uint64_t their_value, std::uint64_t begin,
+                                                          std::uint64_t end) {
+  constexpr std::uint64_t kSegment = kSwapBlock * kSwapBatch;
+  for (std::uint64_t first = begin + blockIdx.x * kSegment; first < end; first += gridDim.x * kSegment) {
+    Element a[kSwapBatch], b[kSwapBatch];
+    std::uint64_t place[kSwapBatch];
+#pragma unroll
+    for (unsigned u = 0; u < kSwapBatch; ++u) {
+      const std::uint64_t i = first + u * kSwapBlock + threadIdx.x;
+      place[u] = 0;
+      for (std::uint32_t r = 0; r < map.runs; ++r) place[u] |= (i & map.run_mask[r]) << map.run_shift[r];
+      if (i >= end) continue;
+      b[u] = __ldcs(theirs + (place[u] | their_value));
+      a[u] = __ldcs(mine + (place[u] | map.value));
+    }
+#pragma unroll
+    for (unsigned u = 0; u < kSwapBatch; ++u) {
+      if (first + u * kSwapBlock + threadIdx.x >= end) continue;
+      __stcs(theirs + (place[u] | their_value), a[u]);
+      __stcs(mine + (place[u] | map.value), b[u]);
+    }
+  }
+}
+
+/// First in line: the blocks of a sweep that was launched before would keep the link idle until the last of them starts.
+template <class Element>
+cudaError_t launch_swap_of(Element* mine, Element* theirs, const ViewMap& map, std::uint64_t their_value,
+                           std::uint64_t begin, std::uint64_t end, unsigned blocks, cudaStream_t stream) {
+  int least = 0, greatest = 0;
+  const cudaError_t status = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+  if (status != cudaSuccess) return status;
+  cudaLaunchAttribute priority{};
+  priority.id = cudaLaunchAttributePriority;
+  priority.val.priority = greatest;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(kSwapBlock);
+  config.stream = stream;
+  config.attrs = &priority;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, swap_kernel<Element>, mine, theirs, map, their_value, begin, end);
+}
+
 struct Words {
   std::uint64_t x[4];
 };
@@ -69,6 +118,19 @@ cudaError_t launch_pack(Pair<Real>* state, Pair<Real>* packed, const ViewMap& ma
                         cudaStream_t stream) {
   pack_kernel<<<grid_for(count), kBlock, 0, stream>>>(state, packed, map, count, unpack);
   return cudaGetLastError();
+}
+
+cudaError_t launch_swap(void* mine, void* theirs, std::size_t element_bytes, const ViewMap& map,
+                        std::uint64_t their_value, std::uint64_t begin, std::uint64_t end, cudaStream_t stream) {
+  if (begin == end) return cudaSuccess;
+  const std::uint64_t segments = (end - begin + kSwapBlock * kSwapBatch - 1) / (kSwapBlock * kSwapBatch);
+  const auto blocks = static_cast<unsigned>(segments < kSwapBlocks ? segments : kSwapBlocks);
+  if (element_bytes == sizeof(uint4)) {
+    return launch_swap_of(static_cast<uint4*>(mine), static_cast<uint4*>(theirs), map, their_value, begin, end, blocks,
+                          stream);
+  }
+  return launch_swap_of(static_cast<uint2*>(mine), static_cast<uint2*>(theirs), map, their_value, begin, end, blocks,
+                        stream);
 }
 
 template <class Real>

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -38,6 +39,11 @@ template <class Real>
 cudaError_t launch_pack(std::conditional_t<sizeof(Real) == 8, double2, float2>* state,
                         std::conditional_t<sizeof(Real) == 8, double2, float2>* packed, const ViewMap& map,
                         std::uint64_t count, bool unpack, cudaStream_t stream);
+
+/// Exchanges, for begin <= i < end, element place(i) of `mine` with the one of `theirs`, a peer's, at the same place but
+/// with `their_value` where the map has its value. Elements have 8 or 16 bytes. What lies between must hold still.
+cudaError_t launch_swap(void* mine, void* theirs, std::size_t element_bytes, const ViewMap& map,
+                        std::uint64_t their_value, std::uint64_t begin, std::uint64_t end, cudaStream_t stream);
 
 /// Where bit b of a physical index (rank bits included) goes in the logical one.
 struct LogicalMap {

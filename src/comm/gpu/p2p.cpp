@@ -1,8 +1,8 @@
-// Each side of a trade records an event on its stream and tells the other's host, which then lets its own stream wait
-// for it:
+// Two ranks exchange a chunk in place: each one's kernel swaps half of it with the other's memory, so an amplitude is read
+// and written once where it lies and travels once each way; nothing passes through the ring. Each side records events on
+// its stream and tells the other's host, which then lets its own stream wait for them:
 //
-//   record READY | tell and be told | wait peer's READY, pull theirs -> slot, record READ | tell and be told | wait
-//   peer's READ, slot -> mine
+//   record READY | tell and be told | wait peer's READY, swap half, record DONE | tell and be told | wait peer's DONE
 //
 // A stream only ever waits for an event that has been recorded, and both sides run the same sequence of trades in the
 // same order, so the earliest unfinished trade never waits for a later one, whatever queues streams share on the
@@ -16,10 +16,12 @@
 #include <string>
 #include <vector>
 
+#include "base/bits.h"
 #include "comm/gpu/driver.h"
 #include "comm/gpu/peer_events.h"
 #include "comm/gpu/peer_memory.h"
-#include "comm/gpu/strided_copy.h"
+#include "device/view_runs.h"
+#include "kernels/cuda/state.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -78,26 +80,23 @@ class P2pTransport final : public Transport {
         events_(communicator, lanes_),
         paces_(lanes_),
         traded_(static_cast<std::size_t>(communicator.size()), false) {
-    warm_up_copies(shape_, backend.state().data, backend.slot(0).data,
-                   static_cast<cudaStream_t>(backend.native_lane(0)));
+    warm_up();
   }
 
   std::string_view name() const override { return "p2p"; }
   std::uint64_t max_trade_bytes(std::uint64_t slot_bytes) const override { return slot_bytes; }
 
-  void trade(ChunkView mine, ChunkView theirs, int peer_rank, std::uint32_t slot, int lane_number) override {
+  void trade(ChunkView mine, ChunkView theirs, int peer_rank, std::uint32_t /*slot*/, int lane_number) override {
     const auto peer = static_cast<std::size_t>(peer_rank);
     const auto lane = static_cast<std::size_t>(lane_number);
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
-    std::byte* const buffer = backend_.slot(slot).data;
     check_cuda(cudaEventRecord(events_.own_ready(lane), stream), "cudaEventRecord of a chunk that is ready");
     meet(peer_rank);
     check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
-    copy_view_to_buffer(shape_, theirs, states_.region(peer_rank), buffer, stream);
-    check_cuda(cudaEventRecord(events_.own_read(peer, lane), stream), "cudaEventRecord of a chunk that is read");
+    swap_half(mine, theirs, peer_rank, stream);
+    check_cuda(cudaEventRecord(events_.own_done(peer, lane), stream), "cudaEventRecord of a chunk that is swapped");
     meet(peer_rank);
-    check_cuda(cudaStreamWaitEvent(stream, events_.read_of(peer, lane)), "cudaStreamWaitEvent for a peer's reading");
-    copy_buffer_to_view(shape_, mine, buffer, backend_.state().data, stream);
+    check_cuda(cudaStreamWaitEvent(stream, events_.done_of(peer, lane)), "cudaStreamWaitEvent for a peer's half");
     paces_[lane].pace(stream, [&] { give_up(lane); });
     traded_[peer] = true;
   }
@@ -126,6 +125,28 @@ class P2pTransport final : public Transport {
   }
 
  private:
+  /// The kernel's first launch loads it; that must not happen while peers wait for each other.
+  void warm_up() {
+    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(0));
+    std::byte* const state = backend_.state().data;
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{16}}) {
+      check_cuda(cuda::launch_swap(state, state, bytes, {}, 0, 0, 1, stream), "first launch of an exchange");
+    }
+    check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize after warming up");
+  }
+
+  /// Of two ranks the lower one exchanges the first half of the views' amplitudes, the other one the rest.
+  void swap_half(ChunkView mine, ChunkView theirs, int peer, cudaStream_t stream) {
+    const bool paired = shape_.amplitude_bytes == 8 && (mine.mask & 1) == 0 && shape_.local_bits > 0;
+    const unsigned drop = paired ? 1 : 0;  // two neighbours move as one
+    const cuda::ViewMap map = cuda::view_map(shape_.local_bits - drop, mine.mask >> drop, mine.value >> drop);
+    const std::uint64_t count = std::uint64_t{1} << (shape_.local_bits - count_bits(mine.mask) - drop);
+    const bool first = static_cast<int>(rank_) < peer;
+    check_cuda(cuda::launch_swap(backend_.state().data, states_.region(peer), shape_.amplitude_bytes << drop, map,
+                                 theirs.value >> drop, first ? 0 : count / 2, first ? count / 2 : count, stream),
+               "launch of an exchange with a peer");
+  }
+
   [[noreturn]] void give_up(std::size_t lane) const {
     throw CommunicatorError("rank " + std::to_string(rank_) + " waited " + std::to_string(kPatience.count()) +
                                 " s for its peers' chunks on lane " + std::to_string(lane),

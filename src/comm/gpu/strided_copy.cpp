@@ -67,11 +67,4 @@ void copy_buffer_to_view(ShardShape shape, ChunkView view, std::byte* buffer, st
   }
 }
 
-void warm_up_copies(ShardShape shape, std::byte* shard, std::byte* buffer, cudaStream_t stream) {
-  const ChunkView one{(Index{1} << shape.local_bits) - 1, 0};
-  copy_by_kernel(shape, one, shard, buffer, 1, false, stream);
-  copy_by_kernel(shape, one, shard, buffer, 1, true, stream);
-  check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize after warming up");
-}
-
 }  // namespace qsim

@@ -14,7 +14,4 @@ void copy_view_to_buffer(ShardShape shape, ChunkView view, const std::byte* shar
                          cudaStream_t stream);
 void copy_buffer_to_view(ShardShape shape, ChunkView view, std::byte* buffer, std::byte* shard, cudaStream_t stream);
 
-/// Runs both directions of the kernel once on one amplitude, so that its first real launch has nothing left to load.
-void warm_up_copies(ShardShape shape, std::byte* shard, std::byte* buffer, cudaStream_t stream);
-
 }  // namespace qsim
