@@ -31,13 +31,13 @@ __global__ void pack_kernel(Amplitude* state, Amplitude* packed, const ViewMap m
 }
 
 constexpr unsigned kSwapBlock = 512, kSwapBatch = 8;  // 64 KiB of each side under way a block
-constexpr unsigned kSwapBlocks = 24;                  // fill a link; the sweeps beside keep the other multiprocessors
+constexpr unsigned kSwapBlocks = 16;                  // fill a link; the sweeps beside keep the other multiprocessors
 
 /// Bytes moved: each element of both views read and written once.
 template <class Element>
-__global__ void __launch_bounds__(kSwapBlock) swap_kernel(Element* mine, Element* theirs, const ViewMap map,
-                                                          std::uint64_t their_value, std::uint64_t begin,
-                                                          std::uint64_t end) {
+__global__ void __launch_bounds__(kSwapBlock)
+    swap_kernel(Element* mine, Element* theirs, const ViewMap map, std::uint64_t their_value, std::uint64_t begin,
+                std::uint64_t end) {
   constexpr std::uint64_t kSegment = kSwapBlock * kSwapBatch;
   for (std::uint64_t first = begin + blockIdx.x * kSegment; first < end; first += gridDim.x * kSegment) {
     Element a[kSwapBatch], b[kSwapBatch];
@@ -60,7 +60,8 @@ __global__ void __launch_bounds__(kSwapBlock) swap_kernel(Element* mine, Element
   }
 }
 
-/// First in line: the blocks of a sweep that was launched before would keep the link idle until the last of them starts.
+/// First in line: the blocks of a sweep that was launched before would keep the link idle until the last of them
+/// starts.
 template <class Element>
 cudaError_t launch_swap_of(Element* mine, Element* theirs, const ViewMap& map, std::uint64_t their_value,
                            std::uint64_t begin, std::uint64_t end, unsigned blocks, cudaStream_t stream) {

@@ -1,8 +1,10 @@
-// Two ranks exchange a chunk in place: each one's kernel swaps half of it with the other's memory, so an amplitude is read
-// and written once where it lies and travels once each way; nothing passes through the ring. Each side records events on
-// its stream and tells the other's host, which then lets its own stream wait for them:
+// A chunk in long runs is pulled into a slot of the ring and put in place by copy engines, which leave the
+// multiprocessors to the sweeps; a scattered one is swapped in place by kernels, half of it by each of the two ranks.
+// Each side of a trade records events on its stream and tells the other's host, which then lets its own stream wait for
+// them:
 //
-//   record READY | tell and be told | wait peer's READY, swap half, record DONE | tell and be told | wait peer's DONE
+//   record READY | tell and be told | wait peer's READY, pull theirs -> slot (or swap half), record DONE | tell and be
+//   told | wait peer's DONE, slot -> mine
 //
 // A stream only ever waits for an event that has been recorded, and both sides run the same sequence of trades in the
 // same order, so the earliest unfinished trade never waits for a later one, whatever queues streams share on the
@@ -20,6 +22,7 @@
 #include "comm/gpu/driver.h"
 #include "comm/gpu/peer_events.h"
 #include "comm/gpu/peer_memory.h"
+#include "comm/gpu/strided_copy.h"
 #include "device/view_runs.h"
 #include "kernels/cuda/state.h"
 #include "qsim/error.h"
@@ -86,17 +89,25 @@ class P2pTransport final : public Transport {
   std::string_view name() const override { return "p2p"; }
   std::uint64_t max_trade_bytes(std::uint64_t slot_bytes) const override { return slot_bytes; }
 
-  void trade(ChunkView mine, ChunkView theirs, int peer_rank, std::uint32_t /*slot*/, int lane_number) override {
+  void trade(ChunkView mine, ChunkView theirs, int peer_rank, std::uint32_t slot, int lane_number) override {
     const auto peer = static_cast<std::size_t>(peer_rank);
     const auto lane = static_cast<std::size_t>(lane_number);
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
     check_cuda(cudaEventRecord(events_.own_ready(lane), stream), "cudaEventRecord of a chunk that is ready");
     meet(peer_rank);
     check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
-    swap_half(mine, theirs, peer_rank, stream);
-    check_cuda(cudaEventRecord(events_.own_done(peer, lane), stream), "cudaEventRecord of a chunk that is swapped");
+    // Both views have the same shape, so both ranks go the same way.
+    const bool by_engines = suits_copy_engine(view_runs(shape_, mine));
+    std::byte* const buffer = backend_.slot(slot).data;
+    if (by_engines) {
+      copy_view_to_buffer(shape_, theirs, states_.region(peer_rank), buffer, stream);
+    } else {
+      swap_half(mine, theirs, peer_rank, stream);
+    }
+    check_cuda(cudaEventRecord(events_.own_done(peer, lane), stream), "cudaEventRecord of a trade's part");
     meet(peer_rank);
-    check_cuda(cudaStreamWaitEvent(stream, events_.done_of(peer, lane)), "cudaStreamWaitEvent for a peer's half");
+    check_cuda(cudaStreamWaitEvent(stream, events_.done_of(peer, lane)), "cudaStreamWaitEvent for a peer's part");
+    if (by_engines) copy_buffer_to_view(shape_, mine, buffer, backend_.state().data, stream);
     paces_[lane].pace(stream, [&] { give_up(lane); });
     traded_[peer] = true;
   }

@@ -11,13 +11,6 @@ namespace {
 constexpr std::uint64_t kEngineRunBytes = 64 << 10;     // shorter rows keep a copy engine below the link's rate
 constexpr std::uint64_t kEngineCommandBytes = 1 << 20;  // less in a command costs more to start than to move
 
-/// Whether a few copy-engine commands move the view at full rate.
-bool suits_copy_engine(const ViewRuns& runs) {
-  if (runs.offsets.size() == 1 && runs.count == 1) return true;
-  return runs.run_bytes >= kEngineRunBytes &&
-         (runs.offsets.size() == 1 || runs.run_bytes * runs.count >= kEngineCommandBytes);
-}
-
 void copy_by_kernel(ShardShape shape, ChunkView view, std::byte* shard, std::byte* buffer, std::uint64_t count,
                     bool to_view, cudaStream_t stream) {
   const cuda::ViewMap map = cuda::view_map(shape.local_bits, view.mask, view.value);
@@ -31,6 +24,12 @@ void copy_by_kernel(ShardShape shape, ChunkView view, std::byte* shard, std::byt
 }
 
 }  // namespace
+
+bool suits_copy_engine(const ViewRuns& runs) {
+  if (runs.offsets.size() == 1 && runs.count == 1) return true;
+  return runs.run_bytes >= kEngineRunBytes &&
+         (runs.offsets.size() == 1 || runs.run_bytes * runs.count >= kEngineCommandBytes);
+}
 
 void copy_view_to_buffer(ShardShape shape, ChunkView view, const std::byte* shard, std::byte* buffer,
                          cudaStream_t stream) {

@@ -9,6 +9,9 @@
 
 namespace qsim {
 
+/// Whether a few copy-engine commands move a view of these runs at full rate.
+bool suits_copy_engine(const ViewRuns& runs);
+
 /// Enqueues shard -> buffer and buffer -> shard; the shard may be a peer's.
 void copy_view_to_buffer(ShardShape shape, ChunkView view, const std::byte* shard, std::byte* buffer,
                          cudaStream_t stream);
