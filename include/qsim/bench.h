@@ -56,7 +56,7 @@ struct BenchTimes {
 
 /// One circuit, start state, precision and number of ranks.
 struct BenchRow {
-  std::string name, circuit_hash;  // the hash names the operations, whatever file they came from
+  std::string name, circuit_hash;  // a file's name without its folder; the hash names the operations, wherever from
   std::uint32_t qubits = 0, depth = 0;
   std::uint64_t operations = 0;
   Start start = Start::kZero;
@@ -73,6 +73,9 @@ struct BenchRow {
   Times time;  // of the last repeat
   MemorySummary memory;
   std::optional<double> copy_gbps, link_gbps;  // measured ceilings, a rank
+  /// Part of simulate's seconds that is not the device's work: clocks, barriers, counting. Measured on a backend that
+  /// computes nothing; absent on several ranks and for circuits that take long to plan.
+  std::optional<double> overhead_seconds;
   /// Bytes swept (exchanged) a second by a rank over the measured rate; simulate's median counts.
   std::optional<double> memory_fraction() const;
   std::optional<double> link_fraction() const;

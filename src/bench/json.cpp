@@ -76,6 +76,7 @@ Json row_json(const BenchRow& row) {
           {"plan_s", row.time.plan},
           {"init_s", row.time.init},
           {"exchange_s", row.time.exchange},
+          {"overhead_s", number(row.overhead_seconds)},
           {"work", failed ? Json(nullptr) : work_json(row)},
           {"checks", checks_json(row.checks)},
           {"unchecked", row.unchecked}};
@@ -99,7 +100,7 @@ Json comparison_json(const BenchReport& report) {
                          {"ratio", number(pair.ratio)},
                          {"too_slow", pair.too_slow}});
   }
-  return {{"file", comparison.baseline_file},
+  return {{"file", bench::base_name(comparison.baseline_file)},
           {"machine", text_or_null(comparison.baseline_machine)},
           {"date", text_or_null(comparison.baseline_date)},
           {"max_ratio", number(comparison.max_ratio)},
@@ -133,17 +134,19 @@ Json read_document(const std::string& path) {
 
 /// The median of the run of `document` that is the same circuit under the same conditions as `row`.
 std::optional<double> baseline_of(const Json& document, const BenchRow& row, const std::string& file) {
+  bool other = false;  // files of one name may lie in several folders
   for (const Json& run : document.at("runs")) {
-    const bool same = run.at("name") == row.name && run.at("qubits") == row.qubits &&
-                      run.at("from") == bench::start_name(row.start) &&
+    const bool same = bench::base_name(run.at("name").get<std::string>()) == row.name &&
+                      run.at("qubits") == row.qubits && run.at("from") == bench::start_name(row.start) &&
                       run.at("precision") == bench::precision_name(row.precision) && run.at("ranks") == row.ranks;
     if (!same || run.at("simulate_s").is_null()) continue;
-    if (run.at("circuit_xxh3") != row.circuit_hash) {
-      throw UsageError("--compare: " + row.name + " with " + std::to_string(row.qubits) +
-                           " qubits is another circuit in " + escape_text(file),
-                       "its operations differ: --depth, the seed or the file is not the same");
-    }
-    return run.at("simulate_s").at("median").get<double>();
+    if (run.at("circuit_xxh3") == row.circuit_hash) return run.at("simulate_s").at("median").get<double>();
+    other = true;
+  }
+  if (other) {
+    throw UsageError("--compare: " + escape_text(row.name) + " with " + std::to_string(row.qubits) +
+                         " qubits is another circuit in " + escape_text(file),
+                     "its operations differ: --depth, the seed or the file is not the same");
   }
   return std::nullopt;
 }

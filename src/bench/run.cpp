@@ -161,6 +161,7 @@ class Runner {
       const Result result = simulate_on(workload.circuit, options, row.ranks);
       take(result, workload, row);
       check_again(workload, options, row);
+      row.overhead_seconds = overhead_seconds(workload, row);
       const bool passed = std::all_of(row.checks.begin(), row.checks.end(), [](const auto& c) { return c.passed; });
       row.status = passed ? BenchStatus::kOk : BenchStatus::kFailed;
       row.copy_gbps = rates_.copy_gbps(row.run);
@@ -256,6 +257,24 @@ class Runner {
       row.checks.push_back(check_closed_form("basis state", workload.companion_amplitude, *result.results.amplitudes,
                                              row.precision, row.depth));
     }
+  }
+
+  /// What simulate's clock counts around the work of one rank: as many sweeps on a backend that computes nothing and so
+  /// has no random states; without known zeros a start from |0...0> has the same sweeps. Planning it again must not
+  /// take longer than the answer is worth.
+  std::optional<double> overhead_seconds(const Workload& workload, const BenchRow& row) const {
+    constexpr double kMostPlanning = 0.5;
+    if (row.ranks > 1 || row.time.plan > kMostPlanning || !workload.circuit.measurements_are_terminal())
+      return std::nullopt;
+    RunOptions options;
+    options.backend = "null";
+    options.precision = row.precision;
+    options.shots = 0;
+    options.known_zeros = false;
+    options.verify = Verify::kOff;
+    options.warm_ups = 1;
+    options.repeats = 5;
+    return BenchTimes{simulate(workload.circuit, options).time.simulate_repeats}.median();
   }
 
   const BenchRequest& request_;

@@ -48,9 +48,10 @@ std::string seconds_text(double seconds) {
 
 std::string short_number(double value) { return fmt::format("{:.2g}", value); }
 
+std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
 std::string row_label(const BenchRow& row) {
-  const std::size_t slash = row.name.find_last_of('/');
-  std::string name = slash == std::string::npos ? row.name : row.name.substr(slash + 1);
+  std::string name = base_name(row.name);
   if (name.size() > 28) name = name.substr(0, 25) + "...";
   std::string text = fmt::format("{} {}, from {}", name, row.qubits, start_name(row.start));
   if (row.precision == Precision::kSingle) text += ", single";
@@ -84,6 +85,19 @@ std::string check_text(const BenchRow& row) {
   }
   if (!row.unchecked.empty()) names += names.empty() ? "unchecked" : " (part unchecked)";
   return names.empty() ? "unchecked" : names;
+}
+
+/// What the clock counts beside the work, as the largest share of a row's time.
+std::string overhead_text(const BenchReport& report) {
+  double most = 0;
+  bool measured = false;
+  for (const BenchRow& row : report.rows) {
+    const double median = row.simulate.median();
+    if (row.status != BenchStatus::kOk || !row.overhead_seconds || median <= 0) continue;
+    most = std::max(most, *row.overhead_seconds / median);
+    measured = true;
+  }
+  return measured ? fmt::format("the measurement's own share of a time: at most {:.2g} %\n", 100 * most) : "";
 }
 
 Cells row_cells(const BenchReport& report, const BenchRow& row) {
@@ -175,8 +189,8 @@ std::string bench_text(const BenchReport& report) {
   std::vector<bench::Cells> table{{"circuit", "qubits", "gates", "from", "precision", "ranks", "median", "minimum",
                                    "spread", "read-out", "sweeps", "GB/s", "of copy", "speed-up", "checked by"}};
   for (const BenchRow& row : report.rows) table.push_back(bench::row_cells(report, row));
-  return text + bench::aligned(table) + "\n" + bench::remarks(report) + bench::comparison_text(report) +
-         report.verdict() + "\n";
+  return text + bench::aligned(table) + "\n" + bench::overhead_text(report) + bench::remarks(report) +
+         bench::comparison_text(report) + report.verdict() + "\n";
 }
 
 }  // namespace qsim

@@ -14,6 +14,7 @@
 #include "base/philox.h"
 #include "base/text.h"
 #include "bench/gate_list.h"
+#include "bench/names.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "qsim/qasm.h"
@@ -175,7 +176,7 @@ Workload make_challenge(const std::string& name, const BenchRequest& request) {
 
 Workload make_gate_list(const std::string& path, const BenchRequest& request) {
   Workload workload;
-  workload.name = path;
+  workload.name = base_name(path);
   workload.circuit = read_gate_list(path);
   if (ends_with(path, ".gates")) add_reference(workload, path.substr(0, path.size() - 6), 0.51e-6);
   if (!request.pauli_file.empty()) add_observable(workload, request.pauli_file, request.expected_file);
@@ -250,7 +251,7 @@ Workload make_workload(const Item& item, std::uint32_t qubits, const BenchReques
       return make_gate_list(item.name, request);
     case Item::Kind::kFile: {
       Workload workload;
-      workload.name = item.name;
+      workload.name = base_name(item.name);
       workload.circuit = parse_qasm_file(item.name).circuit;
       return workload;
     }

@@ -105,6 +105,28 @@ TEST(Bench, ComparesWithAnEarlierRun) {
   EXPECT_EQ(bench({"ghz", "-n", "8", "--compare", folder.file("y.json", "{")}).exit_code, 2);
 }
 
+TEST(Bench, DocumentsNameFilesWithoutTheirFolders) {
+  const TemporaryFolder folder;
+  const std::string circuit = folder.file("bell.qasm", "OPENQASM 2.0;\nqreg q[2];\nU(1,2,3) q[0];\nCX q[0],q[1];\n");
+  const std::string before = folder.file("before.json");
+  ASSERT_EQ(bench({circuit, "--json", "--output", before}).exit_code, 0);
+  const std::string text = read_text(before);
+  EXPECT_EQ(Json::parse(text)["runs"][0]["name"], "bell.qasm");
+  EXPECT_EQ(text.find(circuit.substr(0, circuit.find_last_of('/'))), std::string::npos) << text;
+  const ProgramRun again = bench({circuit, "--json", "--compare", before, "--max-ratio", "1e9"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(Json::parse(again.out)["comparison"]["file"], "before.json");
+}
+
+TEST(Bench, OwnShareOfATimeIsUnderOnePercent) {
+  const ProgramRun run = bench({"qft", "random", "-n", "20", "--from", "random", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const Json& row : Json::parse(run.out)["runs"]) {
+    EXPECT_GT(row["overhead_s"].get<double>(), 0);
+    EXPECT_LT(row["overhead_s"].get<double>(), 0.01 * row["simulate_s"]["median"].get<double>());
+  }
+}
+
 TEST(Bench, FlagsWithoutEffectAreErrors) {
   for (const std::vector<std::string>& flags : {std::vector<std::string>{"--max-ratio", "2"},
                                                 {"--exchange", "p2p"},
