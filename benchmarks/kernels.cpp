@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/cost.h"
 #include "qsim/backend.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
@@ -82,6 +83,31 @@ PoolLayout layout_of(const Arguments& arguments, std::uint32_t bits) {
 
 // -- whole circuits
 
+/// A sweep's time and what it is made of, for fit_costs.py.
+std::string sweep_row(const Sweep& sweep, const Plan& plan, double seconds) {
+  const SweepTraffic traffic = sweep_traffic(sweep, plan.local_bits());
+  const ArithmeticCounts counts = arithmetic_counts(sweep, find_machine("h200").register_bits);
+  char text[64];
+  std::snprintf(text, sizeof text, "{\"ms\": %.3f", seconds * 1e3);
+  std::string row = text;
+  row += ", \"bytes\": " +
+         std::to_string((traffic.amplitudes_read + traffic.amplitudes_written) * amplitude_bytes(plan.precision));
+  const auto add = [&](const std::string& name, double count) {
+    if (count == 0) return;
+    std::snprintf(text, sizeof text, "%g", count);
+    row += ", \"" + name + "\": " + text;
+  };
+  add("matrix1_general", counts.matrix1_general);
+  add("matrix1_real", counts.matrix1_real);
+  add("butterfly", counts.butterfly);
+  add("flip", counts.flip);
+  add("phases", counts.phases);
+  add("phase_term", counts.phase_term);
+  add("regroup", counts.regroup);
+  for (int t = 2; t <= kMaxMatrixTargets; ++t) add("matrix_dense" + std::to_string(t), counts.matrix_dense[t]);
+  return row + "}";
+}
+
 void time_circuit(const Arguments& arguments, Backend& backend, const std::string& file) {
   const Circuit circuit = parse_qasm_file(file).circuit;
   PlanOptions options;
@@ -127,13 +153,12 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
   std::printf(
       "{\"circuit\": \"%s\", \"precision\": \"%s\", \"start\": \"%s\", \"jit\": \"%s\", \"sweeps\": %zu, "
       "\"ops\": %zu, \"seconds\": %.6f, \"predicted\": %.6f, \"gbps\": %.1f, \"plan_seconds\": %.4f, "
-      "\"prepare_seconds\": %.4f, \"each_ms\": [",
+      "\"prepare_seconds\": %.4f, \"each\": [",
       file.substr(file.rfind('/') + 1).c_str(), arguments.precision == Precision::kDouble ? "double" : "single",
       arguments.zero ? "zero" : "random", arguments.jit.c_str(), sweeps.size(), ops, total, work.total_seconds,
       static_cast<double>(work.bytes_swept_per_rank) / total / 1e9, plan_seconds, prepare_seconds);
   for (std::size_t s = 0; s < each.size(); ++s) {
-    std::printf("%s[%.3f, %.3f, %zu]", s == 0 ? "" : ", ", each[s] * 1e3, sweeps[s].predicted_seconds * 1e3,
-                sweeps[s].ops.size());
+    std::printf("%s%s", s == 0 ? "" : ", ", sweep_row(sweeps[s], plan, each[s]).c_str());
   }
   std::printf("]}\n");
   std::fflush(stdout);

@@ -168,7 +168,10 @@ struct CostTable {
   double sweep_overhead = 0;                                     // a launch
   double read_bytes_per_second = 0, write_bytes_per_second = 0;  // of a sweep that is bound by memory
   double narrow_run_factor[4] = {1, 1, 1, 1};  // memory time multiplier with 0, 1, 2, 3 or more lowest bits active
-  // Arithmetic, nanoseconds a million amplitudes, once a sweep is no longer bound by memory:
+  // How well memory and arithmetic overlap: a sweep takes (memory^p + arithmetic^p)^(1/p). 1: one after the other;
+  // infinite: the longer of the two.
+  double overlap_power = 1;
+  // Arithmetic, nanoseconds a million amplitudes written:
   double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
   double matrix_dense[kMaxMatrixTargets + 1] = {};  // [t]: dense unitary on t targets
   double link_bytes_per_second = 0;                 // a rank, each way

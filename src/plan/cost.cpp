@@ -12,44 +12,25 @@ namespace {
 
 std::uint64_t pow2(std::uint32_t exponent) { return std::uint64_t{1} << exponent; }
 
-// Nanoseconds a million amplitudes of one dense matrix, by what is special about it.
-double matrix_cost(const PlanOp& op, const Sweep& sweep, const CostTable& cost) {
-  if (op.target_count > 1) return cost.matrix_dense[op.target_count];
+void count_matrix(const PlanOp& op, const Sweep& sweep, double share, ArithmeticCounts& counts) {
+  if (op.target_count > 1) {
+    counts.matrix_dense[op.target_count] += share;
+    return;
+  }
   const Complex* m = sweep.matrices.data() + op.data_begin;
   const bool real = std::all_of(m, m + 4, [](const Complex& entry) { return entry.imag() == 0; });
   const double size = std::abs(m[0]);
   const bool even =
       std::all_of(m, m + 4, [&](const Complex& entry) { return std::abs(std::abs(entry) - size) < 1e-15; });
-  if (real && even) return cost.butterfly;
-  return real ? cost.matrix1_real : cost.matrix1_general;
+  (!real ? counts.matrix1_general : even ? counts.butterfly : counts.matrix1_real) += share;
 }
 
 // Arithmetic of a sweep's operations: nanoseconds a million amplitudes.
-double arithmetic(const Sweep& sweep, const CostTable& cost, std::uint32_t register_bits) {
-  double total = 0;
-  Index held = 0;  // bits in registers since the last regroup
-  for (const PlanOp& op : sweep.ops) {
-    Index targets = 0;
-    for (std::size_t j = 0; j < op.target_count; ++j) targets |= pow2(op.targets[j]);
-    if (static_cast<std::uint32_t>(std::popcount(held | targets)) > register_bits) {
-      total += cost.regroup;
-      held = 0;
-    }
-    held |= targets;
-    // A control inside the tile leaves the other half alone, but the lanes wait; outside it whole tiles are skipped.
-    const double share = op.control_mask == 0 ? 1 : 0.75;
-    switch (op.form) {
-      case Form::kMatrix:
-        total += share * matrix_cost(op, sweep, cost);
-        break;
-      case Form::kFlip:
-        total += cost.flip;
-        break;
-      case Form::kPhases:
-        total += cost.phases + cost.phase_term * op.data_count;
-        break;
-    }
-  }
+double arithmetic(const ArithmeticCounts& counts, const CostTable& cost) {
+  double total = counts.matrix1_general * cost.matrix1_general + counts.matrix1_real * cost.matrix1_real +
+                 counts.butterfly * cost.butterfly + counts.flip * cost.flip + counts.phases * cost.phases +
+                 counts.phase_term * cost.phase_term + counts.regroup * cost.regroup;
+  for (int t = 2; t <= kMaxMatrixTargets; ++t) total += counts.matrix_dense[t] * cost.matrix_dense[t];
   return total;
 }
 
@@ -67,6 +48,34 @@ std::uint64_t exchanged_amplitudes(std::uint32_t bits, std::uint32_t local_bits)
   return pow2(local_bits) - pow2(local_bits - bits);
 }
 
+ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bits) {
+  ArithmeticCounts counts;
+  Index held = 0;  // bits in registers since the last regroup
+  for (const PlanOp& op : sweep.ops) {
+    Index targets = 0;
+    for (std::size_t j = 0; j < op.target_count; ++j) targets |= pow2(op.targets[j]);
+    if (static_cast<std::uint32_t>(std::popcount(held | targets)) > register_bits) {
+      ++counts.regroup;
+      held = 0;
+    }
+    held |= targets;
+    switch (op.form) {
+      case Form::kMatrix:
+        // A control inside the tile leaves the other half alone, but the lanes wait; outside it whole tiles are skipped.
+        count_matrix(op, sweep, op.control_mask == 0 ? 1 : 0.75, counts);
+        break;
+      case Form::kFlip:
+        ++counts.flip;
+        break;
+      case Form::kPhases:
+        ++counts.phases;
+        counts.phase_term += op.data_count;
+        break;
+    }
+  }
+  return counts;
+}
+
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
   const CostTable& cost = machine.cost(precision);
   const SweepTraffic traffic = sweep_traffic(sweep, local_bits);
@@ -76,11 +85,11 @@ double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision pre
   double memory = static_cast<double>(traffic.amplitudes_written) * bytes / cost.write_bytes_per_second;
   memory += static_cast<double>(traffic.amplitudes_read) * bytes / cost.read_bytes_per_second;
   if (local_bits >= 3) memory *= cost.narrow_run_factor[run];
-  const double work =
-      arithmetic(sweep, cost, machine.register_bits) * 1e-15 * static_cast<double>(traffic.amplitudes_written);
-  // A GPU computes while it waits for memory; a core does one after the other.
-  const bool hides = machine.kind != BackendKind::kCpu;
-  return cost.sweep_overhead + (hides ? std::max(memory, work) : memory + work);
+  const double work = arithmetic(arithmetic_counts(sweep, machine.register_bits), cost) * 1e-15 *
+                      static_cast<double>(traffic.amplitudes_written);
+  const double power = cost.overlap_power;
+  if (memory <= 0 || work <= 0) return cost.sweep_overhead + std::max(memory, work);
+  return cost.sweep_overhead + std::pow(std::pow(memory, power) + std::pow(work, power), 1 / power);
 }
 
 double exchange_seconds(std::uint64_t amplitudes, Precision precision, const Machine& machine) {

@@ -14,6 +14,13 @@ SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits);
 /// Amplitudes that each rank sends in an exchange of `bits` bits. Unborn parts travel too.
 std::uint64_t exchanged_amplitudes(std::uint32_t bits, std::uint32_t local_bits);
 
+/// What a sweep's arithmetic is made of, in units of the cost table; controlled operations count less.
+struct ArithmeticCounts {
+  double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
+  double matrix_dense[kMaxMatrixTargets + 1] = {};
+};
+ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bits);
+
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine);
 double exchange_seconds(std::uint64_t amplitudes, Precision precision, const Machine& machine);
 

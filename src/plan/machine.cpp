@@ -83,6 +83,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
   cost.read_bytes_per_second = reader.number("read_bytes_per_s", true);
   cost.write_bytes_per_second = reader.number("write_bytes_per_s", true);
   reader.numbers("narrow_run_factor", cost.narrow_run_factor, 4);
+  cost.overlap_power = reader.number("overlap_power", true);
   cost.matrix1_general = reader.number("matrix1_general", false);
   cost.matrix1_real = reader.number("matrix1_real", false);
   cost.butterfly = reader.number("butterfly", false);
@@ -93,7 +94,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
   reader.numbers("matrix_dense", cost.matrix_dense, kMaxMatrixTargets + 1);
   cost.link_bytes_per_second = reader.number("link_bytes_per_s", true);
   cost.exchange_overhead = reader.number("exchange_overhead_s", false);
-  reader.finish({"sweep_overhead_s", "read_bytes_per_s", "write_bytes_per_s", "narrow_run_factor", "matrix1_general",
+  reader.finish({"sweep_overhead_s", "read_bytes_per_s", "write_bytes_per_s", "narrow_run_factor", "overlap_power", "matrix1_general",
                  "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup", "matrix_dense",
                  "link_bytes_per_s", "exchange_overhead_s"});
   return cost;

@@ -232,10 +232,15 @@ TEST(CudaGenerate, AnglesAndBitPositionsAreArguments) {
 }
 
 TEST(CudaGenerate, TheBlockMeetsBetweenLoadsAndStoresThatGoElsewhere) {
-  // The last sweep of a GHZ circuit only moves amplitudes, through the addresses that they are stored to.
-  const Circuit circuit = generate("ghz", GeneratorOptions{30, 0, 1});
+  // A sweep that only moves amplitudes, through the addresses that they are stored to.
+  Sweep sweep;
+  for (Bit bit = 0; bit < 12; ++bit) sweep.active.push_back(bit < 3 ? bit : static_cast<Bit>(bit + 15));
+  sweep.store = sweep.active;
+  std::rotate(sweep.store.begin() + 3, sweep.store.begin() + 4, sweep.store.end());
+  Plan plan;
+  plan.qubits = 30;
   for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
-    const TileProgram program = programs_of(circuit, precision, Start::kRandom).back();
+    const TileProgram program = lower_sweep(sweep, lower_options(plan, precision));
     EXPECT_EQ(program.epochs.size(), 1u);
     EXPECT_EQ(store_wait(program), StoreWait::kBlock);
     const std::string source = generate(program).source;

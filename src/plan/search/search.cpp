@@ -486,9 +486,9 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
     Plan first = Planner(lowered, machine, options, Births::kFirstWrite).run();
     if (cheaper(first, plan, bytes_first)) plan = std::move(first);
   }
-  // The set search counts sweeps and exchanges, but early sweeps are small and those beside an exchange cost little:
-  // packing in order can touch less memory or hide more.
-  if ((!zeros && options.rank_bits == 0) || lowered.ops.size() > kGreedyOperations) return plan;
+  // The set search counts sweeps and exchanges, not what is in them: packing in order may need less arithmetic, touch
+  // less memory while it is young, or hide more of an exchange.
+  if (lowered.ops.size() > kGreedyOperations) return plan;
   Plan greedy = greedy_plan(circuit, machine, options);
   if (!zeros && plan_work(greedy).sweeps > plan_work(plan).sweeps) return plan;
   return cheaper(greedy, plan, bytes_first) ? greedy : plan;

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Fits a machine's cost table to measured sweeps, so that predicted times are those of whole sweeps, not of operations
+measured one by one.
+
+    benchmarks/fit_costs.py [--machine src/plan/costs/h200.json] [--write] benchmarks/results/gpu1_sweeps.json...
+
+The documents are made of rows of `qsim_kernels circuits` (each sweep's time, bytes and counts of operations). A sweep is
+predicted as (memory^p + arithmetic^p)^(1/p), p being the table's overlap_power; entries that no row has stay as they are.
+Every entry is drawn a little towards its present value, so few rows cannot bend it far. Prints predicted over measured
+time by circuit; --write stores the entries in the machine's file. Needs SciPy.
+"""
+import argparse
+import json
+import re
+
+import numpy
+from scipy.optimize import least_squares
+
+# Flips cost nothing: they fold into addresses.
+ENTRIES = ["matrix1_general", "matrix1_real", "butterfly", "phases", "phase_term", "regroup"]
+DENSE = range(2, 7)
+PULL = 0.25  # weight of an entry's logarithm against relative errors of 5 %
+ERROR = 0.05
+
+
+def load(paths, precision):
+    sweeps = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for row in json.load(file)["rows"]:
+                if row["precision"] == precision:
+                    sweeps += [(row["circuit"], sweep) for sweep in row["each"]]
+    return sweeps
+
+
+def fit(table, sweeps, amplitude_bytes):
+    names = ENTRIES + [f"matrix_dense{t}" for t in DENSE]
+    present = [n for n in names if any(n in sweep for _, sweep in sweeps)]
+    old = numpy.array([table["matrix_dense"][int(n[-1])] if n[:-1] == "matrix_dense" else table[n] for n in present])
+    counts = numpy.array([[sweep.get(n, 0) for n in present] for _, sweep in sweeps])
+    amplitudes = numpy.array([sweep["bytes"] / amplitude_bytes / 2 for _, sweep in sweeps])
+    measured = numpy.array([sweep["ms"] for _, sweep in sweeps])
+    rate = 1e-3 * amplitude_bytes * (1 / table["read_bytes_per_s"] + 1 / table["write_bytes_per_s"])
+    memory = amplitudes * rate * table["narrow_run_factor"][3] * 1e6
+    power = table["overlap_power"]
+
+    def predict(x):
+        work = counts @ x[1:] * amplitudes * 1e-12
+        return ((memory * x[0]) ** power + work**power) ** (1 / power)
+
+    def residuals(x):
+        pull = numpy.log(numpy.maximum(x[1:], 1)) - numpy.log(numpy.maximum(old, 1))
+        return numpy.concatenate([(predict(x) - measured) / measured / ERROR, pull * PULL])
+
+    start = numpy.concatenate([[1.0], numpy.maximum(old, 1)])
+    low = numpy.concatenate([[0.8], old * 0.2])
+    high = numpy.concatenate([[1.25], numpy.maximum(old * 4, 60)])
+    x = least_squares(residuals, start, bounds=(low, high)).x
+    return present, x, predict(x), measured
+
+
+def store(table, present, x):
+    for name in ("read_bytes_per_s", "write_bytes_per_s"):
+        table[name] = float(f"{table[name] / x[0]:.3g}")
+    for name, value in zip(present, x[1:]):
+        if name[:-1] == "matrix_dense":
+            table["matrix_dense"][int(name[-1])] = round(float(value))
+        else:
+            table[name] = round(float(value), 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--machine", default="src/plan/costs/h200.json")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("documents", nargs="+")
+    arguments = parser.parse_args()
+    with open(arguments.machine, encoding="utf-8") as file:
+        machine = json.load(file)
+    for precision, amplitude_bytes in (("double", 16), ("single", 8)):
+        sweeps = load(arguments.documents, precision)
+        if not sweeps:
+            continue
+        present, x, predicted, measured = fit(machine["cost"][precision], sweeps, amplitude_bytes)
+        print(f"{precision}: memory x {x[0]:.3f}, " + ", ".join(f"{n} {v:.4g}" for n, v in zip(present, x[1:])))
+        error = predicted / measured - 1
+        print(f"  sweeps: {len(measured)}, error {numpy.sqrt((error**2).mean()):.1%} rms, {abs(error).max():.1%} at most")
+        for circuit in dict.fromkeys(name for name, _ in sweeps):
+            mine = numpy.array([name == circuit for name, _ in sweeps])
+            print(f"  {circuit}: {predicted[mine].sum() / measured[mine].sum():.3f} of the measured time")
+        store(machine["cost"][precision], present, x)
+    if arguments.write:
+        text = json.dumps(machine, indent=2)
+        text = re.sub(r"\[\s+([^\]]*?)\s+\]", lambda m: "[" + re.sub(r"\s*\n\s*", " ", m.group(1)) + "]", text)
+        with open(arguments.machine, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
