@@ -106,9 +106,11 @@ asc=(asc:random30 asc:ghz_qft30 asc:ghz_qft29)
 [ "$gpus" -ge 4 ] && asc_large=(asc:invqft34 asc:qftinvqft35 asc:shor35)
 
 # Most important first. What one GPU cannot show comes first where there are several.
-run_bench engine 20 ghz qft supremacy random qv ising -n 30 --from both --ranks "$ranks" --svg "$out/gpu${gpus}_engine.svg"
+run_bench engine 20 ghz qft supremacy random qv ising -n 30 --from both --ranks "$ranks" \
+  --svg "$out/gpu${gpus}_engine.svg"
 [ -d "$shared/workloads/asc" ] && run_bench asc 15 "${asc[@]}" --ranks "$ranks"
 [ "$gpus" -eq 1 ] && program readouts 25 qsim_readouts
+[ "$gpus" -eq 1 ] && step cold 40 "$here/cold_runs.py" --qsim "$qsim"
 [ -d "$shared/workloads/asc" ] && run_bench hamexp 20 asc:hamexp22 --ranks "$ranks"
 if [ "$gpus" -ge 2 ] && [ -d "$shared/workloads/asc" ]; then
   large=$gpus
@@ -139,7 +141,8 @@ else
   program dense_products 20 dense_products
   program batches 40 qsim_batches
   program gram 30 qsim_batches --gram
-  micro sweeps 60 qsim_sweeps_bench --backend cuda --benchmark_filter='double/(empty|butterfly|general|cx|phase_layer|dense2|dense4)/'
+  micro sweep_rates 60 qsim_sweeps_bench --backend cuda \
+    --benchmark_filter='double/(empty|butterfly|general|cx|phase_layer|dense2|dense4)/'
   run_bench small 15 qft random -n 10,14,18,20 --repeats 20
   program kitchen_sinks 40 qsim_kitchen_sinks
   # The host's own cores, for the CPU's tables.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "benchmarks/table_rows.h"
-#include "qsim/simulator.h"
+#include "qsim/bench.h"
 
 namespace table {
 
@@ -11,11 +11,7 @@ class Document : public Rows {
   using Rows::Rows;
   void print() const {
     const qsim::EnvironmentSummary here = qsim::environment();
-    std::string machine = here.host;
-    if (!here.devices.empty()) {
-      machine += ", " + std::to_string(here.devices.size()) + " x " + here.devices.front();
-    }
-    Rows::print({{"machine", table::quoted(machine)}, {"commit", table::quoted(here.commit)}});
+    Rows::print({{"machine", table::quoted(qsim::machine_words(here))}, {"commit", table::quoted(here.commit)}});
   }
 };
 

@@ -119,6 +119,9 @@ BenchReport run_bench(const BenchRequest& request, Communicator* communicator = 
 /// schema, has no row of these circuits, or another circuit under the same name.
 void compare_bench(BenchReport& report, const std::string& file, std::optional<double> max_ratio);
 
+/// Host, processor and GPUs, as documents name the machine.
+std::string machine_words(const EnvironmentSummary& environment);
+
 /// A circuit from the challenge's list format; FileError, CircuitError with the line.
 Circuit read_gate_list(const std::string& path);
 

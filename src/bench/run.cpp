@@ -38,14 +38,6 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-std::string machine_text(const EnvironmentSummary& environment) {
-  std::string text = environment.host + ", " + processor_name();
-  if (!environment.devices.empty()) {
-    text += ", " + std::to_string(environment.devices.size()) + " x " + environment.devices.front();
-  }
-  return text;
-}
-
 class Runner {
  public:
   Runner(const BenchRequest& request, Communicator* communicator)
@@ -54,7 +46,7 @@ class Runner {
   BenchReport run() {
     report_.date = utc_now();
     report_.environment = environment();
-    report_.machine = machine_text(report_.environment);
+    report_.machine = machine_words(report_.environment);
     report_.warm_ups = request_.warm_ups;
     report_.repeats = request_.repeats;
     const std::vector<Item> items = resolve_items(request_);
@@ -288,6 +280,14 @@ class Runner {
 
 BenchReport run_bench(const BenchRequest& request, Communicator* communicator) {
   return bench::Runner(request, communicator).run();
+}
+
+std::string machine_words(const EnvironmentSummary& environment) {
+  std::string text = environment.host + ", " + bench::processor_name();
+  if (!environment.devices.empty()) {
+    text += ", " + std::to_string(environment.devices.size()) + " x " + environment.devices.front();
+  }
+  return text;
 }
 
 double BenchTimes::median() const {

@@ -38,6 +38,34 @@ TEST(PerformanceReport, TablesComeFromTheDocuments) {
   EXPECT_EQ(read_text(page), text);
 }
 
+TEST(PerformanceReport, WhatWasNotMeasuredOrIsWrongHasNoFigure) {
+  if (!python_is_here()) GTEST_SKIP() << "no python3";
+  const TemporaryFolder folder;
+  const std::string page = folder.file("page.md",
+                                       "<!-- begin generated figures -->\n<!-- end generated figures -->\n"
+                                       "<!-- begin generated sampling -->\n<!-- end generated sampling -->\n");
+  const std::vector<std::string> command{"python3", kScript, "--results", folder.path(), "--page", page};
+  ASSERT_EQ(run_command(command).exit_code, 0);
+  const std::string nothing = read_text(page);
+  EXPECT_EQ(nothing.find("\n0 of "), nothing.find('\n')) << nothing;
+  EXPECT_NE(nothing.find("| 10^6 shots of 30 qubits to sorted pairs | <= 25 ms | not measured | - |"),
+            std::string::npos);
+
+  const auto document = [](const char* equal) {
+    return std::string(R"({"schema": "qsim.table/1", "kind": "readouts", "date": "2026-01-02T00:00:00Z", "machine": "x",
+      "commit": "y", "rows": [{"what": "shots", "device": "cuda", "qubits": 30, "shots": 1000000, "outcomes": 9,
+      "ms": 12.5, "fastest_ms": 12.5, "distribution_ms": 4.5, "equal": )") +
+           equal + "}]}";
+  };
+  folder.file("gpu1_readouts.json", document("true"));
+  ASSERT_EQ(run_command(command).exit_code, 0);
+  EXPECT_NE(read_text(page).find("<= 25 ms | 12.5 ms | 0.50 |"), std::string::npos) << read_text(page);
+  folder.file("gpu1_readouts.json", document("false"));
+  ASSERT_EQ(run_command(command).exit_code, 0);
+  EXPECT_EQ(read_text(page).find("12.5"), std::string::npos) << read_text(page);
+  EXPECT_NE(read_text(page).find("WRONG"), std::string::npos);
+}
+
 TEST(PerformanceReport, ThePageSaysWhatTheResultsSay) {
   if (!python_is_here()) GTEST_SKIP() << "no python3";
   const ProgramRun run = run_command({"python3", kScript, "--check"});

@@ -1,0 +1,1 @@
+"""What benchmarks/report.py is made of."""
