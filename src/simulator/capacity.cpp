@@ -2,6 +2,8 @@
 #include "simulator/capacity.h"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "base/text.h"
 #include "qsim/error.h"
@@ -31,6 +33,31 @@ PoolLayout program_layout(const Program& program, const Machine& machine, std::u
     all.scratch_bytes = std::max(all.scratch_bytes, one.scratch_bytes);
   }
   return all;
+}
+
+std::string RanksMemory::warning() const {
+  if (most_bytes - least_bytes <= most_bytes / 50) return "";
+  const auto named = [](int rank, const std::string& device, std::uint64_t bytes) {
+    return "rank " + std::to_string(rank) + (device.empty() ? "" : " (" + device + ")") + " has " + format_bytes(bytes);
+  };
+  return "the ranks have unequal memory: " + named(least_rank, least_device, least_bytes) + " to use, " +
+         named(most_rank, most_device, most_bytes) + "; the least of them limits all";
+}
+
+RanksMemory agree_on_memory(Communicator& communicator, std::uint64_t usable_bytes, int gpu) {
+  struct OfRank {
+    std::uint64_t bytes = 0;
+    std::int64_t gpu = -1;
+  };
+  const OfRank mine{usable_bytes, gpu};
+  std::vector<OfRank> all(static_cast<std::size_t>(communicator.size()));
+  communicator.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  const auto fewer = [](const OfRank& a, const OfRank& b) { return a.bytes < b.bytes; };
+  const auto least = std::min_element(all.begin(), all.end(), fewer),
+             most = std::max_element(all.begin(), all.end(), fewer);
+  const auto device = [](const OfRank& rank) { return rank.gpu < 0 ? "" : "GPU " + std::to_string(rank.gpu); };
+  return {least->bytes,   most->bytes,  static_cast<int>(least - all.begin()), static_cast<int>(most - all.begin()),
+          device(*least), device(*most)};
 }
 
 void require_capacity(const CapacityQuestion& question, const Machine& machine) {

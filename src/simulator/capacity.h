@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "qsim/communicator.h"
 #include "qsim/plan.h"
 
 namespace qsim {
@@ -12,6 +13,17 @@ namespace qsim {
 /// What a pool needs to hold any one of the program's plans and the tables of all of them on 2^rank_bits ranks, which
 /// play the ranks of the plans where those are more.
 PoolLayout program_layout(const Program& program, const Machine& machine, std::uint32_t rank_bits);
+
+/// The memory that ranks may use, where it is least and where it is most. "GPU 2" or empty: the device of that rank.
+struct RanksMemory {
+  std::uint64_t least_bytes = 0, most_bytes = 0;
+  int least_rank = 0, most_rank = 0;
+  std::string least_device, most_device;
+  /// What to tell the user where ranks differ by more than 2 %; empty otherwise.
+  std::string warning() const;
+};
+/// Collective. `gpu`: the number of this rank's GPU, -1 without one. The lowest rank on ties.
+RanksMemory agree_on_memory(Communicator& communicator, std::uint64_t usable_bytes, int gpu);
 
 struct CapacityQuestion {
   std::uint32_t qubits = 0;

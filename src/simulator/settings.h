@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "qsim/communicator.h"
+#include "qsim/plan.h"
 #include "qsim/simulator.h"
 
 namespace qsim {
@@ -21,6 +23,11 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
 /// `circuit` without resets of qubits that nothing has touched yet, which are |0> already; nullopt where there are
 /// none.
 std::optional<Circuit> without_idle_resets(const Circuit& circuit);
+
+/// Throws CommunicatorError on every rank where the ranks' programs differ in their steps, sweeps or exchanges, or in
+/// how many `snapshots` they keep: such ranks would wait for each other for ever, or give wrong numbers. Collective.
+/// Numbers in matrices and angles are left out: hosts whose mathematical libraries differ round them differently.
+void require_same_program(const Program& program, std::uint32_t snapshots, Communicator& communicator);
 
 /// How many local qubits the circuit's operations need at once; with fewer, it cannot be split.
 std::uint32_t needed_local_bits(const Circuit& circuit);

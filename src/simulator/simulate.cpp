@@ -42,9 +42,14 @@ class Simulation {
     together(communicator_, [&] {
       check_choice();
       result_.time.start = seconds_since(begin);
+    });
+    memory_ = agree_on_memory(communicator_, own_usable_bytes(), gpu_ ? gpu_->id : -1);
+    if (std::string unequal = memory_.warning(); !unequal.empty()) result_.warnings.push_back(std::move(unequal));
+    together(communicator_, [&] {
       make_programs();
       allocate();
     });
+    require_same_program(program_, snapshots_, communicator_);
     open_exchange();
     compute([&] { execute(); });
     if (checked_transport_) checked_transport_->require_intact();
@@ -90,6 +95,9 @@ class Simulation {
     if (cuda) gpu_ = pick_gpu(survey_gpus(), options_, place);
     rank_bits_ = log2_exact(static_cast<Index>(communicator_.size()));
     local_bits_ = circuit_.qubits() - rank_bits_;
+    RunOptions machine_options = options_;
+    machine_options.backend = choice.backend;
+    machine_ = this_machine(machine_options);
   }
 
   /// With --reproducible the plan is one for 8 ranks, or as many as the circuit can be split over.
@@ -105,9 +113,6 @@ class Simulation {
 
   void make_programs() {
     const Clock::time_point start = Clock::now();
-    RunOptions machine_options = options_;
-    machine_options.backend = result_.run.backend;
-    machine_ = this_machine(machine_options);
     PlanOptions plan;
     plan.rank_bits = plan_rank_bits();
     plan.precision = options_.precision;
@@ -129,7 +134,7 @@ class Simulation {
     result_.time.plan = seconds_since(start);
   }
 
-  std::uint64_t usable_bytes() const {
+  std::uint64_t own_usable_bytes() const {
     if (options_.max_memory > 0) return options_.max_memory;
     if (machine_.kind == BackendKind::kNull) return ~std::uint64_t{0};
     if (gpu_) return gpu_->free_bytes;
@@ -143,12 +148,12 @@ class Simulation {
     CapacityQuestion question;
     question.qubits = circuit_.qubits();
     question.precision = options_.precision;
-    question.rank = communicator_.rank();
+    question.rank = memory_.least_rank;
     question.ranks = communicator_.size();
     question.rank_bits = rank_bits_;
-    if (gpu_) question.device = "GPU " + std::to_string(gpu_->id);
+    question.device = memory_.least_device;
     question.needed_bytes = needed;
-    question.usable_bytes = usable_bytes();
+    question.usable_bytes = memory_.least_bytes;
     require_capacity(question, machine_);
   }
 
@@ -156,7 +161,7 @@ class Simulation {
     const auto splits = static_cast<std::uint64_t>(std::count_if(
         program_.steps.begin(), program_.steps.end(), [](const Step& step) { return step.kind != Step::Kind::kPlan; }));
     const std::uint64_t used = pool_.total_bytes();
-    const std::uint64_t spare = usable_bytes() > used ? (usable_bytes() - used) / 2 : 0;
+    const std::uint64_t spare = memory_.least_bytes > used ? (memory_.least_bytes - used) / 2 : 0;
     snapshots_ = static_cast<std::uint32_t>(std::min<std::uint64_t>({splits, 64, spare / pool_.state_bytes}));
     pool_.snapshot_bytes = snapshots_ * pool_.state_bytes;
     pool_.table_bytes += splits * 64 * 1024;  // projections
@@ -387,6 +392,7 @@ class Simulation {
   BackendChoice choice_;
   Machine machine_;
   std::optional<GpuInfo> gpu_;  // of this rank, where it runs on one
+  RanksMemory memory_;
   std::uint32_t rank_bits_ = 0, local_bits_ = 0, snapshots_ = 0;
   Program program_;
   PoolLayout pool_;

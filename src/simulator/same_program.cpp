@@ -1,0 +1,81 @@
+// A fingerprint of what a program does, compared between ranks before they start on it.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "qsim/error.h"
+#include "simulator/settings.h"
+
+namespace qsim {
+namespace {
+
+/// The words of a program's shape, in the order of execution.
+class Shape {
+ public:
+  void add(std::uint64_t word) { words_.push_back(word); }
+  void add(const std::vector<Bit>& bits) {
+    add(bits.size());
+    for (const Bit bit : bits) add(bit);
+  }
+  void add(const Sweep& sweep) {
+    add(sweep.active);
+    add(sweep.store);
+    add(sweep.reads ? 1u : 0u);
+    add(sweep.unborn);
+    for (const Birth& birth : sweep.births) add(birth.bit);
+    for (const PlanOp& op : sweep.ops) {
+      add(static_cast<std::uint64_t>(op.form));
+      for (int i = 0; i < op.target_count; ++i) add(op.targets[static_cast<std::size_t>(i)]);
+      add(op.control_mask);
+      add(op.control_value);
+      add(op.data_count);
+    }
+    for (const PhaseTerm& term : sweep.phases) add(term.mask);
+  }
+  void add(const Plan& plan) {
+    add(plan.rank_bits);
+    add(plan.stages.size());
+    for (const Stage& stage : plan.stages) {
+      if (stage.exchange) {
+        for (const auto& [local, global] : stage.exchange->swaps) add(local), add(global);
+        add(stage.exchange->chunk_mask);
+        add(stage.exchange->overlap_before);
+        add(stage.exchange->overlap_after);
+      }
+      add(stage.layout.bit_of);
+      for (const Sweep& sweep : stage.sweeps) add(sweep);
+    }
+  }
+  std::uint64_t hash() const {
+    return xxh3({reinterpret_cast<const char*>(words_.data()), words_.size() * sizeof(words_[0])});
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace
+
+void require_same_program(const Program& program, std::uint32_t snapshots, Communicator& communicator) {
+  if (communicator.size() == 1) return;
+  Shape shape;
+  shape.add(snapshots);
+  for (const Plan& plan : program.plans) shape.add(plan);
+  for (const Step& step : program.steps) {
+    shape.add(static_cast<std::uint64_t>(step.kind));
+    shape.add(static_cast<std::uint64_t>(step.condition + 1));
+    shape.add(step.plan);
+    shape.add(step.qubit);
+    shape.add(step.clbit);
+  }
+  const std::uint64_t mine = shape.hash();
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(communicator.size()));
+  communicator.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  const auto other = std::find_if(all.begin(), all.end(), [&](std::uint64_t hash) { return hash != all[0]; });
+  if (other == all.end()) return;
+  throw CommunicatorError("rank " + std::to_string(other - all.begin()) + " planned the circuit otherwise than rank 0",
+                          0, "start every rank with the same program, circuit and options");
+}
+
+}  // namespace qsim

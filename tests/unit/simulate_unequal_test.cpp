@@ -1,0 +1,116 @@
+// Ranks that are not alike: the least memory limits all of them, and ranks that planned differently are refused.
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "qsim/error.h"
+#include "qsim/generators.h"
+#include "qsim/simulator.h"
+#include "simulator/capacity.h"
+
+namespace qsim {
+namespace {
+
+/// Measures in mid-circuit, so that branches are kept in snapshots where memory allows it.
+Circuit branching(std::uint32_t qubits) {
+  Circuit circuit(qubits, qubits);
+  for (Qubit qubit = 0; qubit < qubits; ++qubit) circuit.h(qubit);
+  for (Qubit qubit = 0; qubit < 4; ++qubit) {
+    circuit.add_measure(qubit, qubit);
+    circuit.cx(qubit, qubit + 1);
+    circuit.h(qubit);
+  }
+  for (Qubit qubit = 0; qubit < qubits; ++qubit) circuit.add_measure(qubit, qubit);
+  return circuit;
+}
+
+std::string unequal_warning(const Result& result) {
+  for (const std::string& text : result.warnings) {
+    if (text.find("unequal memory") != std::string::npos) return text;
+  }
+  return "";
+}
+
+TEST(UnequalRanks, TheLeastMemoryLimitsAllAndIsNamed) {
+  const Circuit circuit = branching(16);
+  RunOptions options;
+  options.seed = 5;
+  options.shots = 200;
+  const Result wanted = simulate(circuit, options, 4);
+  // Room for one of the four snapshots of 256 KiB that the others could keep.
+  const std::uint64_t tight = wanted.memory.predicted_bytes_per_rank - (std::uint64_t{680} << 10);
+  std::mutex lock;
+  std::set<std::uint64_t> predicted;
+  run_thread_ranks(4, [&](Communicator& communicator) {
+    RunOptions own = options;
+    own.max_memory = communicator.rank() == 2 ? tight : std::uint64_t{64} << 20;
+    const Result result = simulate(circuit, own, communicator);
+    const std::lock_guard guard(lock);
+    EXPECT_EQ(result.results.counts, wanted.results.counts);
+    const std::string said = unequal_warning(result);
+    EXPECT_NE(said.find("rank 2 has "), std::string::npos) << said;
+    EXPECT_NE(said.find("rank 0 has 64 MiB"), std::string::npos) << said;
+    predicted.insert(result.memory.predicted_bytes_per_rank);
+  });
+  ASSERT_EQ(predicted.size(), 1u) << "ranks keep equally many snapshots";
+  EXPECT_LE(*predicted.begin(), tight);
+}
+
+TEST(UnequalRanks, AStateThatOneRankCannotHoldIsRefusedOnAllInItsName) {
+  std::mutex lock;
+  std::multiset<std::string> said;
+  run_thread_ranks(4, [&](Communicator& communicator) {
+    RunOptions options;
+    options.max_memory = communicator.rank() == 3 ? std::uint64_t{1} << 16 : std::uint64_t{1} << 30;
+    try {
+      simulate(generate("ghz", {16, 0, 1}), options, communicator);
+    } catch (const CapacityError& error) {
+      const std::lock_guard guard(lock);
+      said.insert(error.what());
+    }
+  });
+  ASSERT_EQ(said.size(), 4u);
+  EXPECT_EQ(said.count(*said.begin()), 4u) << "all ranks say the same";
+  EXPECT_NE(said.begin()->find("rank 3 has 64 KiB to use"), std::string::npos) << *said.begin();
+}
+
+TEST(UnequalRanks, EqualMemoryIsNotWorthAWord) {
+  EXPECT_EQ(unequal_warning(simulate(generate("ghz", {8, 0, 1}), {}, 4)), "");
+  EXPECT_EQ((RanksMemory{98, 100, 0, 1, "", ""}.warning()), "");
+  EXPECT_NE((RanksMemory{97, 100, 0, 1, "", ""}.warning()), "");
+}
+
+TEST(UnequalRanks, GpusAreNamedWithTheirRanks) {
+  run_thread_ranks(4, [](Communicator& communicator) {
+    const int rank = communicator.rank();
+    const RanksMemory memory = agree_on_memory(communicator, std::uint64_t{rank % 2 == 1 ? 40u : 80u} << 30, rank + 4);
+    EXPECT_EQ(memory.least_bytes, std::uint64_t{40} << 30);
+    EXPECT_EQ(memory.least_rank, 1);
+    EXPECT_EQ(memory.least_device, "GPU 5");
+    EXPECT_EQ(memory.most_rank, 0);
+    EXPECT_NE(memory.warning().find("rank 1 (GPU 5) has 40 GiB to use, rank 0 (GPU 4) has 80 GiB"), std::string::npos)
+        << memory.warning();
+  });
+}
+
+TEST(UnequalRanks, ThatPlannedDifferentlyAreRefused) {
+  std::mutex lock;
+  std::multiset<std::string> said;
+  run_thread_ranks(4, [&](Communicator& communicator) {
+    RunOptions options;
+    options.tile_bits = communicator.rank() == 1 ? 5u : 8u;
+    try {
+      simulate(generate("random", {14, 8, 1}), options, communicator);
+    } catch (const CommunicatorError& error) {
+      const std::lock_guard guard(lock);
+      said.insert(error.what());
+    }
+  });
+  ASSERT_EQ(said.size(), 4u);
+  EXPECT_EQ(*said.begin(), "rank 1 planned the circuit otherwise than rank 0");
+}
+
+}  // namespace
+}  // namespace qsim
