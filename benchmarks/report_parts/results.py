@@ -43,10 +43,13 @@ class Results:
         if document.get("schema") != "qsim.bench/1" or document.get("error"):
             return
         # Forced choices are rows of their own; everything else measures the program as it is.
+        backends = [row["backend"] for row in document["runs"] if row["backend"]]
         for row in document["runs"]:
+            # A run that was stopped by a failed check may not say where it ran.
+            backend = row["backend"] or (backends[0] if len(set(backends)) == 1 else None)
             chosen = step.startswith("interpreter") or step.startswith("exchange_") and row["ranks"] > 1
             forced = step if chosen else ""
-            key = (forced, row["backend"], os.path.basename(row["name"]), row["qubits"], row["from"], row["precision"],
+            key = (forced, backend, os.path.basename(row["name"]), row["qubits"], row["from"], row["precision"],
                    row["ranks"])
             old = self.rows.get(key)
             # A weak-scaling row is not worth more than an ordinary one; the date decides.

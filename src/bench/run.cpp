@@ -150,6 +150,7 @@ class Runner {
         throw CapacityError("fewer amplitudes than ranks", 0, 0);
       }
       const RunOptions options = options_of(workload, row);
+      if (options.backend != "auto") row.run.backend = options.backend;  // what a failed row has to say
       const Result result = simulate_on(workload.circuit, options, row.ranks);
       take(result, workload, row);
       check_again(workload, options, row);
