@@ -102,8 +102,8 @@ Machine this_machine(const RunOptions& options);
 
 EnvironmentSummary environment();
 
-/// The usable GPUs for people, as (name, value): memory and measured copy rate of each, and the run-time compiler.
-/// Starts the driver; empty where no GPU can be used.
+/// The usable GPUs for people, as (name, value): memory and measured copy rate of each, the run-time compiler, and the
+/// versions of the libraries that are loaded on first use. Starts the driver; empty in a build without CUDA.
 std::vector<std::pair<std::string, std::string>> gpu_facts();
 
 }  // namespace qsim

@@ -85,7 +85,6 @@ Output command_info(std::span<const std::string> arguments, Context& context) {
                                 std::to_string(largest_qubits(machine, Precision::kSingle, 0)) + " in single");
     line("MPI", or_none(environment.mpi));
     line("CUDA", or_none(environment.cuda) + ", driver " + or_none(environment.driver));
-    line("NCCL", or_none(environment.nccl));
     line("GPUs", joined(environment.devices));
     for (const auto& [name, value] : gpu_facts()) line(name, value);
     for (const auto& [qubits, choice] : choices()) {

@@ -16,6 +16,14 @@ void check_blas(int status, const char* call) {
 // Values of cuBLAS's enumerations.
 constexpr int kUpper = 1, kConjugateTranspose = 2;
 
+/// Null where the library is not in the library path.
+void* load_cublas() {
+  for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
+    if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 template <typename Function>
@@ -25,11 +33,7 @@ Function Cublas::function(const char* name) const {
   return reinterpret_cast<Function>(symbol);
 }
 
-Cublas::Cublas() {
-  for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
-    library_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library_ != nullptr) break;
-  }
+Cublas::Cublas() : library_(load_cublas()) {
   if (library_ == nullptr) throw DeviceError("cuBLAS (libcublas.so.13 or .12) is not in the library path");
   check_blas(function<int (*)(void**)>("cublasCreate_v2")(&handle_), "cublasCreate");
 }
@@ -49,6 +53,20 @@ void Cublas::products_of_columns(const double2* values, std::int64_t rows, std::
   check_blas(function<Zherk>("cublasZherk_v2_64")(handle_, kUpper, kConjugateTranspose, columns, rows, &one, values,
                                                   rows, &zero, products, columns),
              "cublasZherk");
+}
+
+std::string cublas_version() {
+  void* const library = load_cublas();
+  if (library == nullptr) return {};
+  using GetProperty = int (*)(int, int*);
+  const auto get_property = reinterpret_cast<GetProperty>(dlsym(library, "cublasGetProperty"));
+  std::string version;
+  for (int part = 0; part < 3 && get_property != nullptr; ++part) {  // major, minor, patch
+    int number = 0;
+    check_blas(get_property(part, &number), "cublasGetProperty");
+    version += (part == 0 ? "" : ".") + std::to_string(number);
+  }
+  return version;
 }
 
 }  // namespace qsim::cuda

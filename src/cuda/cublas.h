@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <string>
 
 #include "cuda/device.h"
 
@@ -28,5 +29,8 @@ class Cublas {
   void* library_ = nullptr;
   void* handle_ = nullptr;
 };
+
+/// "13.0.2", of the library that Cublas would load, without starting the driver; empty where it is not there.
+std::string cublas_version();
 
 }  // namespace qsim::cuda

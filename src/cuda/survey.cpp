@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "comm/nccl/nccl_transport.h"
+#include "cuda/cublas.h"
 #include "cuda/device.h"
 #include "cuda/nvrtc.h"
 #include "device/gpu_parts.h"
@@ -75,6 +77,9 @@ std::vector<std::pair<std::string, std::string>> gpu_facts() {
                            (rate > 0 ? in_units(rate, 1e12, "TB/s") : "an unknown rate: no room to measure"));
   }
   if (!facts.empty()) facts.emplace_back("NVRTC", runtime_compiler());
+  const std::string cublas = cuda::cublas_version(), nccl = nccl_version();
+  facts.emplace_back("cuBLAS", cublas.empty() ? "none: gram matrices need it" : cublas);
+  facts.emplace_back("NCCL", nccl.empty() ? "none" : nccl);
   return facts;
 }
 

@@ -1,7 +1,13 @@
 // Every reason why a GPU cannot be used has its own words, the remedy and exit code 6 (or 5 where memory is too small).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "cuda/cublas.h"
 #include "cuda/device.h"
+#include "qsim/simulator.h"
 
 namespace qsim {
 namespace {
@@ -62,6 +68,17 @@ TEST(CudaDevice, PoolsAreRefusedWithTheArithmeticBeforeAnyAllocation) {
       EXPECT_TRUE(has(error, words)) << words;
     }
   }
+}
+
+TEST(CudaDevice, LibrariesThatAreLoadedOnFirstUseAreInTheFactsWithOrWithoutADevice) {
+  std::map<std::string, std::string> facts;
+  for (const auto& [name, value] : gpu_facts()) facts[name] = value;
+  ASSERT_TRUE(facts.contains("cuBLAS") && facts.contains("NCCL"));
+  const std::string version = cuda::cublas_version();
+  EXPECT_EQ(facts["cuBLAS"], version.empty() ? "none: gram matrices need it" : version);
+  if (version.empty()) GTEST_SKIP() << "cuBLAS is not in the library path";
+  EXPECT_GE(std::stoi(version), 12) << version;
+  EXPECT_EQ(std::count(version.begin(), version.end(), '.'), 2) << version;
 }
 
 }  // namespace
