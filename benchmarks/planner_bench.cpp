@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <string>
+#include <vector>
 
 #include "qsim/generators.h"
 #include "qsim/plan.h"
@@ -59,5 +60,53 @@ void million_gates(benchmark::State& state) {
   static_cast<void>(kRegistered);
 }
 BENCHMARK(million_gates)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+// Few qubits: sweeps of thousands of steps, which become products of matrices. Kinds: 0 = cx, 1 = ccx, 2 = all sorts.
+void million_gates_on_few_qubits(benchmark::State& state) {
+  const auto qubits = static_cast<std::uint32_t>(state.range(0));
+  qsim::Circuit circuit(qubits);
+  std::uint64_t random = 1;
+  const auto next = [&](std::uint64_t below) {
+    random = random * 6364136223846793005ull + 1442695040888963407ull;
+    return (random >> 33) % below;
+  };
+  for (int gate = 0; gate < 1'000'000; ++gate) {
+    const auto a = static_cast<qsim::Qubit>(next(qubits)),
+               b = static_cast<qsim::Qubit>((a + 1 + next(qubits - 1)) % qubits);
+    qsim::Qubit c = 0;
+    while (c == a || c == b) ++c;
+    const std::uint64_t kind = state.range(1) < 2 ? static_cast<std::uint64_t>(state.range(1)) : next(6);
+    const double angle = 1e-3 * static_cast<double>(next(6000));
+    using Wires = std::vector<qsim::Qubit>;
+    switch (kind) {
+      case 0:
+        circuit.add_gate(qsim::Gate::kX, Wires{a}, Wires{b});
+        break;
+      case 1:
+        circuit.add_gate(qsim::Gate::kX, Wires{a, c}, Wires{b});
+        break;
+      case 2:
+        circuit.add_gate(qsim::Gate::kRz, Wires{}, Wires{a}, std::vector<double>{angle});
+        break;
+      case 3:
+        circuit.add_gate(qsim::Gate::kU, Wires{}, Wires{a}, std::vector<double>{angle, 0.5, angle});
+        break;
+      case 4:
+        circuit.add_gate(qsim::Gate::kZ, Wires{a}, Wires{b});
+        break;
+      default:
+        circuit.add_gate(qsim::Gate::kH, Wires{}, Wires{a});
+        break;
+    }
+  }
+  qsim::PlanOptions options;
+  options.start = qsim::Start::kRandom;
+  plan(state, circuit, options);
+}
+BENCHMARK(million_gates_on_few_qubits)
+    ->ArgsProduct({{4, 6, 10, 30}, {0, 1, 2}})
+    ->ArgNames({"qubits", "kind"})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "base/bits.h"
 #include "optimizer/single_qubit.h"
+#include "plan/sweep/dense_product.h"
 
 namespace qsim {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 // A matrix on more than two wires must save that much of a sweep's arithmetic: it takes tables and, on a GPU, time to
 // compile.
 constexpr double kWorthwhile = 0.95;
-constexpr std::size_t kLongSweep = 2000;  // steps; longer ones try half as much, so that planning stays fast
+constexpr std::size_t kLongSweep =
+    2000;  // steps; longer ones try less, large matrices first, so that planning stays fast
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
 using Members = std::vector<std::size_t>;
@@ -29,63 +31,6 @@ struct Cluster {
   Index wires = 0;
   double cost = 0;
 };
-
-// The entry of a step's matrix between two values of its targets.
-Complex entry(const Element& element, Index to, Index from) {
-  std::size_t row = 0, column = 0;
-  for (std::size_t j = 0; j < element.targets.size(); ++j) {
-    row |= static_cast<std::size_t>(to >> element.targets[j] & 1) << j;
-    column |= static_cast<std::size_t>(from >> element.targets[j] & 1) << j;
-  }
-  if (element.kind == Element::Kind::kFlip) return row != column ? Complex(1) : Complex(0);
-  return element.matrix[(row << element.targets.size()) + column];
-}
-
-// to += factor from, or to = factor from; std::complex's product would look for infinities.
-void add_row(double* to, const double* from, Complex factor, std::size_t count, bool first) {
-  const double re = factor.real(), im = factor.imag();
-  for (std::size_t i = 0; i < 2 * count; i += 2) {
-    const double x = re * from[i] - im * from[i + 1], y = re * from[i + 1] + im * from[i];
-    to[i] = first ? x : to[i] + x;
-    to[i + 1] = first ? y : to[i + 1] + y;
-  }
-}
-
-double* reals(Complex* values) { return reinterpret_cast<double*>(values); }
-
-// total <- diagonal total; rows of the matrix are values of `wires`, packed.
-void multiply_phases(std::vector<Complex>& total, const Diagonal& d, Index wires) {
-  const std::size_t order = std::size_t{1} << std::popcount(wires);
-  const Complex phase = std::polar(1.0, d.angle);
-  for (std::size_t row = 0; row < order; ++row) {
-    const Index index = deposit_bits(row, wires);
-    if ((index & d.mask) != d.value || (d.parity != 0 && !odd_parity(index & d.parity))) continue;
-    double* const here = reals(total.data() + row * order);
-    add_row(here, here, phase, order, true);
-  }
-}
-
-// total <- element total, row group by row group: those that differ in the element's targets only.
-void multiply(std::vector<Complex>& total, const Element& element, Index wires) {
-  if (element.kind == Element::Kind::kDiagonal) return multiply_phases(total, element.diagonal, wires);
-  const std::size_t order = std::size_t{1} << std::popcount(wires), count = std::size_t{1} << element.targets.size();
-  const Index targets = extract_bits(element.target_mask(), wires);
-  std::vector<std::size_t> offset(count);
-  std::vector<Complex> step(count * count), in(count * order);
-  for (std::size_t v = 0; v < count; ++v) offset[v] = deposit_bits(v, targets) * order;
-  for (std::size_t to = 0; to < count; ++to)
-    for (std::size_t from = 0; from < count; ++from)
-      step[to * count + from] =
-          entry(element, deposit_bits(offset[to] / order, wires), deposit_bits(offset[from] / order, wires));
-  for (std::size_t row = 0; row < order; ++row) {
-    if ((row & targets) != 0 || (deposit_bits(row, wires) & element.control_mask) != element.control_value) continue;
-    Complex* const here = total.data() + row * order;
-    for (std::size_t v = 0; v < count; ++v) std::copy_n(here + offset[v], order, in.data() + v * order);
-    for (std::size_t to = 0; to < count; ++to)
-      for (std::size_t from = 0; from < count; ++from)
-        add_row(reals(here + offset[to]), reals(in.data() + from * order), step[to * count + from], order, from == 0);
-  }
-}
 
 // Finds clusters of at most `size` wires that are cheaper as one matrix.
 class ClusterFinder {
@@ -251,8 +196,9 @@ CostTable eager_table() {
 }
 
 // Clusters on fewer than `size` wires whose products leave least to multiply on `size` wires.
-std::vector<Cluster> parts_of_product(const std::vector<Element>& steps, int size) {
+std::vector<Members> parts_of_product(const std::vector<Element>& steps, int size) {
   static const CostTable kEager = eager_table();
+  if (steps.size() <= 4) return {};
   std::vector<Cluster> best;
   double least = std::numeric_limits<double>::infinity();
   for (int smaller = 2; smaller < size; ++smaller) {
@@ -268,29 +214,9 @@ std::vector<Cluster> parts_of_product(const std::vector<Element>& steps, int siz
     least = work;
     best = std::move(clusters);
   }
-  return best;
-}
-
-// The product of `steps`, all on `wires`: of products on fewer wires first, which are cheap to multiply.
-std::vector<Complex> product_of(std::vector<Element> steps, Index wires) {
-  const int size = std::popcount(wires);
-  if (steps.size() > 4) {
-    for (const Cluster& cluster : parts_of_product(steps, size)) {
-      std::vector<Element> members;
-      for (const std::size_t member : cluster.members) members.push_back(std::move(steps[member]));
-      for (const std::size_t member : cluster.members) steps[member].gone = true;
-      Element dense;
-      for_each_bit(cluster.wires, [&](unsigned wire) { dense.targets.push_back(static_cast<Bit>(wire)); });
-      dense.matrix = product_of(std::move(members), cluster.wires);
-      steps[cluster.members.back()] = std::move(dense);
-    }
-  }
-  const std::size_t order = std::size_t{1} << size;
-  std::vector<Complex> total(order * order);
-  for (std::size_t row = 0; row < order; ++row) total[row * (order + 1)] = 1;
-  for (const Element& step : steps)
-    if (!step.gone) multiply(total, step, wires);
-  return total;
+  std::vector<Members> parts;
+  for (Cluster& cluster : best) parts.push_back(std::move(cluster.members));
+  return parts;
 }
 
 void fill_matrices(Candidate& candidate, const std::vector<Element>& elements) {
@@ -299,8 +225,14 @@ void fill_matrices(Candidate& candidate, const std::vector<Element>& elements) {
     if (dense.gone || candidate.parts[i].size() < 2) continue;
     std::vector<Element> steps;
     for (const std::size_t part : candidate.parts[i]) steps.push_back(elements[part]);
-    dense.matrix = product_of(std::move(steps), dense.target_mask());
+    dense.matrix = product_of(std::move(steps), dense.target_mask(), parts_of_product);
   }
+}
+
+double matrices_cost(const std::vector<Cluster>& clusters, const CostTable& cost) {
+  double total = 0;
+  for (const Cluster& cluster : clusters) total += cost.matrix_dense[std::popcount(cluster.wires)];
+  return total;
 }
 
 double cost_when_split(std::vector<Element> elements, const CostTable& cost, int register_bits) {
@@ -352,13 +284,16 @@ void fuse_matrices(std::vector<Element>& elements, const CostTable& cost, int re
   const Candidate original = sum > cost.matrix_dense[2] ? as_they_are(elements) : Candidate();
   Candidate best;  // empty: as they are
   double least = 0;
-  for (int size = 2; size <= most; ++size) {
+  const bool is_long = elements.size() > kLongSweep;
+  for (int step = 2; step <= most; ++step) {
+    const int size = is_long ? most + 2 - step : step;
     for (const bool from_best : {false, true}) {
-      if (from_best && (best.elements.empty() || elements.size() > kLongSweep)) continue;
+      if (from_best && (best.elements.empty() || is_long)) continue;
       if (sum <= cost.matrix_dense[size]) continue;
       const Candidate& from = from_best ? best : original;
       const auto clusters = find_clusters(from.elements, cost, size, register_bits);
       if (clusters.empty()) continue;
+      if (is_long && least > 0 && matrices_cost(clusters, cost) >= least) continue;
       if (least == 0) least = cost_when_split(elements, cost, register_bits);
       Candidate candidate = fuse_downwards(from, clusters, size, cost, register_bits);
       const double now = cost_when_split(candidate.elements, cost, register_bits);

@@ -1,0 +1,203 @@
+// Real and imaginary parts lie apart, so that rows are added in vectors; entries that are zero or real cost less. No
+// fused multiply-adds: the sums are the same on every processor, because all ranks must make the same plan.
+#include "plan/sweep/dense_product.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "base/bits.h"
+
+namespace qsim {
+namespace {
+
+// A row, or as many as lie one after the other.
+struct Row {
+  double* re;
+  double* im;
+};
+
+// to += factor from, or to = factor from.
+[[gnu::always_inline]] inline void add_row_anywhere(Row to, Row from, Complex factor, std::size_t count, bool first) {
+  double* __restrict to_re = to.re;
+  double* __restrict to_im = to.im;
+  const double* __restrict from_re = from.re;
+  const double* __restrict from_im = from.im;
+  const double re = factor.real(), im = factor.imag();
+  if (first) {
+    for (std::size_t i = 0; i < count; ++i) {
+      to_re[i] = re * from_re[i] - im * from_im[i];
+      to_im[i] = re * from_im[i] + im * from_re[i];
+    }
+  } else if (im == 0) {
+    for (std::size_t i = 0; i < count; ++i) {
+      to_re[i] += re * from_re[i];
+      to_im[i] += re * from_im[i];
+    }
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      to_re[i] += re * from_re[i] - im * from_im[i];
+      to_im[i] += re * from_im[i] + im * from_re[i];
+    }
+  }
+}
+
+void add_row_plainly(Row to, Row from, Complex factor, std::size_t count, bool first) {
+  add_row_anywhere(to, from, factor, count, first);
+}
+
+#ifdef __x86_64__
+[[gnu::target("avx2")]] void add_row_avx2(Row to, Row from, Complex factor, std::size_t count, bool first) {
+  add_row_anywhere(to, from, factor, count, first);
+}
+#endif
+
+using AddRow = void (*)(Row, Row, Complex, std::size_t, bool);
+
+AddRow row_adder() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) return add_row_avx2;
+#endif
+  return add_row_plainly;
+}
+
+// The entry of a step's matrix between two values of its targets.
+Complex entry(const Element& element, Index to, Index from) {
+  std::size_t row = 0, column = 0;
+  for (std::size_t j = 0; j < element.targets.size(); ++j) {
+    row |= static_cast<std::size_t>(to >> element.targets[j] & 1) << j;
+    column |= static_cast<std::size_t>(from >> element.targets[j] & 1) << j;
+  }
+  return element.matrix[(row << element.targets.size()) + column];
+}
+
+// The product of the steps so far.
+class Product {
+ public:
+  explicit Product(Index wires)
+      : wires_(wires),
+        order_(std::size_t{1} << std::popcount(wires)),
+        re_(order_ * order_),
+        im_(order_ * order_),
+        add_(row_adder()) {
+    for (std::size_t row = 0; row < order_; ++row) re_[row * (order_ + 1)] = 1;
+  }
+
+  void multiply(const Element& element) {
+    switch (element.kind) {
+      case Element::Kind::kDiagonal:
+        return multiply_phases(element.diagonal);
+      case Element::Kind::kFlip:
+        return swap_rows(element);
+      case Element::Kind::kMatrix:
+        return multiply_matrix(element);
+      case Element::Kind::kGroupEnd:
+        return;
+    }
+  }
+
+  std::vector<Complex> values() const {
+    std::vector<Complex> result(re_.size());
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = {re_[i], im_[i]};
+    return result;
+  }
+
+ private:
+  Row row(std::size_t number) { return {re_.data() + number * order_, im_.data() + number * order_}; }
+
+  void multiply_phases(const Diagonal& d) {
+    const Complex phase = std::polar(1.0, d.angle);
+    for (std::size_t r = 0; r < order_; ++r) {
+      const Index index = deposit_bits(r, wires_);
+      if ((index & d.mask) != d.value || (d.parity != 0 && !odd_parity(index & d.parity))) continue;
+      const Row here = row(r);
+      for (std::size_t i = 0; i < order_; ++i) {
+        const double re = here.re[i], im = here.im[i];
+        here.re[i] = phase.real() * re - phase.imag() * im;
+        here.im[i] = phase.real() * im + phase.imag() * re;
+      }
+    }
+  }
+
+  bool is_first_of_group(std::size_t r, Index targets, const Element& element) const {
+    return (r & targets) == 0 && (deposit_bits(r, wires_) & element.control_mask) == element.control_value;
+  }
+
+  void swap_rows(const Element& element) {
+    const Index target = extract_bits(element.target_mask(), wires_);
+    for (std::size_t r = 0; r < order_; ++r) {
+      if (!is_first_of_group(r, target, element)) continue;
+      const Row zero = row(r), one = row(r | target);
+      std::swap_ranges(zero.re, zero.re + order_, one.re);
+      std::swap_ranges(zero.im, zero.im + order_, one.im);
+    }
+  }
+
+  // Row group by row group: those that differ in the element's targets only.
+  void multiply_matrix(const Element& element) {
+    const std::size_t count = std::size_t{1} << element.targets.size();
+    const Index targets = extract_bits(element.target_mask(), wires_);
+    offset_.resize(count);
+    step_.resize(count * count);
+    in_.resize(2 * count * order_);
+    for (std::size_t v = 0; v < count; ++v) offset_[v] = deposit_bits(v, targets);
+    for (std::size_t to = 0; to < count; ++to)
+      for (std::size_t from = 0; from < count; ++from)
+        step_[to * count + from] =
+            entry(element, deposit_bits(offset_[to], wires_), deposit_bits(offset_[from], wires_));
+    for (std::size_t r = 0; r < order_; ++r)
+      if (is_first_of_group(r, targets, element)) multiply_group(r, count);
+  }
+
+  void multiply_group(std::size_t first, std::size_t count) {
+    const auto input = [&](std::size_t v) {
+      return Row{in_.data() + 2 * v * order_, in_.data() + (2 * v + 1) * order_};
+    };
+    for (std::size_t v = 0; v < count; ++v) {
+      const Row from = row(first | offset_[v]), to = input(v);
+      std::copy_n(from.re, order_, to.re);
+      std::copy_n(from.im, order_, to.im);
+    }
+    for (std::size_t to = 0; to < count; ++to) {
+      const Row sum = row(first | offset_[to]);
+      add_(sum, input(0), step_[to * count], order_, true);
+      for (std::size_t from = 1; from < count; ++from) {
+        const Complex factor = step_[to * count + from];
+        if (factor != Complex(0)) add_(sum, input(from), factor, order_, false);
+      }
+    }
+  }
+
+  const Index wires_;
+  const std::size_t order_;
+  std::vector<double> re_, im_;
+  const AddRow add_;
+  std::vector<std::size_t> offset_;  // scratch of one multiplication
+  std::vector<Complex> step_;
+  std::vector<double> in_;
+};
+
+}  // namespace
+
+std::vector<Complex> product_of(std::vector<Element> steps, Index wires, PartsOfProduct parts_of) {
+  for (const auto& part : parts_of(steps, std::popcount(wires))) {
+    std::vector<Element> members;
+    Index reach = 0;
+    for (const std::size_t member : part) {
+      reach |= steps[member].wires();
+      members.push_back(std::move(steps[member]));
+      steps[member].gone = true;
+    }
+    Element dense;
+    for_each_bit(reach, [&](unsigned wire) { dense.targets.push_back(static_cast<Bit>(wire)); });
+    dense.matrix = product_of(std::move(members), reach, parts_of);
+    steps[part.back()] = std::move(dense);
+  }
+  Product product(wires);
+  for (const Element& step : steps)
+    if (!step.gone) product.multiply(step);
+  return product.values();
+}
+
+}  // namespace qsim

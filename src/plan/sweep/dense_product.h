@@ -1,0 +1,16 @@
+// The matrix of many steps on few wires.
+#pragma once
+
+#include <vector>
+
+#include "plan/sweep/sweep_elements.h"
+
+namespace qsim {
+
+/// The product of `steps`, first one first, all on `wires`: 2^w x 2^w, row-major, bit j of an index is the j-th lowest
+/// wire. `parts_of(steps, w)` may name disjoint lists of steps on fewer wires, each of which may run at the place of
+/// its last one: their products are taken first.
+using PartsOfProduct = std::vector<std::vector<std::size_t>> (*)(const std::vector<Element>& steps, int wires);
+std::vector<Complex> product_of(std::vector<Element> steps, Index wires, PartsOfProduct parts_of);
+
+}  // namespace qsim
