@@ -74,11 +74,16 @@ std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOpti
 
 OpenedTransport open_transport(const std::string& backend_name, ExchangeKind wanted, DistributedState& state,
                                const PoolLayout& pool) {
+  if (state.communicator.size() == 1) return {};
+  return open_one_of(candidates(backend_name, state.communicator), backend_name, wanted, state, pool);
+}
+
+OpenedTransport open_one_of(std::span<const TransportFactory> factories, const std::string& backend_name,
+                            ExchangeKind wanted, DistributedState& state, const PoolLayout& pool) {
   OpenedTransport opened;
   Communicator& communicator = state.communicator;
-  if (communicator.size() == 1) return opened;
   std::string refusals;
-  for (const TransportFactory& factory : candidates(backend_name, communicator)) {
+  for (const TransportFactory& factory : factories) {
     if (wanted != ExchangeKind::kAuto && factory.kind != wanted) continue;
     const auto refuse = [&](const CommunicatorError& error) {
       communicator.barrier();  // throws where it is not the transport but a rank that failed

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "device/gpu_parts.h"
@@ -22,6 +23,10 @@ struct OpenedTransport {
 /// CommunicatorError, the same on every rank, where none is left. The state is overwritten.
 OpenedTransport open_transport(const std::string& backend_name, ExchangeKind wanted, DistributedState& state,
                                const PoolLayout& pool);
+
+/// The same among `factories`, best first, on behalf of `backend_name`.
+OpenedTransport open_one_of(std::span<const TransportFactory> factories, const std::string& backend_name,
+                            ExchangeKind wanted, DistributedState& state, const PoolLayout& pool);
 
 /// The GPU of the rank that is number `place` on its host: the place-th of those named, or of those there are.
 /// DeviceError where that does not exist.

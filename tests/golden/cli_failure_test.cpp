@@ -90,6 +90,12 @@ TEST(BadInput, TooManyQubitsSayWhatWouldFit) {
 
 TEST(BadInput, MemoryLimitIsCheckedBeforeAllocating) {
   expect_failure(run_text(kHead + "qreg q[20];\nh q;\n", {"--max-memory", "1M"}), 5, "20 qubits");
+  // The state of 16 MiB fits by itself, what goes with it does not.
+  const ProgramRun tables = run_text(kHead + "qreg q[20];\nh q;\n", {"--max-memory", "16M"});
+  expect_failure(tables, 5, "20 qubits in double need 16 MiB for the state");
+  EXPECT_NE(tables.err.find("with all tables; this machine has 16 MiB to use; largest that fits here: 19"),
+            std::string::npos)
+      << tables.err;
 }
 
 TEST(BadInput, RankCountsThatCannotBeAreUsageErrors) {
