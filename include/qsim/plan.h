@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,8 +82,9 @@ struct Sweep {
 /// Swaps local bits with global bits, all at once: rank r keeps the part of its shard whose local bits equal r's value
 /// on the global bits and trades each other part with the rank that has that value. `chunk_mask`: local bits that cut
 /// each part into independent chunks. They are not swapped, and they are inactive and born in the last `overlap_before`
-/// sweeps of the stage before and the first `overlap_after` sweeps of this stage, so those sweeps may run chunk by chunk,
-/// one after the other, while other chunks travel. All swapped local bits are born. The whole parts travel, whatever else is unborn.
+/// sweeps of the stage before and the first `overlap_after` sweeps of this stage, so those sweeps may run chunk by
+/// chunk, one after the other, while other chunks travel. All swapped local bits are born. The whole parts travel,
+/// whatever else is unborn.
 struct Exchange {
   std::vector<std::pair<Bit, Bit>> swaps;  // (local bit, global bit)
   Index chunk_mask = 0;
@@ -225,6 +227,20 @@ PoolLayout pool_layout(const Plan& plan, const Machine& machine);
 /// Largest number of qubits whose plan would fit `machine` with 2^rank_bits ranks.
 std::uint32_t largest_qubits(const Machine& machine, Precision precision, std::uint32_t rank_bits);
 
+/// What a circuit would take on 2^rank_bits ranks.
+struct RanksForecast {
+  std::uint32_t rank_bits = 0;
+  double seconds = 0;  // predicted
+  std::uint64_t sweeps = 0, exchanges = 0;
+  std::uint64_t memory_bytes_per_rank = 0;
+  bool fits = true;  // in the machine's memory, where that is known
+};
+
+/// Plans `circuit` (as make_plan) for each number of ranks from `least_rank_bits` to `most_rank_bits` over which it can
+/// be split; of `options`, rank_bits and trace are not used.
+std::vector<RanksForecast> forecast_ranks(const Circuit& circuit, const Machine& machine, PlanOptions options,
+                                          std::uint32_t least_rank_bits, std::uint32_t most_rank_bits);
+
 /// A dynamic circuit: plans joined by measurements and resets. A circuit with terminal measurements is one plan.
 struct Step {
   enum class Kind : std::uint8_t { kPlan, kMeasure, kReset } kind = Kind::kPlan;
@@ -242,14 +258,14 @@ struct Program {
 };
 Program make_program(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
 
-/// `qsim plan`'s text: a timetable of stages, exchanges and sweeps.
-std::string plan_text(const Plan& plan, const Machine& machine);
+/// `qsim plan`'s text: a timetable of stages, exchanges and sweeps, and what other numbers of ranks would take.
+std::string plan_text(const Plan& plan, const Machine& machine, std::span<const RanksForecast> forecasts = {});
 
 struct CircuitSummary;  // qsim/result.h
 struct Failure;
 /// The `qsim.plan/1` document of a plan, and of a failure to plan (every key null but circuit, exit_code, error).
 std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSummary& circuit,
-                      const std::vector<std::string>& warnings = {});
+                      const std::vector<std::string>& warnings = {}, std::span<const RanksForecast> forecasts = {});
 std::string plan_error_json(const CircuitSummary& circuit, const Failure& failure,
                             const std::vector<std::string>& warnings = {});
 

@@ -140,6 +140,18 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} {}", tenths, kUnits[unit]);
 }
 
+std::string format_seconds(double seconds) {
+  char text[32];
+  if (seconds >= 1) {
+    std::snprintf(text, sizeof text, "%.2f s", seconds);
+  } else if (seconds >= 1e-3) {
+    std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
+  } else {
+    std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
+  }
+  return text;
+}
+
 std::uint64_t parse_bytes(std::string_view text) {
   const auto fail = [&]() -> UsageError {
     return UsageError(fmt::format("'{}' is not a size", escape_text(text, 40)),

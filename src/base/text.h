@@ -25,6 +25,9 @@ std::string_view nearest_name(std::string_view wanted, std::span<const std::stri
 /// "16 bytes", "1.5 KiB", "256 GiB": binary units, at most one digit after the point.
 std::string format_bytes(std::uint64_t bytes);
 
+/// "2.31 s", "14.02 ms", "6.0 us"
+std::string format_seconds(double seconds);
+
 /// "2.5 GiB", "256M", "1e9", "1024" -> bytes (K, M, G, T with or without i and B, all powers of 1024). Throws
 /// UsageError.
 std::uint64_t parse_bytes(std::string_view text);

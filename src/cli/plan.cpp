@@ -67,6 +67,12 @@ Machine machine_of(const PlanFlags& typed) {
   return machine;
 }
 
+/// What 1 to 8 GPUs would do, for circuits that are large enough for it to matter and are quickly planned.
+std::vector<RanksForecast> other_ranks(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  if (machine.kind != BackendKind::kCuda || circuit.qubits() < 20 || circuit.operation_count() > 50'000) return {};
+  return forecast_ranks(circuit, machine, options, 0, 3);
+}
+
 /// The document of a plan that could not be made.
 std::string failure_document(const Result& partial) {
   return plan_error_json(partial.circuit, partial.error.value_or(Failure{}), partial.warnings);
@@ -99,7 +105,9 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     if (pool_layout(plan, machine).total_bytes() == UINT64_MAX) {
       warnings.emplace_back("byte counts that pass 2^64 - 1 are shown as 2^64 - 1");
     }
-    text = typed.json ? plan_json(plan, machine, input.summary, warnings) : plan_text(plan, machine);
+    const std::vector<RanksForecast> forecasts = other_ranks(input.circuit, machine, options);
+    text =
+        typed.json ? plan_json(plan, machine, input.summary, warnings, forecasts) : plan_text(plan, machine, forecasts);
     for (const std::string& warning : warnings) text += typed.json ? "" : "warning: " + warning + "\n";
   });
   return {text, typed.output};

@@ -61,7 +61,8 @@ ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bi
     held |= targets;
     switch (op.form) {
       case Form::kMatrix:
-        // A control inside the tile leaves the other half alone, but the lanes wait; outside it whole tiles are skipped.
+        // A control inside the tile leaves the other half alone, but the lanes wait; outside it whole tiles are
+        // skipped.
         count_matrix(op, sweep, op.control_mask == 0 ? 1 : 0.75, counts);
         break;
       case Form::kFlip:

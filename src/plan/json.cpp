@@ -100,7 +100,7 @@ Json start_document(const CircuitSummary& circuit, bool ok) {
 }  // namespace
 
 std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSummary& circuit,
-                      const std::vector<std::string>& warnings) {
+                      const std::vector<std::string>& warnings, std::span<const RanksForecast> forecasts) {
   const PlanWork work = plan_work(plan);
   const PoolLayout pool = pool_layout(plan, machine);
   Json json = start_document(circuit, true);
@@ -122,6 +122,15 @@ std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSum
   const bool memory_known = machine.memory_bytes_per_rank > 0;
   json["fits"] = memory_known ? Json(pool.total_bytes() <= machine.memory_bytes_per_rank) : Json(nullptr);
   json["largest_qubits"] = memory_known ? Json(largest_qubits(machine, plan.precision, plan.rank_bits)) : Json(nullptr);
+  json["by_ranks"] = Json::array();
+  for (const RanksForecast& forecast : forecasts) {
+    json["by_ranks"].push_back({{"ranks", std::uint64_t{1} << forecast.rank_bits},
+                                {"predicted_s", forecast.seconds},
+                                {"sweeps", forecast.sweeps},
+                                {"exchanges", forecast.exchanges},
+                                {"memory_bytes_per_rank", decimal(forecast.memory_bytes_per_rank)},
+                                {"fits", memory_known ? Json(forecast.fits) : Json(nullptr)}});
+  }
   json["gates"] = plan.gates;
   json["gates_removed"] = plan.gates_removed;
   json["merged"] = Json::object();
@@ -138,9 +147,10 @@ std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSum
 std::string plan_error_json(const CircuitSummary& circuit, const Failure& failure,
                             const std::vector<std::string>& warnings) {
   Json json = start_document(circuit, false);
-  for (const char* key : {"device", "ranks", "precision", "tile_bits", "sweeps", "exchanges", "bytes_swept_per_rank",
-                          "bytes_exchanged_per_rank", "memory_bytes_per_rank", "predicted_time_s", "fits",
-                          "largest_qubits", "gates", "gates_removed", "merged", "stages", "final_layout", "trace"}) {
+  for (const char* key :
+       {"device", "ranks", "precision", "tile_bits", "sweeps", "exchanges", "bytes_swept_per_rank",
+        "bytes_exchanged_per_rank", "memory_bytes_per_rank", "predicted_time_s", "fits", "largest_qubits", "by_ranks",
+        "gates", "gates_removed", "merged", "stages", "final_layout", "trace"}) {
     json[key] = nullptr;
   }
   json["exit_code"] = static_cast<int>(failure.code);

@@ -13,18 +13,6 @@ namespace {
 
 constexpr std::size_t kMostLines = 28;  // of the timetable; the middle of a longer one is left out
 
-std::string seconds_text(double seconds) {
-  char text[32];
-  if (seconds >= 1) {
-    std::snprintf(text, sizeof text, "%.2f s", seconds);
-  } else if (seconds >= 1e-3) {
-    std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
-  } else {
-    std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
-  }
-  return text;
-}
-
 // "0-2 5 7-9"
 std::string bits_text(Index mask) {
   std::string text;
@@ -57,7 +45,7 @@ std::string exchange_line(const Exchange& exchange) {
   if (exchange.overlap_after > 0) {
     line += (exchange.overlap_before > 0 ? " and " : ", beside ") + sweeps(exchange.overlap_after, "after");
   }
-  return line + ", " + seconds_text(exchange.predicted_seconds);
+  return line + ", " + format_seconds(exchange.predicted_seconds);
 }
 
 std::string sweep_line(const Sweep& sweep, std::size_t stage, std::size_t index) {
@@ -67,7 +55,7 @@ std::string sweep_line(const Sweep& sweep, std::size_t stage, std::size_t index)
   for (const Bit bit : sweep.active) active |= bit_mask(bit);
   std::string line = pad("  " + std::to_string(stage) + "." + std::to_string(index), 9);
   line += pad(sweep.reads ? "sweep" : "write", 8) + pad(std::to_string(sweep.ops.size()), 7);
-  line += pad(std::to_string(gates), 8) + pad(seconds_text(sweep.predicted_seconds), 11) + bits_text(active);
+  line += pad(std::to_string(gates), 8) + pad(format_seconds(sweep.predicted_seconds), 11) + bits_text(active);
   if (sweep.store != sweep.active) line += ", moved at the store";
   if (!sweep.births.empty()) line += ", " + std::to_string(sweep.births.size()) + " born";
   return line;
@@ -97,9 +85,19 @@ std::string head(const Plan& plan, const Machine& machine) {
           std::to_string(work.exchanges) + (work.exchanges == 1 ? " exchange; " : " exchanges; ") +
           format_bytes(work.bytes_swept_per_rank) + " swept and " + format_bytes(work.bytes_exchanged_per_rank) +
           " sent by each rank\n";
-  text += "time:  " + seconds_text(work.total_seconds) + " predicted: sweeps " + seconds_text(work.sweep_seconds) +
-          ", exchanges " + seconds_text(work.exchange_seconds) + " (before overlap)\n";
+  text += "time:  " + format_seconds(work.total_seconds) + " predicted: sweeps " + format_seconds(work.sweep_seconds) +
+          ", exchanges " + format_seconds(work.exchange_seconds) + " (before overlap)\n";
   return text;
+}
+
+// "ranks: 1 in 117.54 ms, 2 in 64.12 ms"
+std::string forecast_line(std::span<const RanksForecast> forecasts) {
+  std::string text;
+  for (const RanksForecast& forecast : forecasts) {
+    text += (text.empty() ? "ranks: " : ", ") + std::to_string(std::uint64_t{1} << forecast.rank_bits);
+    text += forecast.fits ? " in " + format_seconds(forecast.seconds) : " does not fit";
+  }
+  return text.empty() ? "" : text + " (predicted)\n";
 }
 
 std::string memory_lines(const Plan& plan, const Machine& machine) {
@@ -133,8 +131,8 @@ std::string trace_lines(const Plan& plan) {
 
 }  // namespace
 
-std::string plan_text(const Plan& plan, const Machine& machine) {
-  std::string text = head(plan, machine) + memory_lines(plan, machine);
+std::string plan_text(const Plan& plan, const Machine& machine, std::span<const RanksForecast> forecasts) {
+  std::string text = head(plan, machine) + forecast_line(forecasts) + memory_lines(plan, machine);
   std::vector<std::string> lines;
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];

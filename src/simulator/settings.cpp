@@ -126,14 +126,4 @@ std::optional<Circuit> without_idle_resets(const Circuit& circuit) {
   return kept;
 }
 
-std::uint32_t needed_local_bits(const Circuit& circuit) {
-  std::uint32_t needed = 1;
-  for (const Operation& op : circuit.operations()) {
-    if (op.kind == OpKind::kUnitary || op.kind == OpKind::kGate) {
-      needed = std::max(needed, static_cast<std::uint32_t>(op.targets));
-    }
-  }
-  return needed;
-}
-
 }  // namespace qsim

@@ -29,7 +29,4 @@ std::optional<Circuit> without_idle_resets(const Circuit& circuit);
 /// Numbers in matrices and angles are left out: hosts whose mathematical libraries differ round them differently.
 void require_same_program(const Program& program, std::uint32_t snapshots, Communicator& communicator);
 
-/// How many local qubits the circuit's operations need at once; with fewer, it cannot be split.
-std::uint32_t needed_local_bits(const Circuit& circuit);
-
 }  // namespace qsim

@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/text.h"
 #include "comm/launcher.h"
+#include "plan/forecast.h"
 #include "qsim/error.h"
 #include "qsim/simulator.h"
 #include "runtime/agreement.h"
@@ -18,6 +19,7 @@
 #include "runtime/state_file.h"
 #include "runtime/transport_check.h"
 #include "simulator/capacity.h"
+#include "simulator/choose.h"
 #include "simulator/inverse_check.h"
 #include "simulator/registry.h"
 #include "simulator/settings.h"
@@ -132,6 +134,17 @@ class Simulation {
       inverse_ = std::make_unique<InverseCheck>(circuit_, program_, machine_, plan);
     }
     result_.time.plan = seconds_since(start);
+    if (gpu_ && !settings_.dynamic && communicator_.rank() == 0) note_fewer_ranks(plan);
+  }
+
+  /// A user who asks for many GPUs may be better served by fewer.
+  void note_fewer_ranks(const PlanOptions& plan) {
+    constexpr std::uint64_t kMostOperations = 50'000;  // larger circuits take too long to be planned again
+    if (rank_bits_ == 0 || circuit_.operation_count() > kMostOperations) return;
+    Machine machine = machine_;
+    machine.memory_bytes_per_rank = memory_.least_bytes;
+    std::string note = fewer_ranks_note(forecast_ranks(circuit_, machine, plan, 0, rank_bits_));
+    if (!note.empty()) result_.warnings.push_back(std::move(note));
   }
 
   std::uint64_t own_usable_bytes() const {

@@ -47,20 +47,17 @@ void add_row_plainly(Row to, Row from, Complex factor, std::size_t count, bool f
   add_row_anywhere(to, from, factor, count, first);
 }
 
+using AddRow = void (*)(Row, Row, Complex, std::size_t, bool);
+
 #ifdef __x86_64__
 [[gnu::target("avx2")]] void add_row_avx2(Row to, Row from, Complex factor, std::size_t count, bool first) {
   add_row_anywhere(to, from, factor, count, first);
 }
-#endif
 
-using AddRow = void (*)(Row, Row, Complex, std::size_t, bool);
-
-AddRow row_adder() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2")) return add_row_avx2;
+AddRow row_adder() { return __builtin_cpu_supports("avx2") ? add_row_avx2 : add_row_plainly; }
+#else
+AddRow row_adder() { return add_row_plainly; }
 #endif
-  return add_row_plainly;
-}
 
 // The entry of a step's matrix between two values of its targets.
 Complex entry(const Element& element, Index to, Index from) {
