@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/text.h"
 #include "comm/launcher.h"
+#include "comm/nccl/nccl_transport.h"
 #include "plan/forecast.h"
 #include "qsim/error.h"
 #include "qsim/simulator.h"
@@ -376,6 +377,7 @@ class Simulation {
     work.memory_gbps = rate(work.bytes_swept_per_rank, result_.time.simulate);
     work.link_gbps = rate(work.bytes_exchanged_per_rank, result_.time.exchange);
     result_.environment = environment();
+    if (result_.run.exchange == "nccl") result_.environment.nccl = nccl_version();
   }
 
   void fill_circuit_and_run() {
