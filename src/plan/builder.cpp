@@ -155,6 +155,7 @@ void PlanBuilder::add_exchange(std::vector<std::pair<Bit, Bit>> swaps) {
   }
   Exchange exchange;
   exchange.swaps = std::move(swaps);
+  exchange.unborn = unborn_ & local_mask_;
   plan_.stages.push_back({std::move(exchange), layout_, {}});
   unborn_at_stage_.push_back(unborn_);
 }
@@ -303,8 +304,8 @@ Bit PlanBuilder::long_run_bit() const {
 
 // Chunks that are small enough for a slot of the ring, and at least four.
 int PlanBuilder::chunk_bits(const Exchange& exchange) const {
-  const std::uint64_t part =
-      (std::uint64_t{1} << plan_.local_bits()) * amplitude_bytes(plan_.precision) >> exchange.swaps.size();
+  const std::uint64_t part = (std::uint64_t{1} << plan_.local_bits()) * amplitude_bytes(plan_.precision) >>
+                             (exchange.swaps.size() + static_cast<std::size_t>(std::popcount(exchange.unborn)));
   int wanted = 2;
   while (wanted < 8 && part >> wanted > machine_.chunk_bytes) ++wanted;
   return wanted;

@@ -44,8 +44,9 @@ SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits) {
   return {sweep.reads ? pow2(before) : 0, pow2(after)};
 }
 
-std::uint64_t exchanged_amplitudes(std::uint32_t bits, std::uint32_t local_bits) {
-  return pow2(local_bits) - pow2(local_bits - bits);
+std::uint64_t exchanged_amplitudes(const Exchange& exchange, std::uint32_t local_bits) {
+  const std::uint32_t born = local_bits - static_cast<std::uint32_t>(std::popcount(exchange.unborn));
+  return pow2(born) - pow2(born - static_cast<std::uint32_t>(exchange.swaps.size()));
 }
 
 ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bits) {
@@ -102,8 +103,7 @@ double exchange_seconds(std::uint64_t amplitudes, Precision precision, const Mac
 void predict(Plan& plan, const Machine& machine) {
   for (Stage& stage : plan.stages) {
     if (stage.exchange) {
-      const auto bits = static_cast<std::uint32_t>(stage.exchange->swaps.size());
-      const std::uint64_t amplitudes = exchanged_amplitudes(bits, plan.local_bits());
+      const std::uint64_t amplitudes = exchanged_amplitudes(*stage.exchange, plan.local_bits());
       stage.exchange->predicted_seconds = exchange_seconds(amplitudes, plan.precision, machine);
     }
     for (Sweep& sweep : stage.sweeps) {

@@ -11,8 +11,8 @@ struct SweepTraffic {
 };
 SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits);
 
-/// Amplitudes that each rank sends in an exchange of `bits` bits. Unborn parts travel too.
-std::uint64_t exchanged_amplitudes(std::uint32_t bits, std::uint32_t local_bits);
+/// Amplitudes that each rank sends in an exchange.
+std::uint64_t exchanged_amplitudes(const Exchange& exchange, std::uint32_t local_bits);
 
 /// What a sweep's arithmetic is made of, in units of the cost table; controlled operations count less.
 struct ArithmeticCounts {

@@ -89,6 +89,7 @@ class Renaming {
 
   void rename_exchange(Exchange& exchange, Index& candidates) const {
     for (auto& [local, global] : exchange.swaps) local = place_[local];
+    exchange.unborn = renamed(exchange.unborn);
     candidates = renamed(candidates);
   }
 

@@ -46,6 +46,7 @@ Json exchange_json(const Exchange& exchange) {
   for (const auto& [local, global] : exchange.swaps) swaps.push_back(Json::array({local, global}));
   return {{"swaps", std::move(swaps)},
           {"chunk_bits", bits_json(exchange.chunk_mask)},
+          {"unborn_bits", bits_json(exchange.unborn)},
           {"overlap_before", exchange.overlap_before},
           {"overlap_after", exchange.overlap_after},
           {"predicted_s", exchange.predicted_seconds}};

@@ -127,6 +127,9 @@ class Verifier {
     const Index chunks = exchange.chunk_mask;
     require((chunks & ~local_mask_) == 0, "exchange: chunk bits must be local");
     require((chunks & swapped) == 0, "exchange: chunk bits must not be swapped");
+    require(exchange.unborn == (unborn_ & local_mask_),
+            "exchange: bits " + mask_text(unborn_ & local_mask_) + " are unborn, not " + mask_text(exchange.unborn));
+    require((chunks & exchange.unborn) == 0, "exchange: chunk bits must be born");
     require(std::isfinite(exchange.predicted_seconds) && exchange.predicted_seconds >= 0,
             "exchange: predicted_seconds is not a time");
     check_overlaps(exchange, stage);

@@ -79,10 +79,9 @@ PlanWork plan_work(const Plan& plan) {
   for (const Stage& stage : plan.stages) {
     if (stage.exchange) {
       const Exchange& exchange = *stage.exchange;
-      const auto bits = static_cast<std::uint32_t>(exchange.swaps.size());
       ++work.exchanges;
       work.bytes_exchanged_per_rank = saturating_add(
-          work.bytes_exchanged_per_rank, saturating_multiply(bytes, exchanged_amplitudes(bits, plan.local_bits())));
+          work.bytes_exchanged_per_rank, saturating_multiply(bytes, exchanged_amplitudes(exchange, plan.local_bits())));
       work.exchange_seconds += exchange.predicted_seconds;
       double cover = 0;
       const std::size_t before = previous == nullptr ? 0 : previous->sweeps.size();

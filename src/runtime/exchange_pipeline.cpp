@@ -111,7 +111,7 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
     for (Index d = 1; d < partners; ++d) {
       const Index peer = rank_ ^ deposit_bits(d, masks.global);
       const Index theirs = local_value(exchange, local_bits_, peer);
-      const Index mask = exchange.chunk_mask | masks.local;
+      const Index mask = exchange.chunk_mask | masks.local | exchange.unborn;
       trade({mask, chunk | theirs}, {mask, chunk | own}, static_cast<int>(peer), lane);
     }
     if (complete_at_return) seconds_ += seconds_since(travel);

@@ -102,7 +102,7 @@ class Interpreter {
     const std::vector<Shard> old = shards_;
     for (Index rank = 0; rank < ranks_; ++rank) {
       for (Index local = 0; local < shard_size_; ++local) {
-        if ((local & mask) != value) continue;
+        if ((local & mask) != value || (local & exchange.unborn) != 0) continue;
         Index index = rank * shard_size_ + local;
         const Index from = index;
         for (const auto& [a, b] : exchange.swaps) {

@@ -109,6 +109,8 @@ TEST(PlanWork, CountsWhatIsTouched) {
   plan.stages.push_back({exchange, plan.initial_layout, {}});
   EXPECT_EQ(plan_work(plan).bytes_exchanged_per_rank, 16u * 12);
   EXPECT_EQ(plan_work(plan).exchanges, 1u);
+  plan.stages[1].exchange->unborn = bit_mask(3);  // half of it is known to be zero
+  EXPECT_EQ(plan_work(plan).bytes_exchanged_per_rank, 16u * 6);
 }
 
 TEST(PlanWork, HidesAnExchangeBehindItsSweepsButNotTwice) {

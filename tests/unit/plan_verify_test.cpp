@@ -154,6 +154,7 @@ TEST(VerifyPlan, ChecksExchanges) {
   expect_refused(plan, "not be swapped",
                  [](Plan& p) { first_exchange(p).chunk_mask |= bit_mask(first_exchange(p).swaps[0].first); });
   expect_refused(plan, "must be local", [](Plan& p) { first_exchange(p).chunk_mask |= bit_mask(6); });
+  expect_refused(plan, "are unborn, not", [](Plan& p) { first_exchange(p).unborn ^= bit_mask(1); });
   expect_refused(plan, "active in an overlapped sweep before", [](Plan& p) {
     Exchange& exchange = first_exchange(p);
     exchange.overlap_before = 1;
