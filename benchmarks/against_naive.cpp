@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/table_document.h"
 #include "qsim/bench.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
 #include "qsim/simulator.h"
-#include "benchmarks/table_document.h"
 
 namespace {
 

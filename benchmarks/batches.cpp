@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
+#include "benchmarks/table_document.h"
 #include "qsim/batch.h"
 #include "qsim/error.h"
-#include "benchmarks/table_document.h"
 
 namespace {
 

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "comm/launcher.h"
 #include "benchmarks/exchange_reference.h"
+#include "benchmarks/table_document.h"
+#include "comm/launcher.h"
 #include "qsim/error.h"
 #include "runtime/exchange_pipeline.h"
 #include "simulator/registry.h"
-#include "benchmarks/table_document.h"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "benchmarks/exchange_reference.h"
 #include "comm/gpu/driver.h"
 #include "comm/gpu/peer_memory.h"
-#include "benchmarks/exchange_reference.h"
 
 namespace qsim {
 

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/table_document.h"
 #include "qsim/batch.h"
 #include "qsim/error.h"
-#include "benchmarks/table_document.h"
 
 namespace {
 

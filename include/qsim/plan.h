@@ -83,8 +83,8 @@ struct Sweep {
 /// on the global bits and trades each other part with the rank that has that value. `chunk_mask`: local bits that cut
 /// each part into independent chunks. They are not swapped, and they are inactive and born in the last `overlap_before`
 /// sweeps of the stage before and the first `overlap_after` sweeps of this stage, so those sweeps may run chunk by
-/// chunk, one after the other, while other chunks travel. All swapped local bits are born. `unborn`: local bits that are
-/// still unborn; only what lies where all of them are 0 travels.
+/// chunk, one after the other, while other chunks travel. All swapped local bits are born. `unborn`: local bits that
+/// are still unborn; only what lies where all of them are 0 travels.
 struct Exchange {
   std::vector<std::pair<Bit, Bit>> swaps;  // (local bit, global bit)
   Index chunk_mask = 0, unborn = 0;

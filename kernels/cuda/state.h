@@ -40,8 +40,8 @@ cudaError_t launch_pack(std::conditional_t<sizeof(Real) == 8, double2, float2>* 
                         std::conditional_t<sizeof(Real) == 8, double2, float2>* packed, const ViewMap& map,
                         std::uint64_t count, bool unpack, cudaStream_t stream);
 
-/// Exchanges, for begin <= i < end, element place(i) of `mine` with the one of `theirs`, a peer's, at the same place but
-/// with `their_value` where the map has its value. Elements have 8 or 16 bytes. What lies between must hold still.
+/// Exchanges, for begin <= i < end, element place(i) of `mine` with the one of `theirs`, a peer's, at the same place
+/// but with `their_value` where the map has its value. Elements have 8 or 16 bytes. What lies between must hold still.
 cudaError_t launch_swap(void* mine, void* theirs, std::size_t element_bytes, const ViewMap& map,
                         std::uint64_t their_value, std::uint64_t begin, std::uint64_t end, cudaStream_t stream);
 
