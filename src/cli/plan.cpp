@@ -15,13 +15,14 @@ namespace {
 
 struct PlanFlags {
   std::string file, ranks, tile, device, precision = "double", from = "zero", known_zeros = "on", max_memory, output;
-  bool trace = false, json = false;
+  bool trace = false, compare_ranks = false, json = false;
 };
 
 const char kExamples[] =
     "Examples:\n"
     "  qsim plan circuit.qasm\n"
     "  qsim plan circuit.qasm --device h200 --ranks 8 --json\n"
+    "  qsim plan circuit.qasm --device h200 --compare-ranks\n"
     "  qsim plan circuit.qasm --tile 12 --from random --trace\n";
 
 void declare(Flags& flags, PlanFlags& typed) {
@@ -33,6 +34,7 @@ void declare(Flags& flags, PlanFlags& typed) {
   flags.choice("--from", typed.from, {"zero", "random"}, "start state");
   flags.choice("--known-zeros", typed.known_zeros, {"on", "off"}, "skip amplitudes that are still zero");
   flags.text("--max-memory", typed.max_memory, "SIZE", "memory of a rank, instead of the device's");
+  flags.flag("--compare-ranks", typed.compare_ranks, "what 1, 2, 4 and 8 ranks would take as well");
   flags.flag("--trace", typed.trace, "where each operation of the circuit went");
   flags.flag("--json", typed.json, "one JSON document (qsim.plan/1)");
   flags.text("--output", typed.output, "FILE", "write the plan there instead of to standard output");
@@ -67,12 +69,6 @@ Machine machine_of(const PlanFlags& typed) {
   return machine;
 }
 
-/// What 1 to 8 GPUs would do, for circuits that are large enough for it to matter and are quickly planned.
-std::vector<RanksForecast> other_ranks(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
-  if (machine.kind != BackendKind::kCuda || circuit.qubits() < 20 || circuit.operation_count() > 50'000) return {};
-  return forecast_ranks(circuit, machine, options, 0, 3);
-}
-
 /// The document of a plan that could not be made.
 std::string failure_document(const Result& partial) {
   return plan_error_json(partial.circuit, partial.error.value_or(Failure{}), partial.warnings);
@@ -105,7 +101,8 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     if (pool_layout(plan, machine).total_bytes() == UINT64_MAX) {
       warnings.emplace_back("byte counts that pass 2^64 - 1 are shown as 2^64 - 1");
     }
-    const std::vector<RanksForecast> forecasts = other_ranks(input.circuit, machine, options);
+    std::vector<RanksForecast> forecasts;
+    if (typed.compare_ranks) forecasts = forecast_ranks(input.circuit, machine, options, 0, 3);
     text =
         typed.json ? plan_json(plan, machine, input.summary, warnings, forecasts) : plan_text(plan, machine, forecasts);
     for (const std::string& warning : warnings) text += typed.json ? "" : "warning: " + warning + "\n";
