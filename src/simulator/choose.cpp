@@ -34,10 +34,13 @@ int power_of_two_at_most(std::size_t count) {
   return power;
 }
 
-std::uint64_t smallest_memory(const GpuSurvey& survey, const RunOptions& options) {
+/// What each of `count` ranks may use: the least of their GPUs.
+std::uint64_t smallest_memory(const GpuSurvey& survey, const RunOptions& options, int count) {
   if (options.max_memory > 0) return options.max_memory;
-  std::uint64_t smallest = survey.devices.front().free_bytes;
-  for (const GpuInfo& gpu : survey.devices) smallest = std::min(smallest, gpu.free_bytes);
+  std::uint64_t smallest = UINT64_MAX;
+  for (int place = 0; place < count; ++place) {
+    smallest = std::min(smallest, pick_gpu(survey, options, place).free_bytes);
+  }
   return smallest;
 }
 
@@ -45,15 +48,17 @@ std::uint64_t smallest_memory(const GpuSurvey& survey, const RunOptions& options
 /// save is more than they take to start.
 int gpu_count(const Circuit& circuit, const RunOptions& options, const GpuSurvey& survey) {
   const int most = power_of_two_at_most(survey.devices.size());
-  const std::uint64_t memory = smallest_memory(survey, options);
   const double state = std::exp2(circuit.qubits()) * static_cast<double>(amplitude_bytes(options.precision));
+  const auto holds = [&](int count) {
+    return state / count <= 0.9 * static_cast<double>(smallest_memory(survey, options, count));
+  };
   int fewest = 1;
-  while (fewest < most && state / fewest > 0.9 * static_cast<double>(memory)) fewest *= 2;
+  while (fewest < most && !holds(fewest)) fewest *= 2;
   if (fewest == most || !circuit.measurements_are_terminal() || circuit.operation_count() > kMostForecast) {
     return fewest;
   }
   Machine machine = find_machine("h200");
-  machine.memory_bytes_per_rank = memory;
+  machine.memory_bytes_per_rank = smallest_memory(survey, options, most);
   PlanOptions plan;
   plan.precision = options.precision;
   plan.start = options.start;
@@ -121,8 +126,10 @@ Machine this_machine(const RunOptions& options) {
   if (options.backend == "cuda") {
     Machine machine = find_machine("h200");
     const GpuSurvey survey = survey_gpus();
-    if (!survey.devices.empty()) machine.memory_bytes_per_rank = survey.devices.front().free_bytes;
-    if (options.max_memory > 0) machine.memory_bytes_per_rank = options.max_memory;
+    if (options.max_memory > 0 || !survey.devices.empty()) {
+      const auto count = std::max<std::size_t>(1, options.gpu_ids.size());
+      machine.memory_bytes_per_rank = smallest_memory(survey, options, static_cast<int>(count));
+    }
     return machine;
   }
   Machine machine = find_machine("cpu");

@@ -10,6 +10,7 @@
 
 #include "comm/launcher.h"
 #include "cpu/cpu_info.h"
+#include "null/null_backend.h"
 #include "qsim/error.h"
 #include "runtime/agreement.h"
 #include "runtime/transport_check.h"
@@ -75,6 +76,9 @@ std::unique_ptr<Backend> make_backend(const std::string& name, const BackendOpti
 OpenedTransport open_transport(const std::string& backend_name, ExchangeKind wanted, DistributedState& state,
                                const PoolLayout& pool) {
   if (state.communicator.size() == 1) return {};
+  if (backend_name == "null") {  // nothing is there to move, or to test by moving it
+    return {make_null_transport(dynamic_cast<NullBackend&>(state.backend)), "null", "no amplitude is moved"};
+  }
   return open_one_of(candidates(backend_name, state.communicator), backend_name, wanted, state, pool);
 }
 

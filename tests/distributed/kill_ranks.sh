@@ -3,13 +3,13 @@
 # repeated runs; each time the job must end with an error within ten seconds and leave no process and no file behind.
 set -uo pipefail
 here=$(dirname "$0")
+. "$here/processes.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 program=$folder/qsim_$$  # a name of its own, to find its processes by
 cp "$2" "$program"
 mkdir "$folder/files"
 export TMPDIR=$folder/files OMPI_MCA_btl_vader_backing_directory=$folder/files
-running() { ps -o stat= -C "qsim_$$" | grep -qv '^Z'; }  # zombies have ended
 RANDOM=7
 for ((trial = 0; trial < $3; ++trial)); do
   # mpirun gives ranks a second between TERM and KILL: most trials go without it.
@@ -20,7 +20,7 @@ for ((trial = 0; trial < $3; ++trial)); do
   job=$!
   pids=()
   while [ ${#pids[@]} -lt 4 ] && kill -0 $job 2> /dev/null; do
-    mapfile -t pids < <(ps -o pid=,stat= -C "qsim_$$" | awk '$2 !~ /^Z/ { print $1 }')
+    mapfile -t pids < <(living "qsim_$$")
   done
   sleep "0.$(printf %03d $((RANDOM % 450)))"
   kill -9 "${pids[RANDOM % ${#pids[@]}]}" 2> /dev/null
@@ -31,10 +31,10 @@ for ((trial = 0; trial < $3; ++trial)); do
   echo "trial $trial: killed $killed, exit code $code after $seconds s"
   [ "$killed" -eq 0 ] || { echo "it had ended before"; exit 1; }
   [ "$code" -ne 0 ] && [ "$code" -ne 124 ] && [ "$seconds" -le 11 ] && [ -s "$folder/errors" ] || exit 1
-  for ((wait = 0; wait < 50; ++wait)); do running || break; sleep 0.1; done
-  ! running || { echo "a process was left behind"; exit 1; }
-  if [ "$code" -eq 139 ]; then  # Open MPI 4.1's mpirun may crash itself when a rank dies beside its start
-    rm -rf "$folder/files"/*
-  fi
+  for ((wait = 0; wait < 50; ++wait)); do [ -n "$(living "qsim_$$")" ] || break; sleep 0.1; done
+  [ -z "$(living "qsim_$$")" ] || { echo "a process was left behind"; exit 1; }
+  case $code in  # Open MPI 4.1's mpirun may itself die of SEGV or PIPE when a rank dies beside its start
+    139 | 141) rm -rf "$folder/files"/* ;;
+  esac
   [ -z "$(ls -A "$folder/files")" ] || { echo "files were left behind:"; find "$folder/files"; exit 1; }
 done

@@ -3,6 +3,7 @@
 # QSIM_WATCHDOG_SECONDS, say so, and leave nothing behind.
 set -uo pipefail
 here=$(dirname "$0")
+. "$here/processes.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 program=$folder/qstop_$$  # a name of its own, to find its processes by
@@ -11,7 +12,7 @@ QSIM_WATCHDOG_SECONDS=2 timeout 30 "$here/mpirun_local.sh" "$1" 2 "$program" ben
   --repeats 100000 --budget 60 > /dev/null 2> "$folder/errors" &
 job=$!
 pids=()
-while [ ${#pids[@]} -lt 2 ] && kill -0 $job 2> /dev/null; do mapfile -t pids < <(pgrep -x "qstop_$$"); done
+while [ ${#pids[@]} -lt 2 ] && kill -0 $job 2> /dev/null; do mapfile -t pids < <(living "qstop_$$"); done
 sleep 1.5  # into the repeats
 start=$SECONDS
 kill -STOP "${pids[1]}" || exit 1
@@ -21,6 +22,6 @@ cat "$folder/errors"
 echo "exit code $code after $((SECONDS - start)) s"
 [ "$code" -ne 0 ] && [ "$code" -ne 124 ] && [ $((SECONDS - start)) -le 12 ] || exit 1
 grep -q 'has waited 2 s in MPI_[A-Za-z]* for' "$folder/errors" || exit 1
-for ((wait = 0; wait < 50; ++wait)); do ps -o stat= -C "qstop_$$" | grep -qv "^Z" || exit 0; sleep 0.1; done
+for ((wait = 0; wait < 50; ++wait)); do [ -n "$(living "qstop_$$")" ] || exit 0; sleep 0.1; done
 echo "a process was left behind"
 exit 1

@@ -82,6 +82,20 @@ TEST(SimulateOptions, RefuseTransportsThatAreNotThereOnEveryRank) {
   EXPECT_THROW(simulate(generate("ghz", {8, 0, 1}), options, 4), CommunicatorError);
 }
 
+TEST(SimulateOptions, CountTheWorkOfRanksWithoutAmplitudes) {
+  RunOptions options;
+  options.backend = "null";
+  options.verify = Verify::kOff;  // there is no norm
+  const Circuit circuit = generate("random", {14, 10, 1});
+  const Result counted = simulate(circuit, options, 4);
+  options.backend = "cpu";
+  const Result run = simulate(circuit, options, 4);
+  EXPECT_EQ(counted.run.exchange, "null");
+  EXPECT_GT(counted.work.exchanges, 0u);
+  EXPECT_EQ(counted.work.exchanges, run.work.exchanges);
+  EXPECT_EQ(counted.work.sweeps, run.work.sweeps);
+}
+
 TEST(PickGpu, GivesEveryRankOfAHostOneOfItsOwn) {
   const GpuSurvey two{{{0, "A", 100, 90}, {1, "B", 100, 80}}, ""};
   RunOptions options;
