@@ -19,8 +19,8 @@
 #include "benchmarks/table_document.h"
 #include "comm/launcher.h"
 #include "qsim/error.h"
-#include "runtime/exchange_pipeline.h"
-#include "simulator/registry.h"
+#include "runtime/exchange/exchange_pipeline.h"
+#include "simulator/choose/registry.h"
 
 namespace {
 

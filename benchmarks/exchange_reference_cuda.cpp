@@ -6,7 +6,7 @@
 
 #include "benchmarks/exchange_reference.h"
 #include "comm/gpu/driver.h"
-#include "comm/gpu/peer_memory.h"
+#include "comm/gpu/peer/peer_memory.h"
 
 namespace qsim {
 

@@ -2,7 +2,7 @@
 """Fits a machine's cost table to measured sweeps, so that predicted times are those of whole sweeps, not of operations
 measured one by one.
 
-    benchmarks/fit_costs.py [--machine src/plan/costs/h200.json] [--write] benchmarks/results/gpu1_sweeps.json...
+    benchmarks/fit_costs.py [--machine src/plan/cost/machines/h200.json] [--write] benchmarks/results/gpu1_sweeps.json...
 
 The documents are made of rows of `qsim_kernels circuits` (each sweep's time, bytes and counts of operations). A sweep is
 predicted as (memory^p + arithmetic^p)^(1/p), p being the table's overlap_power; entries that no row has stay as they are.
@@ -71,7 +71,7 @@ def store(table, present, x):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--machine", default="src/plan/costs/h200.json")
+    parser.add_argument("--machine", default="src/plan/cost/machines/h200.json")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("documents", nargs="+")
     arguments = parser.parse_args()

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/cost.h"
+#include "plan/cost/cost.h"
 #include "qsim/backend.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"

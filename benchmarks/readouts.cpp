@@ -13,8 +13,8 @@
 
 #include "benchmarks/table_document.h"
 #include "qsim/error.h"
-#include "runtime/sampling.h"
-#include "simulator/registry.h"
+#include "runtime/read_out/sampling.h"
+#include "simulator/choose/registry.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Goal: a sweep at the rate of memory until it holds dozens of operations, and what each further operation costs: the
-// figures of src/plan/costs. Run: qsim_sweeps_bench [--backend cpu|cuda] [--jit off|only] [--benchmark_filter=...].
-// Wall times of all threads, of 2^24 amplitudes on a CPU and 2^28 on a GPU.
+// figures of src/plan/cost/machines. Run: qsim_sweeps_bench [--backend cpu|cuda] [--jit off|only]
+// [--benchmark_filter=...]. Wall times of all threads, of 2^24 amplitudes on a CPU and 2^28 on a GPU.
 #include <benchmark/benchmark.h>
 
 #include <array>

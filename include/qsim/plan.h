@@ -165,7 +165,7 @@ struct PoolLayout {
 // ---- Making plans
 // -------------------------------------------------------------------------------------------------------
 
-/// Seconds of everything a plan does, for one device kind and precision; data in src/plan/costs/*.json.
+/// Seconds of everything a plan does, for one device kind and precision; data in src/plan/cost/machines/*.json.
 struct CostTable {
   double sweep_overhead = 0;                                     // a launch
   double read_bytes_per_second = 0, write_bytes_per_second = 0;  // of a sweep that is bound by memory

@@ -10,7 +10,7 @@
 #include "qsim/error.h"
 #include "runtime/executor.h"
 #include "simulator/capacity.h"
-#include "simulator/registry.h"
+#include "simulator/choose/registry.h"
 
 namespace qsim {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "qsim/backend.h"
 #include "qsim/error.h"
-#include "simulator/registry.h"
+#include "simulator/choose/registry.h"
 
 namespace qsim::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "cli/app.h"
-#include "cli/circuit_input.h"
+#include "cli/io/circuit_input.h"
 #include "cli/io/flags.h"
 #include "cli/io/values.h"
 #include "qsim/result.h"

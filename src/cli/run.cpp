@@ -7,7 +7,7 @@
 #include <random>
 
 #include "cli/app.h"
-#include "cli/circuit_input.h"
+#include "cli/io/circuit_input.h"
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
 #include "cli/io/output.h"

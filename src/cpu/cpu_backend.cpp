@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "cpu/cpu_info.h"
-#include "cpu/readouts.h"
-#include "cpu/readouts_pauli.h"
+#include "cpu/read_out/readouts.h"
+#include "cpu/read_out/readouts_pauli.h"
 #include "cpu/sweep_engine.h"
 #include "cpu/views.h"
 #include "device/compensated.h"

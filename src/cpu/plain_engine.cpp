@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cpu/sweep_engine.h"
-#include "cpu/tile_geometry.h"
+#include "cpu/tile/tile_geometry.h"
 #include "device/compensated.h"
 #include "device/probability.h"
 #include "kernels/cpu/plain_tile.h"

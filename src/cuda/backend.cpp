@@ -8,8 +8,8 @@
 
 #include "base/bits.h"
 #include "cuda/device.h"
-#include "cuda/readouts.h"
-#include "cuda/sweep_runner.h"
+#include "cuda/read_out/readouts.h"
+#include "cuda/run/sweep_runner.h"
 #include "kernels/cuda/state.h"
 #include "qsim/error.h"
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/text.h"
-#include "cuda/cublas.h"
 #include "cuda/device_array.h"
+#include "cuda/read_out/cublas.h"
 #include "device/gpu_parts.h"
 #include "kernels/cuda/batch.h"
 #include "qsim/error.h"

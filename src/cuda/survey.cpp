@@ -6,9 +6,9 @@
 #include <string>
 
 #include "comm/nccl/nccl_transport.h"
-#include "cuda/cublas.h"
 #include "cuda/device.h"
-#include "cuda/nvrtc.h"
+#include "cuda/read_out/cublas.h"
+#include "cuda/run/nvrtc.h"
 #include "device/gpu_parts.h"
 #include "qsim/error.h"
 

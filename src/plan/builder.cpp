@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "base/bits.h"
-#include "plan/cost.h"
+#include "plan/cost/cost.h"
 #include "plan/exchange_places.h"
 #include "qsim/error.h"
 

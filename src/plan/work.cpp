@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "base/bits.h"
-#include "plan/cost.h"
+#include "plan/cost/cost.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
 

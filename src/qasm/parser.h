@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "qasm/gates.h"
-#include "qasm/source.h"
+#include "qasm/text/source.h"
 
 namespace qsim::qasm {
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "qasm/lexer.h"
+#include "qasm/text/lexer.h"
 
 namespace qsim::qasm {
 

@@ -8,7 +8,7 @@
 
 #include "qsim/plan.h"
 #include "runtime/distributed_state.h"
-#include "runtime/exchange_pipeline.h"
+#include "runtime/exchange/exchange_pipeline.h"
 #include "runtime/profile.h"
 
 namespace qsim {

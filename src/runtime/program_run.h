@@ -11,9 +11,9 @@
 
 #include "qsim/plan.h"
 #include "qsim/simulator.h"
-#include "runtime/classical_bits.h"
-#include "runtime/collapse.h"
 #include "runtime/executor.h"
+#include "runtime/read_out/classical_bits.h"
+#include "runtime/read_out/collapse.h"
 
 namespace qsim {
 

@@ -7,8 +7,8 @@
 
 #include "base/philox.h"
 #include "qsim/error.h"
-#include "runtime/observables.h"
-#include "runtime/sampling.h"
+#include "runtime/read_out/observables.h"
+#include "runtime/read_out/sampling.h"
 
 namespace qsim {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "qsim/plan.h"
-#include "runtime/exchange_pipeline.h"
+#include "runtime/exchange/exchange_pipeline.h"
 #include "runtime/executor.h"
 #include "runtime/program_run.h"
 

@@ -1,5 +1,5 @@
 // How many ranks are chosen, and when fewer are said to be better.
-#include "simulator/choose.h"
+#include "simulator/choose/choose.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "base/philox.h"
-#include "cpu/tile_items.h"
+#include "cpu/tile/tile_items.h"
 #include "qsim/backend.h"
 
 namespace qsim {

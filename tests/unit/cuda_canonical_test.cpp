@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "cuda/canonical.h"
-#include "cuda/lower.h"
-#include "cuda/work.h"
+#include "cuda/generate/canonical.h"
+#include "cuda/program/lower.h"
+#include "cuda/read_out/work.h"
 #include "cuda_emulator.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"

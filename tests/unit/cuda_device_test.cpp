@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "cuda/cublas.h"
 #include "cuda/device.h"
+#include "cuda/read_out/cublas.h"
 #include "qsim/simulator.h"
 
 namespace qsim {

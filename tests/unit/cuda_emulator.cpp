@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "base/bits.h"
-#include "cuda/addresses.h"
+#include "cuda/program/addresses.h"
 
 namespace qsim::test {
 namespace {

@@ -10,11 +10,11 @@
 #include <set>
 
 #include "base/bits.h"
-#include "cuda/addresses.h"
-#include "cuda/encode.h"
-#include "cuda/generate.h"
-#include "cuda/jit.h"
-#include "cuda/lower.h"
+#include "cuda/generate/generate.h"
+#include "cuda/program/addresses.h"
+#include "cuda/program/lower.h"
+#include "cuda/run/encode.h"
+#include "cuda/run/jit.h"
 #include "cuda_emulator.h"
 #include "cuda_host_kernel.h"
 #include "qsim/error.h"

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "base/bits.h"
-#include "cuda/encode.h"
+#include "cuda/run/encode.h"
 
 namespace qsim::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "cuda/generate.h"
+#include "cuda/generate/generate.h"
 
 namespace qsim::test {
 

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/bits.h"
-#include "cuda/addresses.h"
-#include "cuda/lower.h"
+#include "cuda/program/addresses.h"
+#include "cuda/program/lower.h"
 #include "cuda_emulator.h"
 #include "qsim/generators.h"
 #include "support/dense.h"

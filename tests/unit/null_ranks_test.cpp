@@ -8,7 +8,7 @@
 #include "null/null_backend.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "runtime/exchange_pipeline.h"
+#include "runtime/exchange/exchange_pipeline.h"
 #include "runtime/executor.h"
 
 namespace qsim {

@@ -7,7 +7,7 @@
 
 #include "base/bits.h"
 #include "qsim/generators.h"
-#include "runtime/observables.h"
+#include "runtime/read_out/observables.h"
 #include "support/run_parts.h"
 
 namespace qsim {

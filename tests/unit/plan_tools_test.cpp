@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/bits.h"
-#include "plan/machine.h"
+#include "plan/cost/machine.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "qsim/plan.h"

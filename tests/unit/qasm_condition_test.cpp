@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "qsim/qasm.h"
-#include "runtime/classical_bits.h"
+#include "runtime/read_out/classical_bits.h"
 
 namespace qsim {
 namespace {

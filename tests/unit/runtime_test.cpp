@@ -5,9 +5,9 @@
 
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "runtime/observables.h"
-#include "runtime/sampling.h"
-#include "runtime/transport_check.h"
+#include "runtime/exchange/transport_check.h"
+#include "runtime/read_out/observables.h"
+#include "runtime/read_out/sampling.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"
 #include "support/run_parts.h"

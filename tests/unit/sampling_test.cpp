@@ -1,5 +1,5 @@
 // Shots against the exact integer distribution, and outcomes listed from it.
-#include "runtime/sampling.h"
+#include "runtime/read_out/sampling.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "runtime/observables.h"
+#include "runtime/read_out/observables.h"
 #include "support/random_circuit.h"
 #include "support/run_parts.h"
 

@@ -8,7 +8,7 @@
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "qsim/simulator.h"
-#include "simulator/registry.h"
+#include "simulator/choose/registry.h"
 
 namespace qsim {
 namespace {

@@ -1,6 +1,6 @@
 // The self-test and the checks of trades against transports that fail in ways that only a crowd of chunks, one partner
 // or two exchanged amplitudes show.
-#include "runtime/transport_check.h"
+#include "runtime/exchange/transport_check.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "simulator/registry.h"
+#include "simulator/choose/registry.h"
 #include "support/run_parts.h"
 
 namespace qsim {

@@ -1,6 +1,6 @@
 // Transports between GPUs in order of preference, the fastest first (docs/decisions/0007-transport-order.md); each is
 // tested bit by bit before it is used.
-#include "comm/gpu/p2p.h"
+#include "comm/gpu/peer/p2p.h"
 #include "comm/gpu/staged.h"
 #include "comm/launcher.h"
 #include "comm/nccl/nccl_transport.h"

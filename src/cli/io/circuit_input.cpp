@@ -1,0 +1,110 @@
+#include "cli/io/circuit_input.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/hash.h"
+#include "qsim/qasm.h"
+
+namespace qsim::cli {
+namespace {
+
+constexpr std::size_t kMaxInputBytes = 256u << 20;
+
+std::string read_standard_input() {
+  std::string text;
+  std::array<char, 65536> buffer{};
+  while (true) {
+    const ssize_t count = ::read(0, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw FileError(std::string("cannot read standard input: ") + std::strerror(errno));
+    if (count == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > kMaxInputBytes) throw FileError("standard input: more than 256 MiB");
+  }
+}
+
+std::string hex16(std::uint64_t value) {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+/// parse_qasm_file, with a hint where the name looks like a mistyped command.
+QasmProgram parse_file(const std::string& file, std::uint64_t& hash) {
+  try {
+    return parse_qasm_file(file, &hash);
+  } catch (const FileError& error) {
+    if (file.find_first_of("./") != std::string::npos) throw;
+    throw Error(error.what(), ExitCode::kFile, "'" + file + "' is no command either: qsim --help lists them");
+  }
+}
+
+CircuitSummary summarize(const Circuit& circuit) {
+  CircuitSummary summary;
+  summary.qubits = circuit.qubits();
+  summary.clbits = circuit.clbits();
+  summary.operations = circuit.operation_count();
+  summary.depth = circuit.depth();
+  summary.qregs = circuit.qregs();
+  summary.cregs = circuit.cregs();
+  return summary;
+}
+
+}  // namespace
+
+CircuitInput read_circuit(const std::string& file, Context& context) {
+  context.partial.circuit.file = file;
+  CircuitInput input;
+  std::string text;
+  if (file == "-") {
+    context.together([&] {
+      if (context.root()) text = read_standard_input();
+    });
+    context.broadcast(text);
+  }
+  context.together([&] {
+    std::uint64_t hash = 0;
+    QasmProgram program;
+    if (file == "-") {
+      QasmOptions options;
+      options.file = "<stdin>";
+      program = parse_qasm(text, options);
+      hash = xxh3(text);
+    } else {
+      program = parse_file(file, hash);
+    }
+    input.circuit = std::move(program.circuit);
+    input.summary = summarize(input.circuit);
+    input.summary.file = file;
+    input.summary.xxh3 = hex16(hash);
+    input.summary.language = program.language;
+    context.partial.circuit = input.summary;
+  });
+  return input;
+}
+
+void check_size(const Circuit& circuit, Precision precision, std::uint32_t rank_bits, const Machine& machine) {
+  const std::string qubits = std::to_string(circuit.qubits());
+  if (circuit.qubits() > kMaxQubits) {
+    const bool in_double = precision == Precision::kDouble;
+    throw CapacityError(
+        qubits + " qubits in " + (in_double ? "double" : "single") + " need 2^" +
+            std::to_string(circuit.qubits() + (in_double ? 4 : 3)) + " bytes, and an index names at most 2^" +
+            std::to_string(kMaxQubits) +
+            " amplitudes; largest that fits here: " + std::to_string(largest_qubits(machine, precision, rank_bits)),
+        UINT64_MAX, machine.memory_bytes_per_rank);
+  }
+  if (rank_bits > circuit.qubits()) {
+    throw UsageError(std::to_string(1ull << rank_bits) + " ranks are more than the " +
+                         std::to_string(1ull << circuit.qubits()) + " amplitudes of " + qubits + " qubits",
+                     "at most " + std::to_string(1ull << circuit.qubits()) + " ranks can share them");
+  }
+}
+
+}  // namespace qsim::cli

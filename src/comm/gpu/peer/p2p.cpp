@@ -1,0 +1,191 @@
+// A chunk in long runs is pulled into a slot of the ring and put in place by copy engines, which leave the
+// multiprocessors to the sweeps; a scattered one is swapped in place by kernels, half of it by each of the two ranks.
+// Each side of a trade records events on its stream and tells the other's host, which then lets its own stream wait for
+// them:
+//
+//   record READY | tell and be told | wait peer's READY, pull theirs -> slot (or swap half), record DONE | tell and be
+//   told | wait peer's DONE, slot -> mine
+//
+// A stream only ever waits for an event that has been recorded, and both sides run the same sequence of trades in the
+// same order, so the earliest unfinished trade never waits for a later one, whatever queues streams share on the
+// device.
+#include "comm/gpu/peer/p2p.h"
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/bits.h"
+#include "comm/gpu/driver.h"
+#include "comm/gpu/peer/peer_events.h"
+#include "comm/gpu/peer/peer_memory.h"
+#include "comm/gpu/strided_copy.h"
+#include "device/view_runs.h"
+#include "kernels/cuda/state.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::chrono::seconds kPatience{20};  // a lane's longest exchange takes a few seconds
+
+/// Keeps the number of trades that a lane has not finished small. A full queue would block the host inside the driver,
+/// with this device locked; another rank's thread that must enqueue its side of a trade could then never do it. Asking
+/// does not lock.
+class LanePace {
+ public:
+  LanePace() {
+    for (cudaEvent_t& event : events_) {
+      check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    }
+  }
+  LanePace(const LanePace&) = delete;
+  LanePace& operator=(const LanePace&) = delete;
+  ~LanePace() {
+    for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+  }
+
+  /// Call after each trade; waits until all but the last two batches are done. `give_up` may throw.
+  template <class GiveUp>
+  void pace(cudaStream_t stream, GiveUp give_up) {
+    if (++since_ < kBatch) return;
+    since_ = 0;
+    check_cuda(cudaEventRecord(events_[next_], stream), "cudaEventRecord after a batch of trades");
+    next_ = 1 - next_;  // now the one before; an event that was never recorded is done
+    AskAgain again(kPatience);
+    for (;;) {
+      const cudaError_t status = cudaEventQuery(events_[next_]);
+      if (status == cudaSuccess) return;
+      if (status != cudaErrorNotReady) check_cuda(status, "cudaEventQuery of a batch of trades");
+      if (!again.pause()) give_up();
+    }
+  }
+
+ private:
+  static constexpr int kBatch = 4;
+  std::array<cudaEvent_t, 2> events_{};
+  std::size_t next_ = 0;
+  int since_ = 0;
+};
+
+class P2pTransport final : public Transport {
+ public:
+  P2pTransport(Backend& backend, Communicator& communicator, std::uint32_t local_bits, Precision precision)
+      : backend_(backend),
+        rank_(static_cast<std::size_t>(communicator.rank())),
+        lanes_(static_cast<std::size_t>(backend.lanes())),
+        shape_{local_bits, amplitude_bytes(precision)},
+        communicator_(communicator),
+        states_(communicator, backend.state()),
+        events_(communicator, lanes_),
+        paces_(lanes_),
+        traded_(static_cast<std::size_t>(communicator.size()), false) {
+    warm_up();
+  }
+
+  std::string_view name() const override { return "p2p"; }
+  std::uint64_t max_trade_bytes(std::uint64_t slot_bytes) const override { return slot_bytes; }
+
+  void trade(ChunkView mine, ChunkView theirs, int peer_rank, std::uint32_t slot, int lane_number) override {
+    const auto peer = static_cast<std::size_t>(peer_rank);
+    const auto lane = static_cast<std::size_t>(lane_number);
+    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
+    check_cuda(cudaEventRecord(events_.own_ready(lane), stream), "cudaEventRecord of a chunk that is ready");
+    meet(peer_rank);
+    check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
+    // Both views have the same shape, so both ranks go the same way.
+    const bool by_engines = suits_copy_engine(view_runs(shape_, mine));
+    std::byte* const buffer = backend_.slot(slot).data;
+    if (by_engines) {
+      copy_view_to_buffer(shape_, theirs, states_.region(peer_rank), buffer, stream);
+    } else {
+      swap_half(mine, theirs, peer_rank, stream);
+    }
+    check_cuda(cudaEventRecord(events_.own_done(peer, lane), stream), "cudaEventRecord of a trade's part");
+    meet(peer_rank);
+    check_cuda(cudaStreamWaitEvent(stream, events_.done_of(peer, lane)), "cudaStreamWaitEvent for a peer's part");
+    if (by_engines) copy_buffer_to_view(shape_, mine, buffer, backend_.state().data, stream);
+    paces_[lane].pace(stream, [&] { give_up(lane); });
+    traded_[peer] = true;
+  }
+
+  /// Waits for every lane; a peer that has gone would leave them waiting for ever, so no progress is an error.
+  void finish() override {
+    AskAgain again(kPatience);
+    for (std::size_t lane = 0; lane < lanes_;) {
+      const cudaError_t status =
+          cudaStreamQuery(static_cast<cudaStream_t>(backend_.native_lane(static_cast<int>(lane))));
+      if (status == cudaSuccess) {
+        again.restart();
+        ++lane;
+        continue;
+      }
+      if (status != cudaErrorNotReady) check_cuda(status, "cudaStreamQuery of a lane that trades");
+      if (!again.pause()) give_up(lane);
+    }
+    // This rank's events may go only when its partners have named them for the last time.
+    for (std::size_t step = 1; step < traded_.size(); ++step) {
+      const std::size_t peer = rank_ ^ step;
+      if (!traded_[peer]) continue;
+      traded_[peer] = false;
+      meet(static_cast<int>(peer));
+    }
+  }
+
+ private:
+  /// The kernel's first launch loads it; that must not happen while peers wait for each other.
+  void warm_up() {
+    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(0));
+    std::byte* const state = backend_.state().data;
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{16}}) {
+      check_cuda(cuda::launch_swap(state, state, bytes, {}, 0, 0, 1, stream), "first launch of an exchange");
+    }
+    check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize after warming up");
+  }
+
+  /// Of two ranks the lower one exchanges the first half of the views' amplitudes, the other one the rest.
+  void swap_half(ChunkView mine, ChunkView theirs, int peer, cudaStream_t stream) {
+    const bool paired = shape_.amplitude_bytes == 8 && (mine.mask & 1) == 0 && shape_.local_bits > 0;
+    const unsigned drop = paired ? 1 : 0;  // two neighbours move as one
+    const cuda::ViewMap map = cuda::view_map(shape_.local_bits - drop, mine.mask >> drop, mine.value >> drop);
+    const std::uint64_t count = std::uint64_t{1} << (shape_.local_bits - count_bits(mine.mask) - drop);
+    const bool first = static_cast<int>(rank_) < peer;
+    check_cuda(cuda::launch_swap(backend_.state().data, states_.region(peer), shape_.amplitude_bytes << drop, map,
+                                 theirs.value >> drop, first ? 0 : count / 2, first ? count / 2 : count, stream),
+               "launch of an exchange with a peer");
+  }
+
+  [[noreturn]] void give_up(std::size_t lane) const {
+    throw CommunicatorError("rank " + std::to_string(rank_) + " waited " + std::to_string(kPatience.count()) +
+                                " s for its peers' chunks on lane " + std::to_string(lane),
+                            static_cast<int>(rank_), "choose another way with --exchange");
+  }
+
+  /// Returns when the peer's host has come here too.
+  void meet(int peer) {
+    const std::byte here{};
+    std::byte there{};
+    communicator_.exchange(peer, {&here, 1}, {&there, 1});
+  }
+
+  Backend& backend_;
+  std::size_t rank_, lanes_;
+  ShardShape shape_;
+  Communicator& communicator_;
+  PeerMemory states_;
+  PeerEvents events_;
+  std::vector<LanePace> paces_;  // by lane
+  std::vector<bool> traded_;     // with whom since the last finish()
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> open_p2p_transport(Backend& backend, Communicator& communicator, std::uint32_t local_bits,
+                                              Precision precision) {
+  return std::make_unique<P2pTransport>(backend, communicator, local_bits, precision);
+}
+
+}  // namespace qsim

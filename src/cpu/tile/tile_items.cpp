@@ -1,0 +1,220 @@
+// Translation of plan operations to tile items, and the factoring of 2x2 matrices.
+#include "cpu/tile/tile_items.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace qsim::cpu {
+namespace {
+
+constexpr double kTiny = 1e-14;
+
+class Translator {
+ public:
+  Translator(const Sweep& sweep, Index tile_bits_mask) : sweep_(sweep), varying_(tile_bits_mask) {
+    for (const Bit bit : sweep.active) active_ |= bit_mask(bit);
+  }
+
+  std::vector<TileItem> run() {
+    for (const PlanOp& op : sweep_.ops) {
+      switch (op.form) {
+        case Form::kMatrix:
+        case Form::kFlip:
+          add_matrix(op);
+          break;
+        case Form::kPhases:
+          for (std::uint32_t t = 0; t < op.data_count; ++t) add_phase(op, sweep_.phases[op.data_begin + t]);
+          break;
+      }
+    }
+    return std::move(items_);
+  }
+
+ private:
+  /// Controls on the inactive bits; nullopt when no tile has them.
+  std::optional<TileCondition> condition(Index mask, Index value) const {
+    mask &= ~active_;
+    value &= ~active_;
+    if ((value & ~varying_) != 0) return std::nullopt;
+    TileCondition result;
+    result.mask = mask & varying_;
+    result.value = value & varying_;
+    return result;
+  }
+
+  void add_matrix(const PlanOp& op) {
+    const std::optional<TileCondition> tiles = condition(op.control_mask, op.control_value);
+    if (!tiles) return;
+    MatrixItem item;
+    item.condition = *tiles;
+    for (unsigned j = 0; j < op.target_count; ++j) {
+      item.targets.push_back(static_cast<Bit>(count_bits(active_ & low_mask(op.targets[j]))));
+    }
+    item.control_mask = extract_bits(op.control_mask, active_);
+    item.control_value = extract_bits(op.control_value, active_);
+    if (op.form == Form::kMatrix) {
+      const Complex* const begin = sweep_.matrices.data() + op.data_begin;
+      item.matrix.assign(begin, begin + op.data_count);
+    }
+    if (op.form == Form::kMatrix && op.target_count == 1) return add_two_by_two(std::move(item));
+    items_.push_back(std::move(item));
+  }
+
+  /// Diagonal and antidiagonal matrices become phases, with a flip where needed.
+  void add_two_by_two(MatrixItem item) {
+    const std::vector<Complex> m = item.matrix;
+    auto unit = [](Complex a) { return std::abs(std::abs(a) - 1) < kTiny; };
+    const bool diagonal = std::abs(m[1]) < kTiny && std::abs(m[2]) < kTiny && unit(m[0]) && unit(m[3]);
+    const bool anti = std::abs(m[0]) < kTiny && std::abs(m[3]) < kTiny && unit(m[1]) && unit(m[2]);
+    if (!diagonal && !anti) {
+      items_.push_back(std::move(item));
+      return;
+    }
+    const double zero = std::arg(anti ? m[1] : m[0]), one = std::arg(anti ? m[2] : m[3]);
+    const Index target = item.target_mask(), mask = item.control_mask, value = item.control_value;
+    const TileCondition tiles = item.condition;
+    if (anti) {
+      item.matrix.clear();
+      items_.push_back(std::move(item));
+    }
+    if (zero != 0) add_term(mask, value, tiles, Complex(0, zero));
+    if (one != zero) add_term(mask | target, value | target, tiles, Complex(0, one - zero));
+  }
+
+  /// exp(exponent) where (place & mask) == value: zeros are written as differences of terms with ones alone.
+  void add_term(Index mask, Index value, const TileCondition& tiles, Complex exponent) {
+    const Index zeros = mask & ~value;
+    for (Index chosen = zeros;; chosen = (chosen - 1) & zeros) {
+      Term term;
+      term.mask = value | chosen;
+      term.condition = tiles;
+      term.exponent = count_bits(chosen) % 2 == 0 ? exponent : -exponent;
+      items_.push_back(term);
+      if (chosen == 0) break;
+    }
+  }
+
+  void add_phase(const PlanOp& op, const PhaseTerm& phase) {
+    const Index place_mask = extract_bits(op.control_mask, active_);
+    const Index place_value = extract_bits(op.control_value, active_);
+    const Complex exponent(0, phase.angle);
+    if (!phase.parity) {
+      const Index ones = phase.mask;
+      // A phase that needs a 1 where the controls want a 0 happens nowhere.
+      if ((ones & op.control_mask & ~op.control_value) != 0) return;
+      const auto tiles = condition(op.control_mask | ones, op.control_value | ones);
+      const Index places = extract_bits(ones, active_);
+      if (tiles) add_term(place_mask | places, place_value | places, *tiles, exponent);
+      return;
+    }
+    const auto tiles = condition(op.control_mask, op.control_value);
+    if (!tiles) return;
+    // exp(i angle) at odd parity, as a sum over the tile's bits of terms with ones alone: parity of x1..xm is the sum
+    // over nonempty subsets S of (-2)^(|S| - 1) times the product of S.
+    const Index bits = extract_bits(phase.mask, active_), outside = phase.mask & varying_ & ~active_;
+    if (outside == 0) return add_parity(place_mask, place_value, *tiles, bits, exponent);
+    TileCondition odd = *tiles;
+    odd.parity_mask = outside;
+    // parity(tile) xor parity(base) = parity(tile) + odd (1 - 2 parity(tile))
+    add_parity(place_mask, place_value, *tiles, bits, exponent);
+    add_parity(place_mask, place_value, odd, bits, -2.0 * exponent);
+    add_term(place_mask, place_value, odd, exponent);
+  }
+
+  void add_parity(Index mask, Index value, const TileCondition& tiles, Index bits, Complex exponent) {
+    for (Index chosen = bits; chosen != 0; chosen = (chosen - 1) & bits) {
+      if ((chosen & mask & ~value) != 0) continue;
+      const double weight =
+          std::ldexp(count_bits(chosen) % 2 == 1 ? 1.0 : -1.0, static_cast<int>(count_bits(chosen)) - 1);
+      add_term(mask | chosen, value | chosen, tiles, weight * exponent);
+    }
+  }
+
+  const Sweep& sweep_;
+  const Index varying_;
+  Index active_ = 0;
+  std::vector<TileItem> items_;
+};
+
+bool near(double a, double b) { return std::abs(a - b) < kTiny; }
+
+/// Angle in (-pi, pi], with rounding noise around 0 and pi removed.
+double clean_angle(double angle) {
+  constexpr double kPi = std::numbers::pi, kNoise = 1e-15;
+  angle = std::remainder(angle, 2 * kPi);
+  if (std::abs(angle) < kNoise) return 0;
+  return std::abs(std::abs(angle) - kPi) < kNoise ? kPi : angle;
+}
+
+/// A matrix that is real up to a phase.
+bool factor_real(const std::vector<Complex>& m, Complex pivot, Factored& result) {
+  double r[4];
+  for (int j = 0; j < 4; ++j) {
+    const Complex entry = m[static_cast<std::size_t>(j)] / pivot;
+    if (std::abs(entry.imag()) > kTiny) return false;
+    r[j] = entry.real();
+  }
+  result.scale = pivot;
+  if (near(r[0], 1) && near(r[3], 1)) {
+    result.form = Factored::Form::kShearA;
+    result.coefficients = {r[1], r[2]};
+  } else if (near(r[1], 1) && near(r[2], 1)) {
+    result.form = Factored::Form::kShearB;
+    result.coefficients = {r[0], r[3]};
+  } else if (near(r[1], 1) && near(r[2], -1)) {
+    result.form = Factored::Form::kShearC;
+    result.scale = -pivot;
+    result.coefficients = {-r[0], -r[3]};
+  } else {
+    result.form = Factored::Form::kReal;
+    result.coefficients = {r[0], r[1], r[2], r[3]};
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<TileItem> tile_items(const Sweep& sweep, Index tile_bits_mask) {
+  return Translator(sweep, tile_bits_mask).run();
+}
+
+Factored factor_matrix(const std::vector<Complex>& m) {
+  Factored result;
+  if (m.empty()) {
+    result.form = Factored::Form::kFlip;
+    return result;
+  }
+  result.coefficients = m;
+  const bool unitary = std::abs(std::norm(m[0]) + std::norm(m[2]) - 1) < 1e-12 &&
+                       std::abs(std::norm(m[1]) + std::norm(m[3]) - 1) < 1e-12 &&
+                       std::abs(std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3]) < 1e-12;
+  if (!unitary) return result;
+  const bool swapped = std::abs(m[1]) > std::abs(m[0]) * (1 - 1e-12);
+  const Complex pivot = swapped ? m[1] : m[0];
+  if (factor_real(m, pivot, result)) return result;
+  // With the columns swapped where the second is the larger: m / pivot = [[1, t e^(i beta)], [.., e^(i delta)]] and, as
+  // m is unitary, the entry below 1 is -t e^(i (delta - beta)): a real rotation or an RX between phases. It is delta
+  // that decides the phase after: beta may be the angle of mere noise.
+  const Complex second = (swapped ? m[0] : m[1]) / pivot;
+  const double t = std::abs(second), beta = std::arg(second), delta = std::arg((swapped ? m[2] : m[3]) / pivot);
+  constexpr double kPi = std::numbers::pi;
+  result.scale = pivot;
+  // Signs of t are chosen so that the phase before, which cannot wait, is trivial where it can be.
+  const double from_cross = clean_angle(beta - kPi / 2), from_shear = clean_angle(beta);
+  double before = 0;
+  if (from_cross == 0 || from_cross == kPi) {
+    const double sign = from_cross == 0 ? 1 : -1;
+    result.form = swapped ? Factored::Form::kCrossB : Factored::Form::kCrossA;
+    result.coefficients = {sign * t, sign * t};
+  } else {
+    const double sign = from_shear == 0 ? 1 : -1;
+    result.form = swapped ? Factored::Form::kShearB : Factored::Form::kShearA;
+    result.coefficients = {sign * t, -sign * t};
+    before = from_shear == 0 ? 0 : clean_angle(beta + kPi);
+  }
+  result.before[swapped ? 0 : 1] = before;
+  result.after[1] = clean_angle(delta - before);
+  return result;
+}
+
+}  // namespace qsim::cpu

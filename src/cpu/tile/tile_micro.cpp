@@ -1,0 +1,262 @@
+// MicroWriter: conditions, coefficients and kinds of micro-operations.
+#include "cpu/tile/tile_micro.h"
+
+#include <algorithm>
+
+namespace qsim::cpu {
+namespace {
+
+template <typename T>
+T real_part(Complex c) {
+  return static_cast<T>(c.real());
+}
+template <typename T>
+T imaginary_part(Complex c) {
+  return static_cast<T>(c.imag());
+}
+template <typename T>
+std::vector<T> interleaved(const std::vector<Complex>& values) {
+  std::vector<T> out;
+  for (const Complex& c : values) {
+    out.push_back(real_part<T>(c));
+    out.push_back(imaginary_part<T>(c));
+  }
+  return out;
+}
+
+}  // namespace
+
+template <typename T>
+void MicroWriter<T>::add_two_by_two(const MatrixItem& item, const Factored& form) {
+  if (placement_.is_lane(item.targets[0])) {
+    add_on_lane(item, form);
+  } else {
+    add_on_register(item, form);
+  }
+}
+
+template <typename T>
+void MicroWriter<T>::add_dense(const MatrixItem& item) {
+  // All controls are conditions on groups or lanes: no register holds anything here.
+  MicroOp op = conditioned(item, 0, 0);
+  op.data = write(interleaved<T>(item.matrix));
+  program_.ops.push_back(op);
+}
+
+/// Where the item's controls let it act: vectors with bit 0 of `targets` (register bits) in a group, lanes, groups.
+template <typename T>
+MicroOp MicroWriter<T>::conditioned(const MatrixItem& item, unsigned target_registers, int register_bits) const {
+  MicroOp op;
+  op.vectors = 0;
+  op.lanes = 0;
+  op.tile_mask = item.condition.mask;
+  op.tile_value = item.condition.value;
+  unsigned register_mask = 0, register_value = 0, lane_mask = 0, lane_value = 0;
+  for_each_bit(item.control_mask, [&](unsigned bit) {
+    const auto tile_bit = static_cast<Bit>(bit);
+    const unsigned value = item.control_value >> bit & 1;
+    const int position = placement_.position[bit], b = register_bits == 0 ? -1 : placement_.register_of(tile_bit);
+    if (position < program_.lane_bits) {
+      lane_mask |= 1u << position;
+      lane_value |= value << position;
+    } else if (b >= 0) {
+      register_mask |= 1u << b;
+      register_value |= value << b;
+    } else {
+      op.group_mask |= 1u << (position - program_.lane_bits);
+      op.group_value |= value << (position - program_.lane_bits);
+    }
+  });
+  for (unsigned i = 0; i < 1u << register_bits; ++i) {
+    const bool on = (i & target_registers) == 0 && (i & register_mask) == register_value;
+    op.vectors = static_cast<std::uint8_t>(op.vectors | (on ? 1u << i : 0u));
+  }
+  for (unsigned lane = 0; lane < 1u << program_.lane_bits; ++lane) {
+    op.lanes = static_cast<std::uint16_t>(op.lanes | ((lane & lane_mask) == lane_value ? 1u << lane : 0u));
+  }
+  return op;
+}
+
+/// Appends scalars, and starts them at a boundary that vectors could have too.
+template <typename T>
+std::uint64_t MicroWriter<T>::write(const std::vector<T>& values) {
+  LineVector<T>& all = program_.coefficients;
+  const std::size_t lanes = std::size_t{1} << program_.lane_bits;
+  all.resize((all.size() + lanes - 1) / lanes * lanes);
+  const std::uint64_t begin = all.size();
+  all.insert(all.end(), values.begin(), values.end());
+  all.resize((all.size() + lanes - 1) / lanes * lanes);
+  return begin;
+}
+
+template <typename T>
+void MicroWriter<T>::add_on_register(const MatrixItem& item, const Factored& form) {
+  const int bit = placement_.register_of(item.targets[0]);
+  MicroOp op = conditioned(item, 1u << bit, program_.register_bits);
+  op.bit = static_cast<std::uint8_t>(bit);
+  const std::vector<Complex>& c = form.coefficients;
+  using Form = Factored::Form;
+  if (!all_lanes(op) && form.form != Form::kFlip) {
+    op.kind = Micro::kGeneralMasked;
+    op.data = write(interleaved<T>(item.matrix));
+    program_.ops.push_back(op);
+    return;
+  }
+  std::vector<T> values;
+  switch (form.form) {
+    case Form::kShearA:
+      op.kind = Micro::kShearA;
+      break;
+    case Form::kShearB:
+      op.kind = Micro::kShearB;
+      break;
+    case Form::kShearC:
+      op.kind = Micro::kShearC;
+      break;
+    case Form::kCrossA:
+      op.kind = Micro::kCrossA;
+      break;
+    case Form::kCrossB:
+      op.kind = Micro::kCrossB;
+      break;
+    case Form::kReal:
+      op.kind = Micro::kReal;
+      break;
+    case Form::kCross:
+      op.kind = Micro::kCross;
+      values = {real_part<T>(c[0]), imaginary_part<T>(c[1]), imaginary_part<T>(c[2]), real_part<T>(c[3])};
+      break;
+    case Form::kGeneral:
+      op.kind = Micro::kGeneral;
+      values = interleaved<T>(c);
+      break;
+    case Form::kFlip:
+      op.kind = all_lanes(op) ? Micro::kFlip : Micro::kFlipMasked;
+      break;
+  }
+  if (values.empty()) {
+    for (const Complex& one : c) values.push_back(real_part<T>(one));
+  }
+  op.data = write(values);
+  program_.ops.push_back(op);
+}
+
+/// Lane coefficients: own[v] multiplies an amplitude whose lane bit is v, other[v] its partner.
+template <typename T>
+void MicroWriter<T>::add_on_lane(const MatrixItem& item, const Factored& form) {
+  MicroOp op = conditioned(item, 0, program_.register_bits);
+  const int lane_bit = placement_.position[item.targets[0]];
+  op.bit = static_cast<std::uint8_t>(lane_bit);
+  const std::vector<Complex>& c = form.coefficients;
+  using Form = Factored::Form;
+  const Complex i(0, 1);
+  Complex own[2], other[2];
+  switch (form.form) {
+    case Form::kShearA:
+      op.kind = Micro::kLaneShearA;
+      other[0] = c[0], other[1] = c[1];
+      break;
+    case Form::kShearB:
+      op.kind = Micro::kLaneShearB;
+      own[0] = c[0], own[1] = c[1];
+      break;
+    case Form::kShearC:
+      op.kind = Micro::kLaneReal;
+      own[0] = c[0], own[1] = c[1];
+      other[0] = -1, other[1] = 1;
+      break;
+    case Form::kCrossA:
+      op.kind = Micro::kLaneCrossA;
+      other[0] = c[0], other[1] = c[1];
+      break;
+    case Form::kCrossB:
+      op.kind = Micro::kLaneCrossB;
+      own[0] = c[0], own[1] = c[1];
+      break;
+    case Form::kReal:
+    case Form::kGeneral:
+      op.kind = form.form == Form::kReal ? Micro::kLaneReal : Micro::kLaneGeneral;
+      own[0] = c[0], own[1] = c[3];
+      other[0] = c[1], other[1] = c[2];
+      break;
+    case Form::kCross:
+      op.kind = Micro::kLaneCross;
+      own[0] = c[0], own[1] = c[3];
+      other[0] = c[1] / i, other[1] = c[2] / i;
+      break;
+    case Form::kFlip:
+      op.kind = Micro::kLaneFlip;
+      program_.ops.push_back(op);
+      return;
+  }
+  write_lanes(op, own, other);
+  program_.ops.push_back(op);
+}
+
+template <typename T>
+void MicroWriter<T>::write_lanes(MicroOp& op, const Complex* own, const Complex* other) {
+  const unsigned lanes = 1u << program_.lane_bits;
+  std::vector<T> own_re(lanes), own_im(lanes), other_re(lanes), other_im(lanes);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const bool on = (op.lanes >> lane & 1) != 0, one = (lane >> op.bit & 1) != 0;
+    own_re[lane] = on ? real_part<T>(own[one]) : T(1);
+    own_im[lane] = on ? imaginary_part<T>(own[one]) : T(0);
+    other_re[lane] = on ? real_part<T>(other[one]) : T(0);
+    other_im[lane] = on ? imaginary_part<T>(other[one]) : T(0);
+  }
+  const bool other_alone = op.kind == Micro::kLaneShearA || op.kind == Micro::kLaneCrossA;
+  const bool complex = op.kind == Micro::kLaneGeneral;
+  op.data = write(other_alone ? other_re : own_re);
+  if (complex) write(own_im);
+  if (!other_alone) write(other_re);
+  if (complex) write(other_im);
+}
+
+template <typename T>
+void MicroWriter<T>::exchange(int lane, int register_bit) {
+  MicroOp op;
+  op.kind = Micro::kExchange;
+  op.bit = static_cast<std::uint8_t>(register_bit);
+  op.other = static_cast<std::uint8_t>(lane);
+  program_.ops.push_back(op);
+  const int vector_position = program_.lane_bits + placement_.registers[register_bit];
+  for (int& position : placement_.position) {
+    if (position == lane) {
+      position = vector_position;
+    } else if (position == vector_position) {
+      position = lane;
+    }
+  }
+}
+
+template <typename T>
+void MicroWriter<T>::add_four_by_four(const MatrixItem& item) {
+  for (const Bit target : item.targets) {
+    if (!placement_.is_lane(target)) continue;
+    int free = 0;
+    while (placement_.register_of(item.targets[0]) == free || placement_.register_of(item.targets[1]) == free) ++free;
+    exchange(placement_.position[target], free);
+  }
+  int low = placement_.register_of(item.targets[0]), high = placement_.register_of(item.targets[1]);
+  std::vector<Complex> matrix = item.matrix;
+  if (low > high) {
+    std::swap(low, high);
+    auto swapped = [](std::size_t v) { return (v & 1) << 1 | v >> 1; };
+    for (std::size_t row = 0; row < 4; ++row) {
+      for (std::size_t column = 0; column < 4; ++column) {
+        matrix[row * 4 + column] = item.matrix[swapped(row) * 4 + swapped(column)];
+      }
+    }
+  }
+  MicroOp op = conditioned(item, 1u << low | 1u << high, program_.register_bits);
+  op.kind = all_lanes(op) ? Micro::kMatrix4 : Micro::kMatrix4Masked;
+  op.bit = static_cast<std::uint8_t>(low);
+  op.other = static_cast<std::uint8_t>(high);
+  op.data = write(interleaved<T>(matrix));
+  program_.ops.push_back(op);
+}
+
+template class MicroWriter<float>;
+template class MicroWriter<double>;
+
+}  // namespace qsim::cpu

@@ -1,0 +1,84 @@
+// PassScheduler: a greedy choice of registers, pass by pass.
+#include "cpu/tile/tile_schedule.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace qsim::cpu {
+
+PassScheduler::PassScheduler(const std::vector<TileItem>& items, Index wanted)
+    : items_(items), wanted_(wanted), left_(items.size()) {
+  std::iota(left_.begin(), left_.end(), std::size_t{0});
+}
+
+std::size_t PassScheduler::reachable(Index available, std::vector<std::size_t>* chosen) const {
+  Index changed = 0, read = 0;  // bits that the items left over change, or are diagonal on
+  std::size_t matrices = 0;
+  for (const std::size_t number : left_) {
+    if (const auto* term = std::get_if<Term>(&items_[number])) {
+      if ((term->mask & changed) != 0) {
+        read |= term->mask;
+      } else if (chosen != nullptr) {
+        chosen->push_back(number);
+      }
+      continue;
+    }
+    const auto& item = std::get<MatrixItem>(items_[number]);
+    const Index targets = item.target_mask();
+    const bool possible = item.targets.size() < 3 && (targets & ~available) == 0;
+    if (possible && (targets & (changed | read)) == 0 && (item.control_mask & changed) == 0) {
+      ++matrices;
+      if (chosen != nullptr) chosen->push_back(number);
+    } else {
+      changed |= targets;
+      read |= item.control_mask;
+      if (changed == ~Index{0}) break;
+    }
+  }
+  return matrices;
+}
+
+PassPlan PassScheduler::next(const Placement& placement) {
+  const int vector_bits = placement.position_bits - placement.lane_bits;
+  Index lanes = 0;
+  std::vector<Index> holder(static_cast<std::size_t>(vector_bits), 0);  // tile bit at a vector bit, as a mask
+  for (std::size_t bit = 0; bit < placement.position.size(); ++bit) {
+    const int at = placement.position[bit] - placement.lane_bits;
+    if (at < 0) {
+      lanes |= bit_mask(static_cast<unsigned>(bit));
+    } else {
+      holder[static_cast<std::size_t>(at)] = bit_mask(static_cast<unsigned>(bit));
+    }
+  }
+  std::size_t best_score = 0;
+  PassPlan best;
+  for (Index set = 0; set < bit_mask(static_cast<unsigned>(vector_bits)); ++set) {
+    if (static_cast<int>(count_bits(set)) != placement.register_bits) continue;
+    Index available = lanes;
+    for_each_bit(set, [&](unsigned at) { available |= holder[at]; });
+    const std::size_t score = reachable(available, nullptr) * 64 + count_bits(available & wanted_) + 1;
+    if (score <= best_score) continue;
+    best_score = score;
+    best.registers.clear();
+    for_each_bit(set, [&](unsigned at) { best.registers.push_back(static_cast<std::uint8_t>(at)); });
+  }
+  Index available = lanes;
+  for (const std::uint8_t at : best.registers) available |= holder[at];
+  const std::size_t matrices = reachable(available, &best.items);
+  if (matrices == 0) {
+    // Nothing but phases, or a matrix that needs a pass of its own: the first is ready, for all before it is done.
+    const auto first = std::find_if(left_.begin(), left_.end(), [&](std::size_t number) {
+      return std::holds_alternative<MatrixItem>(items_[number]);
+    });
+    if (first != left_.end()) {
+      best.dense = true;
+      best.items.assign(left_.begin(), first + 1);
+    }
+  }
+  std::erase_if(left_, [&](std::size_t number) {
+    return std::find(best.items.begin(), best.items.end(), number) != best.items.end();
+  });
+  return best;
+}
+
+}  // namespace qsim::cpu

@@ -1,0 +1,119 @@
+// Translates a sweep into a tile machine's program: passes, micro-operations, tables.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "cpu/tile/tile_geometry.h"
+#include "cpu/tile/tile_items.h"
+#include "kernels/cpu/tile_program.h"
+
+namespace qsim::cpu {
+
+/// Allocates at the boundary of a cache line, as vector loads want it.
+template <typename T>
+struct LineAllocator {
+  using value_type = T;
+  LineAllocator() = default;
+  template <typename U>
+  explicit LineAllocator(const LineAllocator<U>&) {}
+  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kAlignment)); }
+  void deallocate(T* data, std::size_t) noexcept { ::operator delete(data, kAlignment); }
+  friend bool operator==(LineAllocator, LineAllocator) { return true; }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+};
+template <typename T>
+using LineVector = std::vector<T, LineAllocator<T>>;
+
+/// What a program owns; `view()` is what the machine reads.
+template <typename T>
+struct TileProgram {
+  TileProgram(TileGeometry where, int lanes, int registers)
+      : geometry(std::move(where)), lane_bits(lanes), register_bits(registers) {}
+
+  TileGeometry geometry;
+  int lane_bits = 0, register_bits = 0, position_bits = 0;
+  Load load = Load::kUnits;
+  bool store_units = true, stream = false;
+  int batch_bits = 0;  // at most 2^batch_bits tiles are loaded and stored together
+  int pieces = 1;
+  std::vector<Index> load_offsets, store_offsets;
+  LineVector<T> start, coefficients;
+  std::vector<Pass> passes;
+  std::vector<MicroOp> ops;
+  std::vector<TileDiagonal> tile_diagonals;
+  std::vector<double> scalar_pieces;
+  std::vector<TileScale> tile_scales;
+  Complex scale{1};
+
+  /// Tiles of a batch inside chunks that fix `chunk_mask`.
+  std::uint64_t batch(Index chunk_mask) const {
+    if (batch_bits == 0) return 1;
+    const Index batch_mask = low_mask(static_cast<unsigned>(batch_bits)) << std::countr_zero(geometry.tile_mask);
+    return (batch_mask & chunk_mask) == 0 ? std::uint64_t{1} << batch_bits : 1;
+  }
+  std::uint64_t vectors() const { return std::uint64_t{1} << (position_bits - lane_bits); }
+  /// Reals of one tile diagonal's table in a thread's scratch.
+  std::uint64_t table_reals() const {
+    const std::uint64_t lanes = std::uint64_t{1} << lane_bits;
+    const std::uint64_t groups = (2 * (vectors() >> register_bits) + lanes - 1) / lanes * lanes;
+    return (2 * lanes << register_bits) + groups;
+  }
+  TileProgramView<T> view() const;
+};
+
+/// For a machine with these lanes and registers. The sweep must mention local bits only.
+template <typename T>
+TileProgram<T> translate_sweep(const Sweep& sweep, std::uint32_t local_bits, int lane_bits, int register_bits);
+
+/// Where tile bits are: tile bit -> position (a lane bit or lane_bits + a vector bit), and what a pass has in
+/// registers.
+struct Placement {
+  int lane_bits = 0, register_bits = 0, position_bits = 0;
+  std::vector<int> position;                      // of each tile bit
+  std::uint8_t registers[kMaxRegisterBits] = {};  // vector bits of the pass, ascending
+
+  bool is_lane(Bit tile_bit) const { return position[tile_bit] < lane_bits; }
+  /// Register bit that holds the tile bit, or -1.
+  int register_of(Bit tile_bit) const {
+    for (int b = 0; b < register_bits; ++b) {
+      if (position[tile_bit] == lane_bits + registers[b]) return b;
+    }
+    return -1;
+  }
+};
+
+/// Writes tables of merged phases.
+template <typename T>
+class DiagonalWriter {
+ public:
+  DiagonalWriter(TileProgram<T>& program, const Placement& placement) : program_(program), placement_(placement) {}
+
+  /// Emits micro-operations that multiply by all `terms`, which must have tile bits. `last`: terms may be on bits
+  /// outside registers and lanes.
+  void emit(const std::vector<Term>& terms, bool last);
+  /// A term without tile bits: phase of whole tiles.
+  void emit_scalar(const Term& term);
+
+ private:
+  struct Table {
+    std::uint64_t data = 0;
+    std::uint32_t stride = 0, group_mask = 0;
+    std::uint8_t vectors = 0;
+  };
+  bool separable(const Term& term) const;
+  int piece_of(const TileCondition& condition) const;
+  Table write_table(const std::vector<Term>& terms, bool all_vectors);
+  void emit_tile_diagonal(const std::vector<Term>& terms, const std::vector<Term>& fixed, bool last);
+  void write_pieces(const std::vector<Term>& terms, TileDiagonal& diagonal);
+
+  TileProgram<T>& program_;
+  const Placement& placement_;
+};
+
+}  // namespace qsim::cpu

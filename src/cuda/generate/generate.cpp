@@ -1,0 +1,221 @@
+// What surrounds the operations of a kernel: arguments, loads, tile factors, the order of operations, stores.
+#include "cuda/generate/generate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/bits.h"
+#include "cuda/generate/generate_prelude.h"
+#include "cuda/generate/generate_text.h"
+#include "cuda/read_out/work.h"
+#include "qsim/error.h"
+
+namespace qsim::cuda {
+
+GeneratedSweep KernelText::generate() {
+  begin();
+  for (std::size_t e = 0; e < program_.epochs.size(); ++e) {
+    epoch_ = &program_.epochs[e];
+    for (const TileOp& op : epoch_->ops) {
+      if (is_deferred(op)) {
+        defer(op);
+        continue;
+      }
+      if (op.kind != TileOpKind::kPair && op.kind != TileOpKind::kMultiply) multiply_deferred();
+      guarded(op);
+    }
+    multiply_deferred();
+    if (e + 1 < program_.epochs.size()) regroup(regroup_columns(program_, e));
+  }
+  store();
+  body_ += "}\n";
+  out_.source = head() + functions_ + body_;
+  return std::move(out_);
+}
+
+std::string KernelText::head() const {
+  return fmt::format("#define NU {}\n#define ND {}\ntypedef {} R;\ntypedef {} C;\n",
+                     std::max<std::size_t>(out_.ints.size(), 1), std::max<std::size_t>(out_.reals.size(), 1),
+                     double_ ? "double" : "float", double_ ? "double2" : "float2") +
+         kPrelude;
+}
+
+std::string KernelText::thread_index(const std::vector<Index>& columns) {
+  std::string text;
+  for (std::size_t i = 0; i < columns.size();) {
+    std::size_t run = 1;
+    const bool unit = is_power_of_two(columns[i]) && log2_exact(columns[i]) >= i;
+    while (unit && i + run < columns.size() && columns[i + run] == columns[i] << run) ++run;
+    if (columns[i] != 0) {
+      if (!text.empty()) text += " ^ ";
+      if (unit) {
+        const auto mask = static_cast<std::uint32_t>(low_mask(static_cast<unsigned>(run)) << i);
+        text += fmt::format("((u64)(t & {}u) << (int){})", mask, int_arg(log2_exact(columns[i]) - i));
+      } else {
+        text += fmt::format("bit64(t, {}, {})", i, int_arg(columns[i]));
+      }
+    }
+    i += run;
+  }
+  return text.empty() ? "0ull" : text;
+}
+
+void KernelText::slot_offsets(const std::vector<Index>& columns) {
+  line("u64 o0 = 0;");
+  for (std::size_t s = 0; s < columns.size(); ++s) line(fmt::format("u64 o{} = {};", 1u << s, int_arg(columns[s])));
+  for (std::uint32_t j = 3; j < registers_; ++j) {
+    if (!is_power_of_two(j)) line(fmt::format("u64 o{} = o{} ^ o{};", j, j & (j - 1), j & (~j + 1)));
+  }
+}
+
+void KernelText::begin() {
+  const int threads = 1 << program_.thread_bits();
+  line(fmt::format(
+      "extern \"C\" __global__ void __launch_bounds__({}, {}) sweep(const __grid_constant__ P p, u64 base0, u64 "
+      "first_tile) {{",
+      threads, (amplitude_bytes_ * registers_ > 128 ? 512 : 1024) / threads));
+  line("extern __shared__ __align__(16) char tile[];");
+  line(fmt::format("__shared__ C F[{}];", std::max<std::size_t>(program_.tile_factors.size(), 1)));
+  line("__shared__ double scratch[32];");
+  line("const u32 t = threadIdx.x;");
+  line("const u64 number = first_tile + blockIdx.x;");
+  // The chunk's runs are known only at launch: their number is part of the structure, masks are filled in there.
+  line("u64 base = base0;");
+  line("#pragma unroll 1");
+  line("for (int i = 0; i < (int)p.u[0]; ++i) base |= number << p.u[1 + 2 * i] & p.u[2 + 2 * i];");
+  out_.ints.assign(1 + 2 * kGeneratedRuns, 0);
+  for (std::uint32_t j = 0; j < registers_; ++j) line(fmt::format("C a{} = mk(0, 0);", j));
+  load();
+  if (!program_.tile_factors.empty()) {
+    line(fmt::format("for (u32 f = t; f < {}; f += {}) {{", program_.tile_factors.size(), threads));
+    line("double sum = 0, s, c;");
+    line(
+        "for (u32 i = p.angle_begin[f]; i < p.angle_begin[f + 1]; ++i) { Angle g = p.angles[i]; if ((base & g.mask) "
+        "== g.mask) sum += g.half_turns; }");
+    line("sincospi(sum, &s, &c); F[f] = mk((R)c, (R)s);");
+    line("}\n__syncthreads();");
+  }
+  start();
+}
+
+void KernelText::load() {
+  const Epoch& first = program_.epochs.front();
+  const std::uint32_t dead = dead_threads(program_, first), dead_set = dead_registers(program_, first);
+  std::uint32_t births = 0;
+  for (std::size_t s = 0; s < first.reg.size(); ++s) births |= (program_.births >> first.reg[s] & 1u) << s;
+  std::string condition;
+  if (dead != 0) condition = fmt::format("(t & {}u) == 0", dead);
+  if (program_.reads && program_.zero_tiles != 0) {
+    condition += fmt::format("{}(base & {}) == 0", condition.empty() ? "" : " && ", int_arg(program_.zero_tiles));
+  }
+  line(fmt::format("{} {{", condition.empty() ? "" : "if (" + condition + ")"));
+  if (program_.reads) {
+    const IndexColumns columns = load_columns(program_);
+    line(fmt::format("const C* from = p.state + (base | ({}));", thread_index(columns.thread)));
+    slot_offsets(columns.slot);
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if ((dead_set >> j & 1) == 0 && (j & births) == 0) line(fmt::format("a{} = __ldcs(from + o{});", j, j));
+    }
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if ((dead_set >> j & 1) == 0 && (j & births) != 0) line(fmt::format("a{} = a{};", j, j & ~births));
+    }
+  } else {
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if ((dead_set >> j & 1) == 0) line(fmt::format("a{}.x = 1;", j));
+    }
+  }
+  line("}");
+}
+
+void KernelText::start() {
+  if (!program_.start_scaled) return;
+  line(fmt::format("{{ C w = {};", complex_arg(program_.start_constant)));
+  for (const Birth& birth : program_.start_tile) {
+    line(fmt::format("w = mul(w, (base & {}) != 0 ? {} : {});", int_arg(bit_mask(birth.bit)),
+                     complex_arg(birth.factor[1]), complex_arg(birth.factor[0])));
+  }
+  if (program_.start_table >= 0) line(fmt::format("w = mul(w, {});", table_entry(program_.start_table)));
+  for (std::uint32_t j = 0; j < registers_; ++j) line(fmt::format("a{0} = mul(a{0}, w);", j));
+  for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(program_.register_bits); ++s) {
+    for (std::uint32_t v = 0; v < 2; ++v) {
+      std::uint32_t set = 0;
+      for (std::uint32_t j = 0; j < registers_; ++j) set |= (j >> s & 1) == v ? 1u << j : 0u;
+      multiply_constant(set, program_.start_register[s][v]);
+    }
+  }
+  line("}");
+}
+
+void KernelText::guarded(const TileOp& op) {
+  if (op.guard.always()) return add(op, false);
+  std::string condition;
+  if (op.guard.mask != 0) {
+    const std::string mask = int_arg(op.guard.mask);
+    condition = fmt::format("(base & {}) == {}", mask, int_arg(op.guard.value));
+  }
+  if (op.guard.parity_mask != 0) {
+    condition += fmt::format("{}(__popcll(base & {}) & 1) == {}", condition.empty() ? "" : " && ",
+                             int_arg(op.guard.parity_mask), op.guard.odd ? 1 : 0);
+  }
+  line(fmt::format("if ({}) {{", condition));
+  add(op, true);
+  line("}");
+}
+
+void KernelText::add(const TileOp& op, bool conditional) {
+  switch (op.kind) {
+    case TileOpKind::kRotate:
+      return rotate(op);
+    case TileOpKind::kMatrix1:
+      return matrix(op, {op.slots[0]});
+    case TileOpKind::kMatrix2:
+      return matrix(op, {op.slots[0], op.slots[1]});
+    case TileOpKind::kSwap:
+      return swap(op, conditional);
+    case TileOpKind::kDense:
+      return dense(op);
+    case TileOpKind::kPair:
+      return pair(op);
+    case TileOpKind::kMultiply:
+      return multiply(op);
+  }
+  throw Error("unknown tile operation");
+}
+
+void KernelText::store() {
+  const Epoch& last = program_.epochs.back();
+  const IndexColumns columns = store_columns(program_);
+  const std::uint32_t dead = dead_threads(program_, last), dead_set = dead_registers(program_, last);
+  switch (store_wait(program_)) {
+    case StoreWait::kNone:
+      break;
+    case StoreWait::kWarp:
+      line("__syncwarp();");
+      break;
+    case StoreWait::kBlock:
+      line("__syncthreads();");
+      break;
+  }
+  line(fmt::format("u64 to = base | (({}) ^ {});", thread_index(columns.thread), int_arg(columns.offset)));
+  for (const auto& [guard, offset] : columns.guarded) {
+    const std::string mask = int_arg(guard.mask), value = int_arg(guard.value);
+    line(fmt::format("if ((base & {}) == {}) to ^= {};", mask, value, int_arg(offset)));
+  }
+  line("double norm = 0;");
+  line(fmt::format("{} {{", dead == 0 ? "" : fmt::format("if ((t & {}u) == 0)", dead)));
+  slot_offsets(columns.slot);
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    if ((dead_set >> j & 1) == 0) line(fmt::format("__stcs(p.state + (to ^ o{}), {});", j, a(j)));
+  }
+  line("if (p.norm != 0) {");
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    if ((dead_set >> j & 1) == 0)
+      line(fmt::format("norm = fma((double){0}.x, (double){0}.x, fma((double){0}.y, (double){0}.y, norm));", a(j)));
+  }
+  line("} }\nif (p.norm != 0) add_norm(p.norm, norm, scratch);");
+}
+
+GeneratedSweep generate(const TileProgram& program) { return KernelText(program).generate(); }
+
+}  // namespace qsim::cuda

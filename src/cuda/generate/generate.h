@@ -1,0 +1,27 @@
+// Source text of a kernel that does one tile program and nothing else: straight-line code with bit positions, angles
+// and matrix entries as arguments. Programs of one structure give the same text, so the text is the cache's key.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda/program/tile_program.h"
+
+namespace qsim::cuda {
+
+struct GeneratedSweep {
+  std::string source;               // CUDA C++ for NVRTC; the kernel's name is "sweep"
+  std::vector<std::uint64_t> ints;  // arguments p.u
+  std::vector<double> reals;        // arguments p.d
+  std::uint32_t shared_bytes = 0;   // dynamic shared memory of a block
+};
+
+GeneratedSweep generate(const TileProgram& program);
+
+/// Bytes of the kernel's first argument before p.u: see the struct in the text.
+constexpr std::size_t kGeneratedPointers = 6;
+/// p.u begins with the number of runs of tile bits and (shift, mask) of each; they are filled in at launch.
+constexpr std::size_t kGeneratedRuns = 32;
+
+}  // namespace qsim::cuda

@@ -1,0 +1,151 @@
+// Phases: constant ones wait and become one multiplication, the others are products of tables and tile factors.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/bits.h"
+#include "cuda/generate/generate_text.h"
+#include "cuda/read_out/work.h"
+
+namespace qsim::cuda {
+
+namespace {
+
+/// A constant that needs no argument.
+enum class Plain { kOne, kMinusOne, kI, kMinusI, kNo };
+
+Plain plain_of(Complex value) {
+  constexpr double kTiny = 1e-15;
+  if (std::abs(value - 1.0) < kTiny) return Plain::kOne;
+  if (std::abs(value + 1.0) < kTiny) return Plain::kMinusOne;
+  if (std::abs(value - Complex(0, 1)) < kTiny) return Plain::kI;
+  if (std::abs(value + Complex(0, 1)) < kTiny) return Plain::kMinusI;
+  return Plain::kNo;
+}
+
+}  // namespace
+
+std::string KernelText::table_entry(int table) const {
+  const std::uint64_t offset = table_offset(table);
+  if (!separable(program_.tables[static_cast<std::size_t>(table)]))
+    return fmt::format("__ldg(p.tables + {} + t)", offset);
+  return fmt::format("mul(__ldg(p.tables + {0} + (t & 31u)), __ldg(p.tables + {0} + (t & ~31u)))", offset);
+}
+
+bool KernelText::separable(const std::vector<Complex>& table) {
+  if (table.size() <= 32) return false;
+  for (std::size_t t = 0; t < table.size(); ++t) {
+    if (std::abs(table[t] - table[t & 31] * table[t & ~std::size_t{31}]) > 1e-14) return false;
+  }
+  return true;
+}
+
+void KernelText::defer(const TileOp& op) {
+  const auto number = static_cast<std::uint32_t>(deferred_count_++);
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    Deferred& mine = deferred_[j];
+    const std::uint32_t quarter = (j >> op.slots[0] & 1) | (j >> op.slots[1] & 1) << 1;
+    for (std::uint32_t f = 0; f < 4; ++f) {
+      if (!op.factor[f].present) continue;
+      const bool applies = op.kind == TileOpKind::kMultiply ? (op.set >> j & 1) != 0 : (quarter & f) == f;
+      if (!applies || plain_of(op.factor[f].constant) == Plain::kOne) continue;
+      mine.factors.push_back(number * 4 + f);
+      mine.value *= op.factor[f].constant;
+    }
+  }
+}
+
+void KernelText::multiply_deferred() {
+  std::map<std::vector<std::uint32_t>, std::uint32_t> sets;  // factors -> registers
+  for (std::uint32_t j = 0; j < registers_; ++j) sets[deferred_[j].factors] |= 1u << j;
+  for (const auto& [factors, set] : sets) {
+    if (!factors.empty()) multiply_constant(set, deferred_[log2_exact(set & (~set + 1))].value);
+  }
+  deferred_.assign(registers_, {});
+}
+
+void KernelText::multiply_constant(std::uint32_t set, Complex value) {
+  const Plain plain = plain_of(value);
+  if (plain == Plain::kOne || set == 0) return;
+  if (plain == Plain::kNo && value.imag() == 0) {
+    const std::string scale = real_arg(value.real());
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if (set >> j & 1) line(fmt::format("{0}.x *= {1}; {0}.y *= {1};", a(j), scale));
+    }
+    return;
+  }
+  std::string argument;
+  if (plain == Plain::kNo) argument = complex_arg(value);
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    if ((set >> j & 1) == 0) continue;
+    switch (plain) {
+      case Plain::kMinusOne:
+        line(fmt::format("neg({});", a(j)));
+        break;
+      case Plain::kI:
+        line(fmt::format("tmi({});", a(j)));
+        break;
+      case Plain::kMinusI:
+        line(fmt::format("tni({});", a(j)));
+        break;
+      case Plain::kNo:
+        line(fmt::format("{0} = mul({0}, {1});", a(j), argument));
+        break;
+      case Plain::kOne:
+        break;
+    }
+  }
+}
+
+void KernelText::factor_variable(const std::string& name, const Factor& factor) {
+  std::string value;
+  const auto times = [&](const std::string& more) { value = value.empty() ? more : "mul(" + value + "," + more + ")"; };
+  if (plain_of(factor.constant) != Plain::kOne || is_constant(factor)) times(complex_arg(factor.constant));
+  if (factor.table >= 0) times(table_entry(factor.table));
+  if (factor.tile >= 0) times(fmt::format("F[{}]", factor.tile));
+  if (value.empty()) value = "mk(1, 0)";
+  line(fmt::format("C {} = {};", name, value));
+  for (const auto& [thread_bit, tile] : factor.cross) {
+    line(fmt::format("if (t >> {} & 1) {} = mul({}, F[{}]);", thread_bit, name, name, tile));
+  }
+}
+
+void KernelText::pair(const TileOp& op) {
+  std::uint32_t set[4] = {0, 0, 0, 0};  // registers by the two slots' bits
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    set[(j >> op.slots[0] & 1) | (j >> op.slots[1] & 1) << 1] |= 1u << j;
+  }
+  line("{");
+  for (std::uint32_t f = 0; f < 4; ++f) {
+    if (op.factor[f].present) factor_variable(fmt::format("f{}", f), op.factor[f]);
+  }
+  for (std::uint32_t v = 0; v < 4; ++v) {
+    std::string product;
+    for (std::uint32_t f = 0; f < 4; ++f) {
+      if (!op.factor[f].present || (v & f) != f) continue;
+      product = product.empty() ? fmt::format("f{}", f) : fmt::format("mul({},f{})", product, f);
+    }
+    if (product.empty()) continue;
+    line(fmt::format("{{ C g = {};", product));
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if (set[v] >> j & 1) line(fmt::format("{0} = mul({0}, g);", a(j)));
+    }
+    line("}");
+  }
+  line("}");
+}
+
+void KernelText::multiply(const TileOp& op) {
+  const Factor& factor = op.factor[0];
+  if (is_constant(factor)) return multiply_constant(op.set, factor.constant);
+  line("{");
+  factor_variable("g", factor);
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    if (op.set >> j & 1) line(fmt::format("{0} = mul({0}, g);", a(j)));
+  }
+  line("}");
+}
+
+}  // namespace qsim::cuda

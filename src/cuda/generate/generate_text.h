@@ -1,0 +1,135 @@
+// The text of a kernel while it is written: arguments, lines, and one method a kind of operation. Registers are
+// variables a0, a1, ... that uncontrolled swaps merely rename.
+#pragma once
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "cuda/generate/generate.h"
+#include "cuda/program/addresses.h"
+
+namespace qsim::cuda {
+
+class KernelText {
+ public:
+  explicit KernelText(const TileProgram& program) : program_(program) {
+    double_ = program.precision == Precision::kDouble;
+    registers_ = 1u << program.register_bits;
+    amplitude_bytes_ = double_ ? 16 : 8;
+    name_.resize(registers_);
+    deferred_.resize(registers_);
+    reset_names();
+    out_.shared_bytes = amplitude_bytes_ << program.bits;
+  }
+  GeneratedSweep generate();
+
+ private:
+  /// What a register must still be multiplied with, and by which factors of which operations.
+  struct Deferred {
+    std::vector<std::uint32_t> factors;
+    Complex value{1};
+  };
+
+  void line(const std::string& text) { body_ += text + '\n'; }
+  std::string int_arg(std::uint64_t value) {
+    out_.ints.push_back(value);
+    return "p.u[" + std::to_string(out_.ints.size() - 1) + "]";
+  }
+  std::string real_arg(double value) {
+    out_.reals.push_back(value);
+    return "p.d[" + std::to_string(out_.reals.size() - 1) + "]";
+  }
+  std::string complex_arg(Complex value) {
+    if (out_.reals.size() % 2 != 0) out_.reals.push_back(0);  // both parts are loaded at once
+    const std::string re = real_arg(value.real());
+    return "mk(" + re + "," + real_arg(value.imag()) + ")";
+  }
+  void reset_names() { std::iota(name_.begin(), name_.end(), 0u); }
+  std::string a(std::uint32_t j) const { return "a" + std::to_string(name_[j]); }
+  std::uint64_t table_offset(int table) const { return static_cast<std::uint64_t>(table) << program_.thread_bits(); }
+
+  // -- the frame
+  std::string head() const;
+  /// index part of a thread's number, from columns; neighbouring unit columns become one shift.
+  std::string thread_index(const std::vector<Index>& columns);
+  /// Registers' offsets o0, o1, ... as XORs of slot columns.
+  void slot_offsets(const std::vector<Index>& columns);
+  void begin();
+  void load();
+  void start();
+  void guarded(const TileOp& op);
+  void add(const TileOp& op, bool conditional);
+  void store();
+
+  // -- rotations and matrices: generate_matrices.cpp
+  void rotate(const TileOp& op);
+  /// A function that multiplies its `order` arguments by `matrix`, whose entries are e0, e1, ... from the first of its
+  /// own reals on; returns its name. Parts that are exactly 0 are left out.
+  std::string matrix_function(const std::vector<Complex>& matrix, std::size_t order);
+  /// Row r += entry * column c.
+  void add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, bool& empty);
+  void open_threads(const TileOp& op);
+  void matrix(const TileOp& op, std::vector<std::uint8_t> slots);
+  /// Entries of a matrix that is used several times stay in registers where there is room: arithmetic in single
+  /// precision leaves no issue slots for loading them each time, and the compiler would.
+  bool hold_entries(const TileOp& op, std::size_t order);
+  void swap(const TileOp& op, bool conditional);
+  void dense(const TileOp& op);
+
+  // -- phases: generate_phases.cpp
+  /// Text of this thread's entry of a table. Most are products of a lane's and a warp's part: reading those touches few
+  /// lines, so they stay in the first-level cache.
+  std::string table_entry(int table) const;
+  static bool separable(const std::vector<Complex>& table);
+  /// Keeps constant phases aside: those of several operations are one multiplication. Registers that the same factors
+  /// of the same operations meet share a constant, whatever the angles are.
+  void defer(const TileOp& op);
+  void multiply_deferred();
+  void multiply_constant(std::uint32_t set, Complex value);
+  /// Declares variable `name` with the factor's value.
+  void factor_variable(const std::string& name, const Factor& factor);
+  void pair(const TileOp& op);
+  void multiply(const TileOp& op);
+
+  // -- through shared memory: generate_tile.cpp
+  std::string thread_address(const std::vector<Coordinate>& columns) const;
+  std::uint32_t slot_address(const std::vector<Coordinate>& columns, std::uint32_t j) const;
+  /// Bits that a thread's address may have.
+  std::uint32_t address_bits(const std::vector<Coordinate>& columns) const;
+  /// Places of a thread's registers in the tile. What `taken` bits share with a register's is XORed, once for all
+  /// registers that share alike; the rest is a displacement that costs nothing.
+  std::vector<std::string> tile_places(const std::string& address, std::uint32_t taken,
+                                       const std::vector<Coordinate>& slots);
+  void write_tile(const std::vector<std::string>& places, bool own_places, bool within_warp);
+  void regroup(const Regroup& columns);
+  /// Coordinates that number the columns of a dense product: those that are no targets, the first three such that the
+  /// lanes of a fragment meet different banks where that is possible.
+  std::vector<std::uint8_t> column_coordinates(const TileOp& op) const;
+  /// Matrix times tile on tensor cores, 8 columns a warp at a time: a complex product is four real ones. A lane brings
+  /// row lane % 4 of four and column lane / 4, and gets row lane / 4 of eight and columns 2 (lane % 4) and the next.
+  void tensor_matrix(const TileOp& op);
+  /// Where a row of the product lies, from where row 0 does.
+  std::uint32_t row_place(const TileOp& op, const std::vector<Coordinate>& address, std::size_t row) const;
+  void fragments(const TileOp& op, const std::vector<Coordinate>& address, std::size_t order);
+  /// Columns whose controls do not hold stay as they are.
+  void store_fragments(const TileOp& op, const std::vector<Coordinate>& address,
+                       const std::vector<std::uint8_t>& columns, std::size_t warp_bits);
+  /// Each thread makes its own amplitudes from the group's in shared memory, all of its registers at once.
+  void wide_matrix(const TileOp& op);
+  void assign_where_controlled(const TileOp& op, std::uint32_t j);
+
+  const TileProgram& program_;
+  const Epoch* epoch_ = nullptr;
+  GeneratedSweep out_;
+  std::vector<Deferred> deferred_;
+  std::size_t deferred_count_ = 0;
+  std::string functions_, body_;
+  std::vector<std::string> entries_;  // arguments of the latest matrix function
+  std::vector<std::uint32_t> name_;   // variable that holds each register
+  bool double_ = true, tile_read_ = false, others_read_ = false;
+  std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
+  std::size_t function_count_ = 0, dense_used_ = 0;
+};
+
+}  // namespace qsim::cuda

@@ -1,0 +1,486 @@
+// Sweep operations to items: 2x2 unitaries become a scaled rotation between phases, parities and negated controls
+// become plain terms, uncontrolled flips move to the end of the sweep.
+#include "cuda/program/items.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "base/bits.h"
+#include "cuda/generate/canonical.h"
+#include "qsim/error.h"
+
+namespace qsim::cuda {
+namespace {
+
+constexpr double kTiny = 1e-15;
+// Scaled forms grow the amplitudes; single precision would overflow past this.
+constexpr double kSmallestScale = 0x1p-60;
+
+/// U = scale diag(1, post) form diag(1, pre).
+struct Gauge {
+  Rotation rotation;
+  double tangent;
+  Complex scale, pre, post;
+  int phases() const { return (std::abs(pre - 1.0) > kTiny ? 2 : 0) + (std::abs(post - 1.0) > kTiny ? 1 : 0); }
+};
+
+bool is_unitary(const std::vector<Complex>& m) {
+  const double a = std::norm(m[0]) + std::norm(m[2]), b = std::norm(m[1]) + std::norm(m[3]);
+  const Complex dot = std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3];
+  return std::abs(a - 1) < 1e-14 && std::abs(b - 1) < 1e-14 && std::abs(dot) < 1e-14;
+}
+
+Complex unit(Complex z) { return z / std::abs(z); }
+
+/// The form with the fewest phases beside it; of those, the one that needs none before it.
+Gauge find_gauge(const std::vector<Complex>& m) {
+  const double c = std::abs(m[0]), s = std::abs(m[2]);
+  const Complex i(0, 1);
+  Complex p0(1), p1(1), q(1);
+  if (c >= s) {
+    p0 = unit(m[0]);
+    p1 = s > kTiny ? unit(m[2]) : unit(m[3]);
+    q = s > kTiny ? unit(m[3]) / p1 : Complex(1);
+  } else {
+    p1 = unit(m[2]);
+    p0 = c > kTiny ? unit(m[0]) : unit(m[1]);
+    q = -unit(m[1]) / p0;
+  }
+  const Complex post = p1 / p0;
+  struct Candidate {
+    Rotation direct, swapped;
+    double sign;
+    Complex pre, post;
+  };
+  const Candidate candidates[] = {
+      {Rotation::kReal, Rotation::kRealSwap, 1, q, post},
+      {Rotation::kReal, Rotation::kRealSwap, -1, -q, -post},
+      {Rotation::kRealMinus, Rotation::kRealSwapMinus, 1, -q, post},
+      {Rotation::kRealMinus, Rotation::kRealSwapMinus, -1, q, -post},
+      {Rotation::kImaginary, Rotation::kImaginarySwap, 1, -i * q, i * post},
+      {Rotation::kImaginary, Rotation::kImaginarySwap, -1, i * q, -i * post},
+  };
+  const Candidate* best = nullptr;
+  Gauge gauge{};
+  for (const Candidate& candidate : candidates) {
+    Gauge trial{};
+    trial.pre = candidate.pre;
+    trial.post = candidate.post;
+    if (c >= s) {
+      trial.rotation = candidate.direct;
+      trial.tangent = candidate.sign * s / c;
+      trial.scale = p0 * c;
+    } else {
+      trial.rotation = candidate.swapped;
+      trial.tangent = candidate.sign * c / s;
+      trial.scale = candidate.sign * p0 * s;
+    }
+    if (best == nullptr || trial.phases() < gauge.phases()) {
+      best = &candidate;
+      gauge = trial;
+    }
+  }
+  return gauge;
+}
+
+class ItemMaker {
+ public:
+  ItemMaker(const Sweep& sweep, const std::vector<int>& coordinate_of) : sweep_(sweep), coordinate_of_(coordinate_of) {}
+
+  ItemList make(bool canonical) {
+    read_operations();
+    absorb();
+    if (canonical) decompose();
+    return std::move(list_);
+  }
+
+ private:
+  void read_operations() {
+    for (const PlanOp& op : sweep_.ops) {
+      switch (op.form) {
+        case Form::kPhases:
+          for (std::uint32_t t = 0; t < op.data_count; ++t) add_phase(op, sweep_.phases[op.data_begin + t]);
+          break;
+        case Form::kFlip:
+          add_flip(op);
+          break;
+        case Form::kMatrix:
+          add_matrix(op);
+          break;
+      }
+    }
+    for_each_bit(frame_, [&](unsigned bit) { list_.frame |= 1u << coordinate(bit); });
+  }
+
+  /// A dense block of two or three targets that is done everywhere.
+  static bool is_block(const Item& item) {
+    return item.kind == Item::Kind::kMatrix && (item.targets.size() == 2 || item.targets.size() == 3) &&
+           item.control_mask == 0 && item.guard.always();
+  }
+
+  /// What a block can take in for nothing: it acts within the block's targets alone.
+  static bool fits(const Item& item, const Item& block) {
+    if (((item.moves | item.looks) & ~block.moves) != 0) return false;
+    if (item.kind == Item::Kind::kTerm) return item.term.tile_mask == 0 && item.term.tile_parity == 0;
+    if (item.kind == Item::Kind::kRotate) return true;
+    return item.kind == Item::Kind::kMatrix && item.targets.size() == 1 && item.control_mask == 0 &&
+           item.guard.always();
+  }
+
+  /// Moves what fits next to a block into its matrix: later items to its left, earlier ones to its right.
+  void absorb() {
+    std::vector<Item>& items = list_.items;
+    std::vector<bool> gone(items.size(), false);
+    for (std::size_t b = 0; b < items.size(); ++b) {
+      if (!is_block(items[b])) continue;
+      Coordinate moved = 0, looked = 0;  // by what stays between the block and the item
+      const auto free = [&](const Item& item) {
+        return (item.moves & (moved | looked)) == 0 && (item.looks & moved) == 0;
+      };
+      const auto visit = [&](std::size_t i, bool after) {
+        if (gone[i]) return;
+        if (fits(items[i], items[b]) && free(items[i])) {
+          take_in(items[b], items[i], after);
+          gone[i] = true;
+          return;
+        }
+        moved |= items[i].moves;
+        looked |= items[i].looks;
+      };
+      for (std::size_t i = b + 1; i < items.size() && (items[b].moves & ~moved) != 0; ++i) visit(i, true);
+      moved = looked = 0;
+      for (std::size_t i = b; i-- > 0 && (items[b].moves & ~moved) != 0;) visit(i, false);
+    }
+    std::vector<Item> kept;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!gone[i]) kept.push_back(std::move(items[i]));
+    }
+    items = std::move(kept);
+  }
+
+  /// Entry of the item's operator between coordinates r and c of the block's targets.
+  static Complex entry(const Item& item, const Item& block, std::size_t r, std::size_t c) {
+    const auto spread = [&](std::size_t value) {
+      Coordinate v = 0;
+      for (std::size_t t = 0; t < block.targets.size(); ++t)
+        v |= static_cast<Coordinate>(value >> t & 1) << block.targets[t];
+      return v;
+    };
+    const Coordinate row = spread(r), column = spread(c);
+    if (((row ^ column) & ~item.moves) != 0) return 0;
+    if (item.kind == Item::Kind::kTerm) {
+      const Term& term = item.term;
+      const bool holds = (row & term.mask) == term.value && (!term.has_parity || odd_parity(row & term.parity));
+      return holds ? std::polar(1.0, term.angle) : Complex(1);
+    }
+    const unsigned target = item.targets[0];
+    const std::size_t at = (row >> target & 1) * 2 + (column >> target & 1);
+    if (item.kind == Item::Kind::kMatrix) return item.matrix[at];
+    return rotation_matrix(item.rotation, item.tangent)[at];
+  }
+
+  static std::array<Complex, 4> rotation_matrix(Rotation rotation, double t) {
+    const Complex i(0, 1);
+    switch (rotation) {
+      case Rotation::kNone:
+        return {1, 0, 0, 1};
+      case Rotation::kReal:
+        return {1, -t, t, 1};
+      case Rotation::kRealMinus:
+        return {1, t, t, -1};
+      case Rotation::kImaginary:
+        return {1, -i * t, -i * t, 1};
+      case Rotation::kRealSwap:
+        return {t, -1, 1, t};
+      case Rotation::kRealSwapMinus:
+        return {t, 1, 1, -t};
+      case Rotation::kImaginarySwap:
+        return {t, -i, -i, t};
+    }
+    throw Error("unknown rotation");
+  }
+
+  static void take_in(Item& block, const Item& item, bool after) {
+    const std::size_t order = std::size_t{1} << block.targets.size();
+    const std::vector<Complex> old = block.matrix;
+    for (std::size_t r = 0; r < order; ++r) {
+      for (std::size_t c = 0; c < order; ++c) {
+        Complex sum = 0;
+        for (std::size_t k = 0; k < order; ++k) {
+          sum += after ? entry(item, block, r, k) * old[k * order + c] : old[r * order + k] * entry(item, block, k, c);
+        }
+        block.matrix[r * order + c] = sum;
+      }
+    }
+  }
+
+  /// Blocks whose targets both go on into another block become rotations, phases and a sparse matrix; the other block
+  /// takes in the local factors to their left.
+  void decompose() {
+    std::vector<Item> items;
+    items.swap(list_.items);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      Item& item = items[i];
+      if (is_pair_block(item)) {
+        for (const std::uint8_t target : item.targets) {
+          if (waiting_[target]) take_in(item, *waiting_[target], false);
+          waiting_[target].reset();
+        }
+        if (goes_on(items, i, item.targets[0]) && goes_on(items, i, item.targets[1])) {
+          if (const std::optional<Canonical> parts = canonical_form(item.matrix)) {
+            add_canonical(item, *parts);
+            continue;
+          }
+        }
+      }
+      list_.items.push_back(std::move(item));
+    }
+  }
+
+  static bool is_pair_block(const Item& item) { return is_block(item) && item.targets.size() == 2; }
+
+  /// Whether what comes after item i on the coordinate is a block.
+  static bool goes_on(const std::vector<Item>& items, std::size_t i, std::uint8_t coordinate) {
+    while (++i < items.size()) {
+      if (((items[i].moves | items[i].looks) >> coordinate & 1) != 0) return is_pair_block(items[i]);
+    }
+    return false;
+  }
+
+  static Item local_item(std::uint8_t target, const Local& matrix) {
+    Item item;
+    item.kind = Item::Kind::kMatrix;
+    item.targets = {target};
+    item.moves = 1u << target;
+    item.matrix.assign(matrix.begin(), matrix.end());
+    return item;
+  }
+
+  void add_canonical(const Item& block, const Canonical& parts) {
+    for (std::size_t b = 0; b < 2; ++b) {
+      add_rotation(local_item(block.targets[b], parts.right[b]));
+      waiting_[block.targets[b]] = local_item(block.targets[b], parts.left[b]);
+    }
+    list_.scale *= parts.scale * std::polar(1.0, parts.z);
+    add_odd_phase(block.targets[0], block.targets[1], -2 * parts.z);
+    // Rows 0 and 3 are [c0, i s0; i s0, c0], rows 1 and 2 [c1, i s1; i s1, c1]; the larger cosine is divided out.
+    const double minus = parts.x - parts.y, plus = parts.x + parts.y;
+    const double divisor = std::max(std::cos(minus), std::cos(plus));
+    const auto cleaned = [&](double value) { return std::abs(value) < kTiny ? 0.0 : value / divisor; };
+    const double c[2] = {cleaned(std::cos(minus)), cleaned(std::cos(plus))};
+    const double s[2] = {cleaned(std::sin(minus)), cleaned(std::sin(plus))};
+    list_.scale *= divisor;
+    if (c[0] == 1 && c[1] == 1 && s[0] == 0 && s[1] == 0) return;
+    Item item;
+    item.kind = Item::Kind::kMatrix;
+    item.targets = block.targets;
+    item.moves = block.moves;
+    item.matrix.assign(16, 0);
+    for (std::size_t r = 0; r < 4; ++r) {
+      const std::size_t pair = r == 0 || r == 3 ? 0 : 1;
+      item.matrix[r * 4 + r] = c[pair];
+      item.matrix[r * 4 + (3 - r)] = Complex(0, s[pair]);
+    }
+    if (std::abs(list_.scale) < kSmallestScale) {
+      for (Complex& entry : item.matrix) entry *= list_.scale;
+      list_.scale = 1;
+    }
+    list_.items.push_back(std::move(item));
+  }
+
+  /// exp(i angle) where the two coordinates differ.
+  void add_odd_phase(unsigned a, unsigned b, double angle) {
+    if (std::abs(angle) < kTiny) return;
+    add_bit_phase(a, std::polar(1.0, angle));
+    add_bit_phase(b, std::polar(1.0, angle));
+    Item item;
+    item.kind = Item::Kind::kTerm;
+    item.term.mask = item.term.value = item.looks = 1u << a | 1u << b;
+    item.term.angle = -2 * angle;
+    list_.items.push_back(std::move(item));
+  }
+
+  unsigned coordinate(unsigned bit) const {
+    const int found = bit < coordinate_of_.size() ? coordinate_of_[bit] : -1;
+    if (found < 0) throw Error("sweep acts on bit " + std::to_string(bit) + ", which is not active");
+    return static_cast<unsigned>(found);
+  }
+
+  /// Splits a mask over index bits into its coordinates and its bits outside the tile.
+  void split(Index mask, Coordinate& inside, Index& outside) const {
+    inside = 0;
+    outside = 0;
+    for_each_bit(mask, [&](unsigned bit) {
+      if (bit < coordinate_of_.size() && coordinate_of_[bit] >= 0)
+        inside |= 1u << coordinate_of_[bit];
+      else
+        outside |= bit_mask(bit);
+    });
+  }
+
+  void add_phase(const PlanOp& op, const PhaseTerm& term) {
+    const Index control_value = op.control_value ^ (frame_ & op.control_mask);
+    if (term.parity) {
+      double angle = term.angle;
+      if (odd_parity(term.mask & frame_)) {
+        add_term(op.control_mask, control_value, 0, angle);
+        angle = -angle;
+      }
+      add_parity(op.control_mask, control_value, term.mask, angle);
+      return;
+    }
+    // A control that asks for 0 where the term asks for 1 (both before the frame) never holds.
+    const Index both = op.control_mask & term.mask;
+    if ((op.control_value & both) != both) return;
+    const Index value = control_value | (term.mask & ~frame_);
+    add_term(op.control_mask | term.mask, value & (op.control_mask | term.mask), 0, term.angle);
+  }
+
+  void add_parity(Index mask, Index value, Index parity, double angle) {
+    if (odd_parity(parity & mask & value)) {
+      add_term(mask, value, 0, angle);
+      angle = -angle;
+    }
+    parity &= ~mask;
+    const Index low = parity & (~parity + 1), rest = parity ^ low;
+    switch (count_bits(parity)) {
+      case 0:
+        return;
+      case 1:
+        return add_term(mask | low, value | low, 0, angle);
+      case 2:
+        add_term(mask | low, value | low, 0, angle);
+        add_term(mask | rest, value | rest, 0, angle);
+        return add_term(mask | parity, value | parity, 0, -2 * angle);
+      default:
+        return add_term(mask, value, parity, angle);
+    }
+  }
+
+  void add_term(Index mask, Index value, Index parity, double angle) {
+    if (angle == 0) return;
+    const Index zeros = mask & ~value;
+    if (zeros != 0 && parity == 0 && count_bits(zeros) <= 3) {
+      const Index bit = zeros & (~zeros + 1);
+      add_term(mask ^ bit, value, 0, angle);
+      add_term(mask, value | bit, 0, -angle);
+      return;
+    }
+    if (mask == 0 && parity == 0) {
+      list_.scale *= std::polar(1.0, angle);
+      return;
+    }
+    Item item;
+    item.kind = Item::Kind::kTerm;
+    Term& term = item.term;
+    Index outside_value = 0;
+    split(mask, term.mask, term.tile_mask);
+    split(value, term.value, outside_value);
+    term.tile_value = outside_value;
+    split(parity, term.parity, term.tile_parity);
+    term.has_parity = parity != 0;
+    term.angle = angle;
+    item.looks = term.mask | term.parity;
+    list_.items.push_back(std::move(item));
+  }
+
+  void set_controls(Item& item, const PlanOp& op) const {
+    const Index value = op.control_value ^ (frame_ & op.control_mask);
+    split(op.control_mask, item.control_mask, item.guard.mask);
+    split(value, item.control_value, item.guard.value);
+    item.looks = item.control_mask;
+  }
+
+  void add_flip(const PlanOp& op) {
+    if (op.control_mask == 0) {
+      (void)coordinate(op.targets[0]);
+      frame_ ^= bit_mask(op.targets[0]);
+      return;
+    }
+    Item item;
+    item.kind = Item::Kind::kFlip;
+    set_controls(item, op);
+    item.targets = {static_cast<std::uint8_t>(coordinate(op.targets[0]))};
+    item.moves = 1u << item.targets[0];
+    list_.items.push_back(std::move(item));
+  }
+
+  void add_matrix(const PlanOp& op) {
+    Item item;
+    item.kind = Item::Kind::kMatrix;
+    set_controls(item, op);
+    std::size_t flipped = 0;
+    for (std::size_t t = 0; t < op.target_count; ++t) {
+      item.targets.push_back(static_cast<std::uint8_t>(coordinate(op.targets[t])));
+      item.moves |= 1u << item.targets[t];
+      if (test_bit(frame_, op.targets[t])) flipped |= std::size_t{1} << t;
+    }
+    const std::size_t order = std::size_t{1} << op.target_count;
+    item.matrix.resize(order * order);
+    for (std::size_t r = 0; r < order; ++r) {
+      for (std::size_t c = 0; c < order; ++c) {
+        item.matrix[r * order + c] = sweep_.matrices[op.data_begin + (r ^ flipped) * order + (c ^ flipped)];
+      }
+    }
+    if (op.target_count == 1 && op.control_mask == 0 && is_unitary(item.matrix)) return add_rotation(std::move(item));
+    list_.items.push_back(std::move(item));
+  }
+
+  void add_rotation(Item item) {
+    if (std::abs(list_.scale) < kSmallestScale) {
+      for (Complex& entry : item.matrix) entry *= list_.scale;
+      list_.scale = 1;
+      list_.items.push_back(std::move(item));
+      return;
+    }
+    const Gauge gauge = find_gauge(item.matrix);
+    list_.scale *= gauge.scale;
+    const unsigned target = item.targets[0];
+    add_bit_phase(target, gauge.pre);
+    if (gauge.tangent != 0 || gauge.rotation >= Rotation::kRealSwap || gauge.rotation == Rotation::kRealMinus) {
+      item.kind = Item::Kind::kRotate;
+      item.rotation = gauge.rotation;
+      item.tangent = gauge.tangent;
+      item.matrix.clear();
+      list_.items.push_back(std::move(item));
+    }
+    add_bit_phase(target, gauge.post);
+  }
+
+  void add_bit_phase(unsigned coordinate, Complex factor) {
+    if (std::abs(factor - 1.0) <= kTiny) return;
+    Item item;
+    item.kind = Item::Kind::kTerm;
+    item.term.mask = item.term.value = item.looks = 1u << coordinate;
+    item.term.angle = std::arg(factor);
+    list_.items.push_back(std::move(item));
+  }
+
+  const Sweep& sweep_;
+  const std::vector<int>& coordinate_of_;
+  ItemList list_;
+  Index frame_ = 0;                                        // index bits flipped so far, to be flipped at the end
+  std::array<std::optional<Item>, kMaxTileBits> waiting_;  // local factors that no block has taken in yet
+};
+
+}  // namespace
+
+bool Item::foldable() const {
+  if (kind != Kind::kFlip) return false;
+  const unsigned controls = count_bits(control_mask);
+  return controls == 0 || (controls == 1 && guard.always());
+}
+
+bool commute(const Item& a, const Item& b) {
+  if ((a.moves & b.looks) != 0 || (b.moves & a.looks) != 0) return false;
+  return (a.moves & b.moves) == 0 || (a.kind == Item::Kind::kFlip && b.kind == Item::Kind::kFlip);
+}
+
+ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, bool canonical) {
+  return ItemMaker(sweep, coordinate_of).make(canonical);
+}
+
+}  // namespace qsim::cuda

@@ -1,0 +1,50 @@
+// A sweep's operations as atoms that can be reordered: rotations, matrices, flips and phase terms over coordinates.
+#pragma once
+
+#include <vector>
+
+#include "cuda/program/tile_program.h"
+
+namespace qsim::cuda {
+
+/// A phase: exp(i angle) where (v & mask) == value, (base & tile_mask) == tile_value and, if `has_parity`, the parity
+/// of (v & parity) and (base & tile_parity) together is odd.
+struct Term {
+  Coordinate mask = 0, value = 0, parity = 0;
+  Index tile_mask = 0, tile_value = 0, tile_parity = 0;
+  bool has_parity = false;
+  double angle = 0;
+  /// An AND of ones only: the kind that merges best.
+  bool plain() const { return !has_parity && value == mask && tile_value == tile_mask; }
+};
+
+struct Item {
+  enum class Kind : std::uint8_t { kRotate, kMatrix, kFlip, kTerm } kind = Kind::kTerm;
+  Coordinate moves = 0;  // coordinates it changes
+  Coordinate looks = 0;  // coordinates it is diagonal on
+  std::vector<std::uint8_t> targets;
+  Coordinate control_mask = 0, control_value = 0;
+  TileGuard guard;
+  Rotation rotation = Rotation::kNone;
+  double tangent = 0;
+  std::vector<Complex> matrix;
+  Term term;
+
+  /// A flip that is an affine map of coordinates.
+  bool foldable() const;
+};
+
+/// True when a and b may change places.
+bool commute(const Item& a, const Item& b);
+
+struct ItemList {
+  std::vector<Item> items;
+  Complex scale{1, 0};   // what every amplitude must still be multiplied with
+  Coordinate frame = 0;  // coordinates flipped at the very end
+};
+
+/// `coordinate_of[bit]`: the coordinate of a local index bit, or -1 outside the tile. With `canonical`, dense blocks of
+/// two targets become single-qubit rotations around their canonical parts.
+ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, bool canonical);
+
+}  // namespace qsim::cuda

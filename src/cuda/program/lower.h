@@ -1,0 +1,19 @@
+// A specialised sweep as a tile program: geometry, epochs, merged phases, folded flips.
+#pragma once
+
+#include "cuda/program/tile_program.h"
+
+namespace qsim::cuda {
+
+struct LowerOptions {
+  Precision precision = Precision::kDouble;
+  std::uint32_t local_bits = 0;
+  Index outside = 0;  // bits that must not become part of the tile: a chunk view fixes them
+  int register_bits = 4;
+  int max_bits = 12;       // tiles are filled up to this many bits where there are enough tiles
+  bool canonical = false;  // blocks of two targets may become their canonical form, where that is less work
+};
+
+TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options);
+
+}  // namespace qsim::cuda

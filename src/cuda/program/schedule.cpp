@@ -1,0 +1,296 @@
+// Greedy epochs: the register set that lets the most work be done, again and again. Phase terms wait until something
+// needs them done, so that they merge; flips go to the end of an epoch where they are free.
+#include "cuda/program/schedule.h"
+
+#include <algorithm>
+
+#include "base/bits.h"
+#include "qsim/error.h"
+
+namespace qsim::cuda {
+namespace {
+
+/// What a group of items that stay undone touches; an item that conflicts with it must stay undone too.
+struct Wall {
+  Coordinate moves = 0, flips = 0, looks = 0;
+  void add(const Item& item) {
+    (item.kind == Item::Kind::kFlip ? flips : moves) |= item.moves;
+    looks |= item.looks;
+  }
+  bool stops(const Item& item) const {
+    const Coordinate hard = moves | looks | (item.kind == Item::Kind::kFlip ? 0 : flips);
+    return (item.moves & hard) != 0 || (item.looks & (moves | flips)) != 0;
+  }
+};
+
+class Scheduler {
+ public:
+  Scheduler(const ItemList& list, const ScheduleLimits& limits)
+      : items_(list.items), limits_(limits), done_(list.items.size(), false) {}
+
+  std::vector<EpochPlan> run() {
+    std::vector<EpochPlan> epochs;
+    do {
+      epochs.push_back(make_epoch(choose_registers(epochs.empty())));
+    } while (std::find(done_.begin(), done_.end(), false) != done_.end());
+    return epochs;
+  }
+
+ private:
+  struct Closure {
+    std::vector<std::uint32_t> work, tail;
+    double weight = 0;
+  };
+
+  static double weight_of(const Item& item) {
+    switch (item.kind) {
+      case Item::Kind::kRotate:
+        return 1;
+      case Item::Kind::kFlip:
+        return 0.5;
+      case Item::Kind::kTerm:
+        return 0;
+      case Item::Kind::kMatrix:
+        return item.targets.size() >= 2 ? 5 : 2;
+    }
+    throw Error("unknown item kind");
+  }
+
+  /// What can be done while `reg` is in registers; lists are filled where asked for.
+  double closure(Coordinate reg, Closure* out) const {
+    Wall undone, tail;
+    double weight = 0;
+    for (std::uint32_t i = first_; i < items_.size(); ++i) {
+      if (done_[i]) continue;
+      const Item& item = items_[i];
+      if (undone.stops(item)) {
+        undone.add(item);
+      } else if (item.kind == Item::Kind::kTerm) {
+        if (tail.stops(item)) undone.add(item);
+      } else if (tail.stops(item) && !item.foldable()) {
+        undone.add(item);
+      } else if (item.foldable() && ((item.moves & ~reg) != 0 || tail.stops(item))) {
+        tail.add(item);
+        weight += weight_of(item);
+        if (out != nullptr) out->tail.push_back(i);
+      } else if (item.targets.size() <= 3 && (item.moves & ~reg) != 0) {
+        undone.add(item);
+      } else {
+        weight += weight_of(item);
+        if (out != nullptr) out->work.push_back(i);
+      }
+    }
+    return weight;
+  }
+
+  Coordinate choose_registers(bool first) const {
+    Coordinate usable = limits_.usable;
+    const auto size = static_cast<unsigned>(limits_.register_bits);
+    if (first && count_bits(usable & ~limits_.avoid_first) >= size) usable &= ~limits_.avoid_first;
+    Coordinate reg = 0;
+    while (count_bits(reg) < size) reg |= 1u << best_addition(reg, usable);
+    for (bool improved = true; improved;) improved = improve(reg, usable);
+    return first || closure(reg, nullptr) > 0 ? reg : registers_of_first(reg);
+  }
+
+  /// Registers that let the first undone item be done: what guarantees an end.
+  Coordinate registers_of_first(Coordinate reg) const {
+    for (std::uint32_t i = first_; i < items_.size(); ++i) {
+      if (done_[i] || items_[i].kind == Item::Kind::kTerm) continue;
+      Coordinate chosen = items_[i].moves;
+      for_each_bit(reg & ~chosen, [&](unsigned bit) {
+        if (count_bits(chosen) < static_cast<unsigned>(limits_.register_bits)) chosen |= 1u << bit;
+      });
+      return chosen;
+    }
+    return reg;
+  }
+
+  unsigned best_addition(Coordinate reg, Coordinate usable) const {
+    unsigned best = 0;
+    double best_weight = -1;
+    for_each_bit(usable & ~reg, [&](unsigned bit) {
+      const double weight = closure(reg | 1u << bit, nullptr) + 0.01 * near_weight(bit);
+      // Ties go to high coordinates: the low ones serve the threads' memory accesses.
+      if (weight >= best_weight) {
+        best = bit;
+        best_weight = weight;
+      }
+    });
+    return best;
+  }
+
+  /// How soon something wants `bit` in a register: decides where nothing can be done with one bit more.
+  double near_weight(unsigned bit) const {
+    double weight = 0, value = 1;
+    for (std::uint32_t i = first_; i < items_.size() && value > 0.01; ++i) {
+      if (done_[i] || items_[i].kind == Item::Kind::kTerm) continue;
+      if ((items_[i].moves >> bit & 1) != 0) weight += value;
+      value *= 0.8;
+    }
+    return weight;
+  }
+
+  bool improve(Coordinate& reg, Coordinate usable) const {
+    double best = closure(reg, nullptr);
+    const Coordinate start = reg;
+    for_each_bit(start, [&](unsigned out) {
+      for_each_bit(usable & ~start, [&](unsigned in) {
+        const Coordinate trial = (start & ~(1u << out)) | 1u << in;
+        const double weight = closure(trial, nullptr);
+        if (weight > best + 1e-9) {
+          best = weight;
+          reg = trial;
+        }
+      });
+    });
+    return reg != start;
+  }
+
+  EpochPlan make_epoch(Coordinate reg) {
+    Closure todo;
+    closure(reg, &todo);
+    EpochPlan epoch;
+    epoch.reg = reg;
+    fold_trailing_flips(todo);
+    epoch.folded = todo.tail;
+    place_work(todo.work, epoch);
+    for (const std::uint32_t i : todo.tail) done_[i] = true;
+    flush_terms(reg, todo.tail, epoch);
+    while (first_ < items_.size() && done_[first_]) ++first_;
+    return epoch;
+  }
+
+  /// Moves flips that nothing in the epoch follows from `work` to the front of `tail`.
+  void fold_trailing_flips(Closure& todo) const {
+    Wall later;
+    std::vector<std::uint32_t> keep, fold;
+    for (auto it = todo.work.rbegin(); it != todo.work.rend(); ++it) {
+      const Item& item = items_[*it];
+      if (item.foldable() && !later.stops(item) && !term_follows(*it)) {
+        fold.push_back(*it);
+      } else {
+        later.add(item);
+        keep.push_back(*it);
+      }
+    }
+    todo.work.assign(keep.rbegin(), keep.rend());
+    fold.insert(fold.end(), todo.tail.rbegin(), todo.tail.rend());
+    std::sort(fold.begin(), fold.end());
+    todo.tail = fold;
+  }
+
+  /// True when an undone phase term after `flip` would be kept from this epoch by folding it.
+  bool term_follows(std::uint32_t flip) const {
+    for (std::uint32_t i = flip + 1; i < items_.size(); ++i) {
+      if (!done_[i] && items_[i].kind == Item::Kind::kTerm && !commute(items_[i], items_[flip])) return true;
+    }
+    return false;
+  }
+
+  /// Undone terms that nothing undone before them holds back.
+  std::vector<std::uint32_t> ready_terms() const {
+    std::vector<std::uint32_t> ready;
+    Wall undone;
+    for (std::uint32_t i = first_; i < items_.size(); ++i) {
+      if (done_[i]) continue;
+      if (undone.stops(items_[i])) {
+        undone.add(items_[i]);
+      } else if (items_[i].kind == Item::Kind::kTerm) {
+        ready.push_back(i);
+      } else {
+        undone.add(items_[i]);
+      }
+    }
+    return ready;
+  }
+
+  void place_work(std::vector<std::uint32_t> work, EpochPlan& epoch) {
+    while (!work.empty()) {
+      const std::vector<std::uint32_t> ready = ready_terms();
+      std::vector<bool> is_ready(items_.size(), false), needed(items_.size(), false);
+      for (const std::uint32_t t : ready) is_ready[t] = true;
+      std::vector<std::uint32_t> step, later;
+      Wall before;
+      for (const std::uint32_t i : work) {
+        const bool waits = before.stops(items_[i]) || blocked_by_terms(i, is_ready, needed);
+        (waits ? later : step).push_back(i);
+        before.add(items_[i]);  // a step's items may be done in any order
+      }
+      if (step.empty()) {
+        step = terms_with(epoch.reg, ready, needed);
+        if (step.empty()) throw Error("sweep scheduling found no next step");
+      } else {
+        work = later;
+      }
+      for (const std::uint32_t i : step) done_[i] = true;
+      epoch.steps.push_back(std::move(step));
+    }
+  }
+
+  /// True when an undone term before item i does not commute with it; those that are ready are marked as needed.
+  bool blocked_by_terms(std::uint32_t i, const std::vector<bool>& is_ready, std::vector<bool>& needed) const {
+    bool blocked = false;
+    for (std::uint32_t t = first_; t < i; ++t) {
+      if (done_[t] || items_[t].kind != Item::Kind::kTerm || commute(items_[t], items_[i])) continue;
+      blocked = true;
+      if (is_ready[t]) needed[t] = true;
+    }
+    return blocked;
+  }
+
+  /// The needed terms, and those that merge with them for nothing: same part of the coordinates in registers.
+  std::vector<std::uint32_t> terms_with(Coordinate reg, const std::vector<std::uint32_t>& ready,
+                                        const std::vector<bool>& needed) const {
+    std::vector<Coordinate> parts;
+    for (const std::uint32_t t : ready) {
+      if (needed[t]) parts.push_back(items_[t].term.mask & reg);
+    }
+    std::vector<std::uint32_t> step;
+    for (const std::uint32_t t : ready) {
+      const Term& term = items_[t].term;
+      const bool same = term.plain() && std::find(parts.begin(), parts.end(), term.mask & reg) != parts.end();
+      if (needed[t] || same) step.push_back(t);
+    }
+    return step;
+  }
+
+  /// Terms on coordinates that are in registers now, and those that a folded flip must not overtake; all that are ready
+  /// when nothing else is left. What follows a folded flip that it does not commute with waits for the next epoch.
+  void flush_terms(Coordinate reg, const std::vector<std::uint32_t>& folded, EpochPlan& epoch) {
+    bool only_terms = true;
+    for (std::uint32_t i = first_; i < items_.size(); ++i) {
+      if (!done_[i] && items_[i].kind != Item::Kind::kTerm) only_terms = false;
+    }
+    Wall undone;
+    std::vector<std::uint32_t> step;
+    for (std::uint32_t i = first_; i < items_.size(); ++i) {
+      if (done_[i]) continue;
+      const Item& item = items_[i];
+      bool after = false, before = false;
+      for (const std::uint32_t f : folded) {
+        if (!commute(items_[f], item)) (f < i ? after : before) = true;
+      }
+      if (item.kind != Item::Kind::kTerm || after || undone.stops(item)) {
+        undone.add(item);
+      } else if (only_terms || before || ((item.term.mask | item.term.parity) & reg) != 0) {
+        step.push_back(i);
+      }
+    }
+    for (const std::uint32_t i : step) done_[i] = true;
+    if (!step.empty()) epoch.steps.push_back(std::move(step));
+  }
+
+  const std::vector<Item>& items_;
+  const ScheduleLimits& limits_;
+  std::vector<bool> done_;
+  std::uint32_t first_ = 0;
+};
+
+}  // namespace
+
+std::vector<EpochPlan> schedule(const ItemList& list, const ScheduleLimits& limits) {
+  return Scheduler(list, limits).run();
+}
+
+}  // namespace qsim::cuda

@@ -1,0 +1,26 @@
+// Groups a sweep's items into epochs: which coordinates sit in registers when, and what is done meanwhile.
+#pragma once
+
+#include <vector>
+
+#include "cuda/program/items.h"
+
+namespace qsim::cuda {
+
+/// One epoch's work, as indices into ItemList::items: matrices, rotations, flips and terms in an order that holds, then
+/// the flips that fold into the move to the next epoch.
+struct EpochPlan {
+  Coordinate reg = 0;                             // coordinates in registers
+  std::vector<std::vector<std::uint32_t>> steps;  // each step is all terms, or all non-terms
+  std::vector<std::uint32_t> folded;
+};
+
+struct ScheduleLimits {
+  int bits = 0, register_bits = 4;
+  Coordinate usable = 0;       // coordinates that may be in registers
+  Coordinate avoid_first = 0;  // better not in registers in the first epoch (neighbours in memory)
+};
+
+std::vector<EpochPlan> schedule(const ItemList& list, const ScheduleLimits& limits);
+
+}  // namespace qsim::cuda

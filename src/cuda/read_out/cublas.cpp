@@ -1,0 +1,72 @@
+#include "cuda/read_out/cublas.h"
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "qsim/error.h"
+
+namespace qsim::cuda {
+namespace {
+
+void check_blas(int status, const char* call) {
+  if (status != 0) throw DeviceError("cuBLAS", status, call, "see cublasStatus_t");
+}
+
+// Values of cuBLAS's enumerations.
+constexpr int kUpper = 1, kConjugateTranspose = 2;
+
+/// Null where the library is not in the library path.
+void* load_cublas() {
+  for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
+    if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+template <typename Function>
+Function Cublas::function(const char* name) const {
+  void* const symbol = dlsym(library_, name);
+  if (symbol == nullptr) throw DeviceError(std::string("cuBLAS has no ") + name);
+  return reinterpret_cast<Function>(symbol);
+}
+
+Cublas::Cublas() : library_(load_cublas()) {
+  if (library_ == nullptr) throw DeviceError("cuBLAS (libcublas.so.13 or .12) is not in the library path");
+  check_blas(function<int (*)(void**)>("cublasCreate_v2")(&handle_), "cublasCreate");
+}
+
+Cublas::~Cublas() {
+  if (handle_ == nullptr) return;
+  using Destroy = int (*)(void*);
+  if (void* const destroy = dlsym(library_, "cublasDestroy_v2")) (void)reinterpret_cast<Destroy>(destroy)(handle_);
+}
+
+void Cublas::products_of_columns(const double2* values, std::int64_t rows, std::int64_t columns, double2* products,
+                                 const Stream& stream) const {
+  check_blas(function<int (*)(void*, cudaStream_t)>("cublasSetStream_v2")(handle_, stream.get()), "cublasSetStream");
+  using Zherk = int (*)(void*, int, int, std::int64_t, std::int64_t, const double*, const double2*, std::int64_t,
+                        const double*, double2*, std::int64_t);
+  const double one = 1, zero = 0;
+  check_blas(function<Zherk>("cublasZherk_v2_64")(handle_, kUpper, kConjugateTranspose, columns, rows, &one, values,
+                                                  rows, &zero, products, columns),
+             "cublasZherk");
+}
+
+std::string cublas_version() {
+  void* const library = load_cublas();
+  if (library == nullptr) return {};
+  using GetProperty = int (*)(int, int*);
+  const auto get_property = reinterpret_cast<GetProperty>(dlsym(library, "cublasGetProperty"));
+  std::string version;
+  for (int part = 0; part < 3 && get_property != nullptr; ++part) {  // major, minor, patch
+    int number = 0;
+    check_blas(get_property(part, &number), "cublasGetProperty");
+    version += (part == 0 ? "" : ".") + std::to_string(number);
+  }
+  return version;
+}
+
+}  // namespace qsim::cuda

@@ -1,0 +1,329 @@
+// Slicing and selection around the read-out kernels.
+#include "cuda/read_out/readouts.h"
+
+#include <algorithm>
+#include <string>
+
+#include "comm/gpu/driver.h"
+#include "qsim/error.h"
+
+namespace qsim::cuda {
+namespace {
+
+constexpr std::size_t kAnswerDoubles = 4096;
+constexpr int kKeyBits = 43;  // probability keys are bit patterns of doubles up to 2 without their low 21 bits
+constexpr int kRadixBits = 12;
+constexpr std::size_t kMinCandidates = std::size_t{1} << 16;
+
+BitList bit_list(std::span<const Bit> bits) {
+  BitList list;
+  for (const Bit bit : bits) list.bits[list.count++] = bit;
+  return list;
+}
+
+View device_view(ChunkView view) { return {view.mask, view.value}; }
+
+/// Where a selection stands: keys at or above prefix << shift hold at least `wanted` entries, `total` of them.
+struct Threshold {
+  std::uint64_t lower_bound = 0;
+  std::uint64_t above = 0;  // entries strictly above the last bin
+  std::uint64_t total = 0;
+};
+
+}  // namespace
+
+ReadOuts::ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, cudaStream_t stream)
+    : shard_(shard), stream_(stream) {
+  if (scratch_bytes < kMinScratchBytes) {
+    throw CapacityError("read-outs need " + std::to_string(kMinScratchBytes) +
+                            " bytes of device scratch, the pool has " + std::to_string(scratch_bytes) +
+                            "; raise --max-memory",
+                        kMinScratchBytes, scratch_bytes);
+  }
+  sums_ = reinterpret_cast<double*>(scratch);
+  answer_ = sums_ + kSumScratchDoubles;
+  rest_ = reinterpret_cast<std::byte*>(answer_ + kAnswerDoubles);
+  rest_bytes_ = scratch_bytes - static_cast<std::size_t>(rest_ - scratch);
+}
+
+void ReadOuts::fetch(void* host, const void* device, std::size_t bytes) {
+  check_cuda(cudaGetLastError(), "launch of a read-out kernel");
+  check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync of a read-out");
+  check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize after a read-out");
+}
+
+double ReadOuts::norm() {
+  launch_norm(shard_, answer_, sums_, stream_);
+  double value = 0;
+  fetch(&value, answer_, sizeof value);
+  return value;
+}
+
+void ReadOuts::bit_probabilities(std::span<double> out) {
+  launch_bit_probabilities(shard_, answer_, sums_, stream_);
+  fetch(out.data(), answer_, (shard_.local_bits + 1) * sizeof(double));
+}
+
+template <class Value, class Launch>
+void ReadOuts::sliced_histogram(ChunkView view, std::span<const Bit> bits, std::span<Value> out, Launch launch) {
+  std::vector<Bit> free_bits;
+  Index fixed_entry = 0;  // of listed bits that the view fixes: all other entries are empty
+  for (std::size_t j = 0; j < bits.size(); ++j) {
+    if ((view.mask >> bits[j] & 1) == 0) {
+      free_bits.push_back(bits[j]);
+    } else {
+      fixed_entry |= (view.value >> bits[j] & 1) << j;
+    }
+  }
+  if (free_bits.size() < bits.size()) {
+    std::vector<Value> free_out(std::size_t{1} << free_bits.size());
+    sliced_histogram<Value>(view, free_bits, free_out, launch);
+    std::fill(out.begin(), out.end(), Value{});
+    for (std::size_t entry = 0; entry < free_out.size(); ++entry) {
+      Index place = fixed_entry;
+      std::size_t next = 0;
+      for (std::size_t j = 0; j < bits.size(); ++j) {
+        if ((view.mask >> bits[j] & 1) == 0) place |= static_cast<Index>(entry >> next++ & 1) << j;
+      }
+      out[place] = free_out[entry];
+    }
+    return;
+  }
+  // A slice fixes the list's last bits, so its entries are neighbours in `out`.
+  std::size_t kept = bits.size();
+  BitList list = bit_list(bits);
+  const auto slice_bytes = [&] {
+    return (sizeof(Value) << kept) + histogram_scratch_bytes(shard_, device_view(view), list);
+  };
+  for (; kept > 0; --kept) {
+    list.count = static_cast<std::uint32_t>(kept);
+    for (std::size_t j = kept; j < bits.size(); ++j) view.mask |= Index{1} << bits[j];
+    if (slice_bytes() <= rest_bytes_) break;
+  }
+  list.count = static_cast<std::uint32_t>(kept);
+  const std::size_t entries = std::size_t{1} << kept;
+  auto* device_out = reinterpret_cast<Value*>(rest_);
+  for (std::size_t slice = 0; slice < out.size() / entries; ++slice) {
+    ChunkView part = view;
+    for (std::size_t j = kept; j < bits.size(); ++j)
+      part.value |= static_cast<Index>(slice >> (j - kept) & 1) << bits[j];
+    launch(shard_, device_view(part), list, device_out, rest_ + (sizeof(Value) << kept), stream_);
+    fetch(out.data() + slice * entries, device_out, sizeof(Value) << kept);
+  }
+}
+
+void ReadOuts::histogram(std::span<const Bit> bits, std::span<double> out) {
+  sliced_histogram<double>({}, bits, out, launch_histogram);
+}
+
+void ReadOuts::unit_histogram(ChunkView view, std::span<const Bit> bits, std::span<std::uint64_t> out) {
+  sliced_histogram<std::uint64_t>(view, bits, out, launch_unit_histogram);
+}
+
+std::uint64_t ReadOuts::checksum(const ViewMap& map, std::uint64_t count) {
+  auto* sum = reinterpret_cast<unsigned long long*>(answer_);
+  launch_checksum(shard_, map, count, sum, stream_);
+  std::uint64_t value = 0;
+  fetch(&value, sum, sizeof value);
+  return value;
+}
+
+void ReadOuts::locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
+                      std::span<Index> out) {
+  static_assert(sizeof(UnitDraw) == sizeof(Draw));
+  const std::size_t capacity = rest_bytes_ / (sizeof(Draw) + sizeof(Index));
+  auto* device_draws = reinterpret_cast<Draw*>(rest_);
+  auto* device_out = reinterpret_cast<std::uint64_t*>(device_draws + capacity);
+  for (std::size_t first = 0; first < draws.size(); first += capacity) {
+    const std::size_t count = std::min(capacity, draws.size() - first);
+    check_cuda(
+        cudaMemcpyAsync(device_draws, draws.data() + first, count * sizeof(Draw), cudaMemcpyHostToDevice, stream_),
+        "cudaMemcpyAsync of draws");
+    launch_locate(shard_, bit_list(block_bits), bit_list(order), device_draws, count, device_out, stream_);
+    fetch(out.data() + first, device_out, count * sizeof(Index));
+  }
+}
+
+std::vector<unsigned long long> ReadOuts::radix_counts(const Ranking& ranking, const RadixStep& step) {
+  auto* counts = reinterpret_cast<unsigned long long*>(answer_);
+  launch_radix_count(shard_, ranking, step, counts, stream_);
+  std::vector<unsigned long long> host(std::size_t{1} << step.width);
+  fetch(host.data(), counts, host.size() * sizeof host[0]);
+  return host;
+}
+
+namespace {
+
+/// Where the shard's index bits and the rank's lie in logical indices.
+Ranking ranking_of(const Layout& layout, std::uint32_t local_bits, std::uint32_t rank) {
+  Ranking ranking;
+  const std::vector<Qubit> qubit_at = layout.qubit_at();
+  for (std::size_t bit = 0; bit < qubit_at.size(); ++bit) {
+    const Index logical = Index{1} << qubit_at[bit];
+    ranking.logical_mask |= logical;
+    if (bit < local_bits) {
+      ranking.logical_of[bit] = static_cast<std::uint8_t>(qubit_at[bit]);
+    } else if ((rank >> (bit - local_bits) & 1) != 0) {
+      ranking.rank_logical |= logical;
+    }
+  }
+  return ranking;
+}
+
+/// The first `wanted` by probability, then by logical index; `rank_part` are the index bits of the rank.
+std::vector<IndexProbability> first_of(const std::vector<IndexProbability>& found, const Layout& layout,
+                                       Index rank_part, std::size_t wanted) {
+  struct Entry {
+    std::uint64_t key;
+    Index logical;
+    IndexProbability value;
+  };
+  std::vector<Entry> entries;
+  for (const IndexProbability& one : found) {
+    entries.push_back({probability_key(one.probability), layout.to_logical(one.index | rank_part), one});
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.key != b.key ? a.key > b.key : a.logical < b.logical; });
+  std::vector<IndexProbability> result;
+  for (std::size_t i = 0; i < std::min(wanted, entries.size()); ++i) result.push_back(entries[i].value);
+  return result;
+}
+
+}  // namespace
+
+std::vector<IndexProbability> ReadOuts::top(std::size_t count, const Layout& layout, std::uint32_t rank) {
+  const Index amplitudes = Index{1} << shard_.local_bits;
+  const std::uint64_t wanted = std::min<std::uint64_t>(count, amplitudes);
+  if (wanted == 0) return {};
+  const std::uint64_t entry_bytes = sizeof(std::uint64_t) + sizeof(double);
+  const std::uint64_t capacity = std::max<std::uint64_t>(wanted, std::min<std::uint64_t>(kMinCandidates, amplitudes));
+  if (capacity * entry_bytes + sizeof(std::uint64_t) > rest_bytes_) {
+    throw UnsupportedError("the " + std::to_string(count) +
+                           " most probable outcomes do not fit the device's scratch of " + std::to_string(rest_bytes_) +
+                           " bytes; ask for at most " + std::to_string(rest_bytes_ / entry_bytes - 1));
+  }
+  const Ranking ranking = ranking_of(layout, shard_.local_bits, rank);
+  // Narrows by the next bits, from the top, until what is at or above the bound fits.
+  const auto narrow = [&](RadixStep step, int bits, std::uint64_t above) {
+    Threshold threshold{0, above, above + amplitudes};
+    while (bits > 0 && threshold.total > capacity) {
+      step.width = std::min(kRadixBits, bits);
+      step.shift = bits - step.width;
+      const std::vector<unsigned long long> counts = radix_counts(ranking, step);
+      std::size_t bin = counts.size() - 1;
+      while (bin > 0 && threshold.above + counts[bin] < wanted) threshold.above += counts[bin--];
+      threshold.total = threshold.above + counts[bin];
+      step.prefix = step.prefix << step.width | bin;
+      threshold.lower_bound = step.prefix << step.shift;
+      bits = step.shift;
+    }
+    return threshold;
+  };
+  Threshold by_key = narrow({}, kKeyBits, 0);
+  std::uint64_t last_logical = ~std::uint64_t{0};
+  if (by_key.total > capacity) {  // too many equals: the lowest logical indices among them
+    RadixStep step;
+    step.by_index = true;
+    step.fixed_key = by_key.lower_bound;
+    const Threshold by_index = narrow(step, static_cast<int>(layout.qubit_at().size()), by_key.above);
+    last_logical = ~by_index.lower_bound & ranking.logical_mask;
+  }
+  auto* found = reinterpret_cast<unsigned long long*>(rest_);
+  auto* indices = reinterpret_cast<std::uint64_t*>(rest_) + 1;
+  auto* probabilities = reinterpret_cast<double*>(indices + capacity);
+  launch_collect(shard_, ranking, by_key.lower_bound, last_logical, indices, probabilities, found, capacity, stream_);
+  unsigned long long number = 0;
+  fetch(&number, found, sizeof number);
+  if (number > capacity) throw Error("selection of the most probable outcomes overflowed: " + std::to_string(number));
+  std::vector<std::uint64_t> host_indices(number);
+  std::vector<double> host_probabilities(number);
+  fetch(host_indices.data(), indices, number * sizeof(std::uint64_t));
+  fetch(host_probabilities.data(), probabilities, number * sizeof(double));
+  std::vector<IndexProbability> candidates;
+  for (std::size_t i = 0; i < number; ++i) candidates.push_back({host_indices[i], host_probabilities[i]});
+  return first_of(candidates, layout, static_cast<Index>(rank) << shard_.local_bits, wanted);
+}
+
+template <class Launch>
+void ReadOuts::batched_pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out, Launch launch) {
+  std::size_t first = 0;
+  while (first < z_masks.size()) {
+    const std::size_t room = std::min(z_masks.size() - first, kAnswerDoubles / 2);  // answers of one wait
+    for (std::size_t done = 0; done < room; done += kPauliBatch) {
+      PauliMasks masks;
+      masks.x = x_mask;
+      masks.count = static_cast<int>(std::min<std::size_t>(kPauliBatch, room - done));
+      for (int j = 0; j < masks.count; ++j) masks.z[j] = z_masks[first + done + static_cast<std::size_t>(j)];
+      launch(masks, answer_ + 2 * done);
+    }
+    std::vector<double> host(2 * room);
+    fetch(host.data(), answer_, host.size() * sizeof(double));
+    for (std::size_t j = 0; j < room; ++j) out[first + j] = Complex(host[2 * j], host[2 * j + 1]);
+    first += room;
+  }
+}
+
+void ReadOuts::pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) {
+  batched_pauli_sums(x_mask, z_masks, out, [&](const PauliMasks& masks, double* answer) {
+    launch_pauli_sums(shard_, masks, answer, sums_, stream_);
+  });
+}
+
+void ReadOuts::pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                                std::span<Complex> out) {
+  const std::size_t room = rest_bytes_ / (2 * sizeof(double));  // answers of one wait
+  auto* const answers = reinterpret_cast<double*>(rest_);
+  std::vector<std::size_t> places;  // in `out`, of the answers under way
+  const auto collect = [&] {
+    std::vector<double> host(2 * places.size());
+    if (!places.empty()) fetch(host.data(), answers, host.size() * sizeof(double));
+    for (std::size_t j = 0; j < places.size(); ++j) out[places[j]] = Complex(host[2 * j], host[2 * j + 1]);
+    places.clear();
+  };
+  for (const PauliGroup& group : groups) {
+    for (std::uint32_t done = 0; done < group.count; done += kPauliBatch) {
+      if (places.size() + kPauliBatch > room) collect();
+      PauliMasks masks;
+      masks.x = group.x_mask;
+      masks.count = static_cast<int>(std::min<std::uint32_t>(kPauliBatch, group.count - done));
+      double* const answer = answers + 2 * places.size();
+      for (int j = 0; j < masks.count; ++j) {
+        const std::size_t place = std::size_t{group.begin} + done + static_cast<std::size_t>(j);
+        masks.z[j] = z_masks[place];
+        places.push_back(place);
+      }
+      launch_pauli_sums(shard_, masks, answer, sums_, stream_);
+    }
+  }
+  collect();
+}
+
+void ReadOuts::pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view,
+                                 const std::byte* partners, std::span<Complex> out) {
+  batched_pauli_sums(x_mask, z_masks, out, [&](const PauliMasks& masks, double* answer) {
+    launch_pauli_sums_remote(shard_, device_view(view), partners, masks, answer, sums_, stream_);
+  });
+}
+
+Complex ReadOuts::inner_product(const std::byte* left) {
+  launch_inner_product({left, shard_.local_bits, shard_.double_precision}, shard_, answer_, sums_, stream_);
+  double value[2] = {};
+  fetch(value, answer_, sizeof value);
+  return {value[0], value[1]};
+}
+
+void ReadOuts::read_amplitudes(std::span<const Index> indices, std::span<Complex> out) {
+  const std::size_t capacity = rest_bytes_ / (sizeof(Index) + 2 * sizeof(double));
+  auto* device_indices = reinterpret_cast<std::uint64_t*>(rest_);
+  auto* device_out = reinterpret_cast<double*>(device_indices + capacity);
+  for (std::size_t first = 0; first < indices.size(); first += capacity) {
+    const std::size_t count = std::min(capacity, indices.size() - first);
+    check_cuda(
+        cudaMemcpyAsync(device_indices, indices.data() + first, count * sizeof(Index), cudaMemcpyHostToDevice, stream_),
+        "cudaMemcpyAsync of indices");
+    launch_read_amplitudes(shard_, device_indices, count, device_out, stream_);
+    fetch(out.data() + first, device_out, count * 2 * sizeof(double));
+  }
+}
+
+}  // namespace qsim::cuda

@@ -1,0 +1,33 @@
+// A tile program as the interpreter's words and reals, and the tables it reads from device memory.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "cuda/program/tile_program.h"
+#include "kernels/cuda/sweep.h"
+
+namespace qsim::cuda {
+
+/// Device tables of one program in one piece of bytes; offsets are multiples of 16.
+struct TableBytes {
+  std::vector<std::byte> bytes;
+  std::size_t tables = 0, angles = 0, angle_begin = 0, dense = 0, addresses = 0;
+};
+
+template <class Real>
+struct EncodedSweep {
+  SweepParams<Real> params{};  // without pointers, tile runs and base
+  TableBytes tables;
+};
+
+/// Nothing when the program is too long for constant memory.
+template <class Real>
+std::optional<EncodedSweep<Real>> encode(const TileProgram& program);
+
+/// Sets the tile runs for tiles whose index bits under chunk_mask are chunk_value; returns the number of tiles.
+template <class Real>
+std::uint64_t set_tiles(SweepParams<Real>& params, Index tile_bits, Index chunk_mask, Index chunk_value);
+
+}  // namespace qsim::cuda

@@ -1,0 +1,47 @@
+// Generated kernels on their way: compiled on host threads, kept in memory and on disk.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cuda/run/nvrtc.h"
+
+namespace qsim::cuda {
+
+/// Cubins by source on disk: $QSIM_CACHE_DIR, else $XDG_CACHE_HOME/qsim, else ~/.cache/qsim; "" = no cache. Files are
+/// checksummed and put in place by renaming, so several processes may share it; trouble with it is never an error.
+class KernelCache {
+ public:
+  KernelCache(std::string folder, int architecture, int compiler_version);
+  static std::string default_folder();
+  std::vector<char> read(const std::string& source) const;
+  void write(const std::string& source, const std::vector<char>& cubin) const;
+
+ private:
+  std::string path(const std::string& source) const;
+  std::string folder_, salt_;
+};
+
+class Jit {
+ public:
+  /// DeviceError when NVRTC is not there.
+  Jit(int architecture, std::string cache_folder);
+  ~Jit();
+
+  using Ticket = std::size_t;
+  /// Starts making the kernel of `source` (at once when it is in the cache); the same source gives the same ticket.
+  /// With `cached_only`, nothing is compiled.
+  Ticket request(const std::string& source, std::uint32_t shared_bytes, bool cached_only = false);
+  /// The kernel when it is ready, null while it is not (or when it failed); without `may_load`, only one that find() or
+  /// wait() has given before. Call it on the device's thread.
+  const DriverKernel* find(Ticket ticket, bool may_load = true);
+  /// Waits for the kernel; DeviceError with the compiler's log when it failed.
+  const DriverKernel& wait(Ticket ticket);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace qsim::cuda

@@ -1,0 +1,105 @@
+// dlopen of libnvrtc and libcuda.
+#include "cuda/run/nvrtc.h"
+
+#include <dlfcn.h>
+
+#include "qsim/error.h"
+
+namespace qsim::cuda {
+namespace {
+
+template <class Function>
+void resolve(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) throw DeviceError(std::string("no ") + name + " in the CUDA library that was loaded");
+}
+
+void* open_nvrtc() {
+  // The library stays loaded for the life of the process; handles need no owner.
+  for (const char* const name :
+       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so.13",
+        "/usr/local/cuda/lib64/libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"}) {
+    if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+  }
+  throw DeviceError("libnvrtc cannot be loaded: install the CUDA toolkit's NVRTC, or run with --jit off");
+}
+
+void check_driver(int status, const char* call) {
+  if (status != 0) throw DeviceError("CUDA driver", status, call, "see the CUresult of that number");
+}
+
+}  // namespace
+
+RuntimeCompiler RuntimeCompiler::load() {
+  void* const library = open_nvrtc();
+  RuntimeCompiler compiler;
+  resolve(library, "nvrtcCreateProgram", compiler.create_);
+  resolve(library, "nvrtcCompileProgram", compiler.compile_);
+  resolve(library, "nvrtcGetProgramLogSize", compiler.log_size_);
+  resolve(library, "nvrtcGetProgramLog", compiler.log_);
+  resolve(library, "nvrtcGetCUBINSize", compiler.cubin_size_);
+  resolve(library, "nvrtcGetCUBIN", compiler.cubin_);
+  resolve(library, "nvrtcDestroyProgram", compiler.destroy_);
+  int (*version)(int*, int*) = nullptr;
+  resolve(library, "nvrtcVersion", version);
+  int major = 0, minor = 0;
+  if (version(&major, &minor) != 0) throw DeviceError("nvrtcVersion failed");
+  compiler.version_ = major * 100 + minor;
+  return compiler;
+}
+
+CompiledKernel RuntimeCompiler::compile(const std::string& source, int architecture, bool report) const {
+  CompiledKernel result;
+  Program program = nullptr;
+  if (create_(&program, source.c_str(), "sweep.cu", 0, nullptr, nullptr) != 0) {
+    result.log = "nvrtcCreateProgram failed";
+    return result;
+  }
+  const std::string target = "--gpu-architecture=sm_" + std::to_string(architecture);
+  std::vector<const char*> options = {target.c_str(), "--std=c++17"};
+  if (report) options.push_back("--ptxas-options=-v");
+  const int status = compile_(program, static_cast<int>(options.size()), options.data());
+  std::size_t bytes = 0;
+  if (log_size_(program, &bytes) == 0 && bytes > 1) {
+    result.log.resize(bytes);
+    (void)log_(program, result.log.data());
+  }
+  if (status == 0 && cubin_size_(program, &bytes) == 0) {
+    result.cubin.resize(bytes);
+    if (cubin_(program, result.cubin.data()) != 0) result.cubin.clear();
+  }
+  (void)destroy_(&program);
+  return result;
+}
+
+DriverKernel::DriverKernel(const std::vector<char>& cubin, std::uint32_t shared_bytes) : shared_bytes_(shared_bytes) {
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw DeviceError("no CUDA driver: libcuda.so.1 cannot be loaded");
+  int (*load)(void**, const void*) = nullptr;
+  int (*get)(void**, void*, const char*) = nullptr;
+  int (*set_attribute)(void*, int, int) = nullptr;
+  resolve(library, "cuModuleLoadData", load);
+  resolve(library, "cuModuleGetFunction", get);
+  resolve(library, "cuFuncSetAttribute", set_attribute);
+  resolve(library, "cuModuleUnload", unload_);
+  resolve(library, "cuLaunchKernel", launch_);
+  check_driver(load(&module_, cubin.data()), "cuModuleLoadData");
+  try {
+    check_driver(get(&function_, module_, "sweep"), "cuModuleGetFunction");
+    constexpr int kMaxDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    check_driver(set_attribute(function_, kMaxDynamicSharedBytes, static_cast<int>(shared_bytes)),
+                 "cuFuncSetAttribute");
+  } catch (const Error&) {
+    (void)unload_(module_);
+    throw;
+  }
+}
+
+DriverKernel::~DriverKernel() { (void)unload_(module_); }
+
+void DriverKernel::launch(std::uint32_t blocks, std::uint32_t threads, void* stream, void** arguments) const {
+  check_driver(launch_(function_, blocks, 1, 1, threads, 1, 1, shared_bytes_, stream, arguments, nullptr),
+               "cuLaunchKernel of a sweep");
+}
+
+}  // namespace qsim::cuda

@@ -1,0 +1,340 @@
+// Lowering happens once a sweep (and once more where a chunk view fixes bits that the tile had been filled up with).
+#include "cuda/run/sweep_runner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/bits.h"
+#include "cuda/device.h"
+#include "cuda/generate/generate.h"
+#include "cuda/program/addresses.h"
+#include "cuda/program/lower.h"
+#include "cuda/run/encode.h"
+#include "cuda/run/jit.h"
+#include "qsim/error.h"
+
+namespace qsim::cuda {
+namespace {
+
+constexpr std::size_t kKeptSweeps = 256;  // more are lowered again each time they run
+// From this size on, compiling pays within a few runs (the cache on disk keeps it); smaller sweeps are compiled when
+// they come back often, so that a single short run never waits for a compiler at its end.
+constexpr std::uint32_t kCompileBits = 30;
+constexpr std::uint32_t kCompileUses = 16;
+
+enum class JitMode { kOff, kAuto, kOnly };
+
+JitMode jit_mode(const std::string& text) {
+  if (text == "off") return JitMode::kOff;
+  if (text == "auto") return JitMode::kAuto;
+  if (text == "only") return JitMode::kOnly;
+  throw UsageError("--jit takes auto, off or only, not '" + text + "'");
+}
+
+/// A sweep cut in two that do the same one after the other.
+std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
+  Sweep first = sweep, second = sweep;
+  if (sweep.ops.size() >= 2) {
+    const auto middle = static_cast<std::ptrdiff_t>(sweep.ops.size() / 2);
+    first.ops.erase(first.ops.begin() + middle, first.ops.end());
+    second.ops.erase(second.ops.begin(), second.ops.begin() + middle);
+  } else if (sweep.ops.size() == 1 && sweep.ops[0].form == Form::kPhases && sweep.ops[0].data_count >= 2) {
+    const std::uint32_t half = sweep.ops[0].data_count / 2;
+    first.ops[0].data_count = half;
+    second.ops[0].data_begin += half;
+    second.ops[0].data_count -= half;
+  } else {
+    throw CapacityError("one operation of a sweep needs more device table space than the pool has; raise --max-memory",
+                        0, 0);
+  }
+  first.store = first.active;
+  for (const Birth& birth : sweep.births) second.unborn &= ~bit_mask(birth.bit);
+  second.births.clear();
+  second.reads = true;
+  return {std::move(first), std::move(second)};
+}
+
+template <class Real>
+class Runner final : public SweepRunner {
+ public:
+  explicit Runner(const BackendOptions& options) : mode_(jit_mode(options.jit)) {
+    if (mode_ == JitMode::kOff) return;
+    const DeviceFacts facts = device_facts(options.device_id);
+    try {
+      jit_ = std::make_unique<Jit>(facts.major * 10 + facts.minor, KernelCache::default_folder());
+    } catch (const DeviceError&) {
+      if (mode_ == JitMode::kOnly) throw;  // auto: the interpreter does it all
+    }
+  }
+
+  void set_memory(const SweepMemory& memory) override {
+    memory_ = memory;
+    clear();
+  }
+
+  std::uint32_t prepare(std::span<const Sweep> sweeps, cudaStream_t stream) override {
+    const auto first = static_cast<std::uint32_t>(prepared_.size());
+    for (const Sweep& sweep : sweeps) prepared_.push_back({sweep, {}});
+    std::vector<std::byte> staged;
+    const std::uint64_t start = table_used_;
+    for (std::size_t i = first; i < prepared_.size() && i < kKeptSweeps; ++i) {
+      prepared_[i].variants.push_back(make_variant(prepared_[i].sweep, 0));
+      Variant& variant = prepared_[i].variants.back();
+      if (start + staged.size() + variant.bytes() > memory_.table_bytes) continue;
+      place_tables(variant, start + staged.size());
+      for (const Part& part : variant.parts) append(staged, part.encoded.tables.bytes);
+    }
+    upload(staged.data(), start, staged.size(), stream);
+    table_used_ = start + staged.size();
+    if (mode_ == JitMode::kOnly) wait_for_kernels(first);
+    return first;
+  }
+
+  void expect_chunks(std::uint32_t handle, Index mask, cudaStream_t stream) override {
+    Variant& variant = variant_for(prepared_.at(handle), mask);
+    make_resident(variant, stream);
+    if (mode_ != JitMode::kOnly) return;
+    for (const Part& part : variant.parts) (void)jit_->wait(*part.ticket);
+  }
+
+  void hold_loading(bool held) override { loading_held_ = held; }
+
+  void clear() override {
+    prepared_.clear();
+    table_used_ = 0;
+    ++generation_;
+  }
+
+  void run(std::uint32_t handle, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) override {
+    Prepared& prepared = prepared_.at(handle);
+    Variant& variant = variant_for(prepared, chunk.mask);
+    make_resident(variant, stream);
+    for (std::size_t i = 0; i < variant.parts.size(); ++i) {
+      launch(variant.parts[i], chunk, stream, accumulate_norm && i + 1 == variant.parts.size());
+    }
+    if (handle >= kKeptSweeps) prepared.variants.clear();
+  }
+
+ private:
+  struct Part {
+    EncodedSweep<Real> encoded;
+    Index tile_bits = 0;
+    std::uint64_t table_at = 0;
+    std::uint32_t uses = 0;
+    GeneratedSweep generated;  // its source only until the kernel is asked for
+    std::optional<Jit::Ticket> ticket;
+  };
+  struct Variant {
+    Index inside = 0;  // active index bits: a chunk view must not fix them
+    std::uint64_t generation = 0;
+    std::vector<Part> parts;
+    std::uint64_t bytes() const {
+      std::uint64_t sum = 0;
+      for (const Part& part : parts) sum += padded(part.encoded.tables.bytes.size());
+      return sum;
+    }
+  };
+  struct Prepared {
+    Sweep sweep;
+    std::vector<Variant> variants;
+  };
+
+  static std::uint64_t padded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+  static void append(std::vector<std::byte>& staged, const std::vector<std::byte>& bytes) {
+    staged.insert(staged.end(), bytes.begin(), bytes.end());
+    staged.resize(padded(staged.size()));
+  }
+
+  Variant make_variant(const Sweep& sweep, Index outside) const {
+    Variant variant;
+    add_parts(sweep, outside, variant);
+    return variant;
+  }
+
+  void add_parts(const Sweep& sweep, Index outside, Variant& variant) const {
+    LowerOptions options;
+    options.precision = sizeof(Real) == 8 ? Precision::kDouble : Precision::kSingle;
+    options.local_bits = memory_.local_bits;
+    options.outside = outside;
+    options.register_bits = register_bits(Real{});
+    options.max_bits = register_bits(Real{}) + kMaxThreadBits;
+    const bool compile = jit_ && (mode_ == JitMode::kOnly || memory_.local_bits >= kCompileBits);
+    options.canonical = compile;  // the interpreter does whole blocks faster
+    const TileProgram program = lower_sweep(sweep, options);
+    std::optional<EncodedSweep<Real>> encoded = encode<Real>(program);
+    if (!encoded || padded(encoded->tables.bytes.size()) > memory_.table_bytes) {
+      const auto [first, second] = split_sweep(sweep);
+      add_parts(first, outside, variant);
+      add_parts(second, outside, variant);
+      return;
+    }
+    for (const Bit bit : program.active) {
+      if (bit != kPhantom) variant.inside |= bit_mask(bit);
+    }
+    Part part{std::move(*encoded), program.tile_bits, 0, 0, {}, {}};
+    if (jit_) {
+      part.generated = generate(program);
+      ask_for_kernel(part, !compile);
+    }
+    variant.parts.push_back(std::move(part));
+  }
+
+  void ask_for_kernel(Part& part, bool cached_only) const {
+    part.ticket = jit_->request(part.generated.source, part.generated.shared_bytes, cached_only);
+  }
+
+  void wait_for_kernels(std::uint32_t first) {
+    for (std::size_t i = first; i < prepared_.size(); ++i) {
+      for (const Variant& variant : prepared_[i].variants) {
+        for (const Part& part : variant.parts) (void)jit_->wait(*part.ticket);
+      }
+    }
+  }
+
+  /// The program whose tiles leave `chunk_mask` outside; made when there is none yet.
+  Variant& variant_for(Prepared& prepared, Index chunk_mask) {
+    for (Variant& variant : prepared.variants) {
+      if ((variant.inside & chunk_mask) == 0) return variant;
+    }
+    return prepared.variants.emplace_back(make_variant(prepared.sweep, chunk_mask));
+  }
+
+  void place_tables(Variant& variant, std::uint64_t at) {
+    for (Part& part : variant.parts) {
+      part.table_at = at;
+      at += padded(part.encoded.tables.bytes.size());
+    }
+    variant.generation = generation_;
+  }
+
+  void make_resident(Variant& variant, cudaStream_t stream) {
+    if (variant.generation == generation_) return;
+    const std::uint64_t bytes = variant.bytes();
+    if (table_used_ + bytes > memory_.table_bytes) {
+      // Every table may still be read by a kernel under way; all are forgotten and come back when they are needed.
+      for (const Stream& lane : memory_.lanes) wait_for(lane.get());
+      table_used_ = 0;
+      ++generation_;
+    }
+    if (bytes > memory_.table_bytes) return run_parts_alone(variant);
+    place_tables(variant, table_used_);
+    for (const Part& part : variant.parts) {
+      upload(part.encoded.tables.bytes.data(), part.table_at, part.encoded.tables.bytes.size(), stream);
+    }
+    table_used_ += bytes;
+  }
+
+  /// Parts that fit the table space only one at a time are uploaded by launch().
+  void run_parts_alone(Variant& variant) {
+    for (Part& part : variant.parts) part.table_at = kNotPlaced;
+  }
+
+  void upload(const std::byte* data, std::uint64_t at, std::uint64_t bytes, cudaStream_t stream) {
+    if (bytes == 0) return;
+    wait_for(stream);  // a copy from pageable memory would block in the driver until the stream gets there
+    check(cudaMemcpyAsync(memory_.tables + at, data, bytes, cudaMemcpyHostToDevice, stream),
+          "cudaMemcpyAsync of sweep tables");
+    // Other lanes read the tables too.
+    wait_for(stream);
+  }
+
+  void launch(Part& part, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) {
+    std::uint64_t at = part.table_at;
+    if (at == kNotPlaced) {
+      for (const Stream& lane : memory_.lanes) wait_for(lane.get());
+      at = 0;
+      upload(part.encoded.tables.bytes.data(), 0, part.encoded.tables.bytes.size(), stream);
+      table_used_ = memory_.table_bytes;
+    }
+    NormCell* const norm = accumulate_norm ? memory_.norm : nullptr;
+    if (const DriverKernel* const kernel = kernel_of(part))
+      return launch_generated(part, *kernel, at, chunk, stream, norm);
+    SweepParams<Real>& params = part.encoded.params;
+    const TableBytes& tables = part.encoded.tables;
+    std::byte* const base = memory_.tables + at;
+    params.state = reinterpret_cast<Amplitude<Real>*>(memory_.state);
+    params.tables = reinterpret_cast<const Amplitude<Real>*>(base + tables.tables);
+    params.dense = reinterpret_cast<const Amplitude<Real>*>(base + tables.dense);
+    params.addresses = reinterpret_cast<const std::uint32_t*>(base + tables.addresses);
+    params.angles = reinterpret_cast<const TileAngle*>(base + tables.angles);
+    params.angle_begin = reinterpret_cast<const std::uint32_t*>(base + tables.angle_begin);
+    params.norm = norm;
+    const std::uint64_t tiles = set_tiles(params, part.tile_bits, chunk.mask, chunk.value);
+    check(launch_sweep(params, tiles, stream), "launch of a sweep");
+  }
+
+  const DriverKernel* kernel_of(Part& part) {
+    if (!jit_) return nullptr;
+    if (mode_ == JitMode::kOnly) return &jit_->wait(*part.ticket);
+    // A small sweep that keeps coming back deserves its kernel too.
+    if (++part.uses == kCompileUses) ask_for_kernel(part, false);
+    return jit_->find(*part.ticket, !loading_held_);
+  }
+
+  void launch_generated(Part& part, const DriverKernel& kernel, std::uint64_t at, ChunkView chunk, cudaStream_t stream,
+                        NormCell* norm) {
+    std::vector<std::uint64_t>& ints = part.generated.ints;
+    const Index free = part.tile_bits & ~chunk.mask;
+    const std::vector<BitRun> runs = runs_of(free);
+    if (runs.size() > kGeneratedRuns) throw Error("tile bits are in too many runs");
+    ints[0] = runs.size();
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      ints[1 + 2 * r] = runs[r].shift;
+      ints[2 + 2 * r] = runs[r].mask << runs[r].shift;
+    }
+    const TableBytes& tables = part.encoded.tables;
+    std::byte* const base = memory_.tables + at;
+    const void* const pointers[kGeneratedPointers] = {memory_.state,        base + tables.tables,
+                                                      base + tables.angles, base + tables.angle_begin,
+                                                      base + tables.dense,  norm};
+    arguments_.assign(
+        sizeof pointers + ints.size() * 8 + std::max<std::size_t>(part.generated.reals.size(), 1) * sizeof(Real) + 8,
+        std::byte{0});
+    std::memcpy(arguments_.data(), pointers, sizeof pointers);
+    std::memcpy(arguments_.data() + sizeof pointers, ints.data(), ints.size() * 8);
+    std::byte* real = arguments_.data() + sizeof pointers + ints.size() * 8;
+    for (const double value : part.generated.reals) {
+      const Real narrow = static_cast<Real>(value);
+      std::memcpy(real, &narrow, sizeof narrow);
+      real += sizeof narrow;
+    }
+    const std::uint64_t tiles = bit_mask(count_bits(free));
+    const std::uint32_t threads = 1u << part.encoded.params.thread_bits;
+    constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 30;
+    for (std::uint64_t first = 0; first < tiles; first += kMostBlocks) {
+      std::uint64_t base_index = chunk.value, first_tile = first;
+      void* words[] = {arguments_.data(), &base_index, &first_tile};
+      kernel.launch(static_cast<std::uint32_t>(std::min(tiles - first, kMostBlocks)), threads, stream, words);
+    }
+  }
+
+  /// Waits by asking: a blocking call would keep other ranks' threads from giving this device the copies it waits for.
+  static void wait_for(cudaStream_t stream) {
+    cudaError_t status = cudaStreamQuery(stream);
+    for (; status == cudaErrorNotReady; status = cudaStreamQuery(stream)) std::this_thread::yield();
+    check(status, "cudaStreamQuery while sweep tables are in use");
+  }
+
+  static constexpr std::uint64_t kNotPlaced = ~std::uint64_t{0};
+
+  JitMode mode_;
+  std::unique_ptr<Jit> jit_;
+  bool loading_held_ = false;
+  std::vector<std::byte> arguments_;
+  SweepMemory memory_;
+  std::vector<Prepared> prepared_;
+  std::uint64_t table_used_ = 0, generation_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<SweepRunner> make_sweep_runner(const BackendOptions& options) {
+  if (options.precision == Precision::kDouble) return std::make_unique<Runner<double>>(options);
+  return std::make_unique<Runner<float>>(options);
+}
+
+}  // namespace qsim::cuda

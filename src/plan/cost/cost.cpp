@@ -1,0 +1,115 @@
+// The cost model: memory traffic, arithmetic by form, regroups and links.
+#include "plan/cost/cost.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "plan/lower/matrix_forms.h"
+
+namespace qsim {
+namespace {
+
+std::uint64_t pow2(std::uint32_t exponent) { return std::uint64_t{1} << exponent; }
+
+void count_matrix(const PlanOp& op, const Sweep& sweep, double share, ArithmeticCounts& counts) {
+  if (op.target_count > 1) {
+    counts.matrix_dense[op.target_count] += share;
+    return;
+  }
+  const Complex* m = sweep.matrices.data() + op.data_begin;
+  const bool real = std::all_of(m, m + 4, [](const Complex& entry) { return entry.imag() == 0; });
+  const double size = std::abs(m[0]);
+  const bool even =
+      std::all_of(m, m + 4, [&](const Complex& entry) { return std::abs(std::abs(entry) - size) < 1e-15; });
+  (!real ? counts.matrix1_general : even ? counts.butterfly : counts.matrix1_real) += share;
+}
+
+// Arithmetic of a sweep's operations: nanoseconds a million amplitudes.
+double arithmetic(const ArithmeticCounts& counts, const CostTable& cost) {
+  double total = counts.matrix1_general * cost.matrix1_general + counts.matrix1_real * cost.matrix1_real +
+                 counts.butterfly * cost.butterfly + counts.flip * cost.flip + counts.phases * cost.phases +
+                 counts.phase_term * cost.phase_term + counts.regroup * cost.regroup;
+  for (int t = 2; t <= kMaxMatrixTargets; ++t) total += counts.matrix_dense[t] * cost.matrix_dense[t];
+  return total;
+}
+
+}  // namespace
+
+SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits) {
+  Index births = 0;
+  for (const Birth& birth : sweep.births) births |= pow2(birth.bit);
+  const auto before = local_bits - static_cast<std::uint32_t>(std::popcount(sweep.unborn));
+  const auto after = before + static_cast<std::uint32_t>(std::popcount(births));
+  return {sweep.reads ? pow2(before) : 0, pow2(after)};
+}
+
+std::uint64_t exchanged_amplitudes(const Exchange& exchange, std::uint32_t local_bits) {
+  const std::uint32_t born = local_bits - static_cast<std::uint32_t>(std::popcount(exchange.unborn));
+  return pow2(born) - pow2(born - static_cast<std::uint32_t>(exchange.swaps.size()));
+}
+
+ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bits) {
+  ArithmeticCounts counts;
+  Index held = 0;  // bits in registers since the last regroup
+  for (const PlanOp& op : sweep.ops) {
+    Index targets = 0;
+    for (std::size_t j = 0; j < op.target_count; ++j) targets |= pow2(op.targets[j]);
+    if (static_cast<std::uint32_t>(std::popcount(held | targets)) > register_bits) {
+      ++counts.regroup;
+      held = 0;
+    }
+    held |= targets;
+    switch (op.form) {
+      case Form::kMatrix:
+        // A control inside the tile leaves the other half alone, but the lanes wait; outside it whole tiles are
+        // skipped.
+        count_matrix(op, sweep, op.control_mask == 0 ? 1 : 0.75, counts);
+        break;
+      case Form::kFlip:
+        ++counts.flip;
+        break;
+      case Form::kPhases:
+        ++counts.phases;
+        counts.phase_term += op.data_count;
+        break;
+    }
+  }
+  return counts;
+}
+
+double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
+  const CostTable& cost = machine.cost(precision);
+  const SweepTraffic traffic = sweep_traffic(sweep, local_bits);
+  const auto bytes = static_cast<double>(amplitude_bytes(precision));
+  std::size_t run = 0;  // lowest bits that are active
+  while (run < 3 && run < sweep.active.size() && sweep.active[run] == run) ++run;
+  double memory = static_cast<double>(traffic.amplitudes_written) * bytes / cost.write_bytes_per_second;
+  memory += static_cast<double>(traffic.amplitudes_read) * bytes / cost.read_bytes_per_second;
+  if (local_bits >= 3) memory *= cost.narrow_run_factor[run];
+  const double work = arithmetic(arithmetic_counts(sweep, machine.register_bits), cost) * 1e-15 *
+                      static_cast<double>(traffic.amplitudes_written);
+  const double power = cost.overlap_power;
+  if (memory <= 0 || work <= 0) return cost.sweep_overhead + std::max(memory, work);
+  return cost.sweep_overhead + std::pow(std::pow(memory, power) + std::pow(work, power), 1 / power);
+}
+
+double exchange_seconds(std::uint64_t amplitudes, Precision precision, const Machine& machine) {
+  const CostTable& cost = machine.cost(precision);
+  const auto bytes = static_cast<double>(amplitudes * amplitude_bytes(precision));
+  return cost.exchange_overhead + bytes / cost.link_bytes_per_second;
+}
+
+void predict(Plan& plan, const Machine& machine) {
+  for (Stage& stage : plan.stages) {
+    if (stage.exchange) {
+      const std::uint64_t amplitudes = exchanged_amplitudes(*stage.exchange, plan.local_bits());
+      stage.exchange->predicted_seconds = exchange_seconds(amplitudes, plan.precision, machine);
+    }
+    for (Sweep& sweep : stage.sweeps) {
+      sweep.predicted_seconds = sweep_seconds(sweep, plan.local_bits(), plan.precision, machine);
+    }
+  }
+}
+
+}  // namespace qsim

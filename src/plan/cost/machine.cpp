@@ -1,0 +1,167 @@
+// Machine descriptions as JSON (qsim.machine/1): built in by name, or from a file.
+#include "plan/cost/machine.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+using Json = nlohmann::json;
+
+// Reads keys of one object and complains about those that nobody read.
+class ObjectReader {
+ public:
+  ObjectReader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
+    if (!object.is_object()) throw UsageError(where_ + " is not a JSON object");
+  }
+
+  const Json& get(const std::string& key) {
+    const auto found = object_.find(key);
+    if (found == object_.end()) throw UsageError(where_ + ": key \"" + key + "\" is missing");
+    ++read_;
+    return *found;
+  }
+  double number(const std::string& key, bool positive) {
+    const Json& value = get(key);
+    if (!value.is_number() || value.get<double>() < 0 || (positive && value.get<double>() == 0)) {
+      throw UsageError(where_ + ": key \"" + key + "\" must be a " + (positive ? "positive" : "non-negative") +
+                       " number");
+    }
+    return value.get<double>();
+  }
+  template <typename Integer>
+  void integer(const std::string& key, Integer least, Integer most, Integer& out) {
+    const Json& value = get(key);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least || value.get<std::uint64_t>() > most) {
+      throw UsageError(where_ + ": key \"" + key + "\" must be an integer from " + std::to_string(least) + " to " +
+                       std::to_string(most));
+    }
+    out = value.get<Integer>();
+  }
+  std::string text(const std::string& key) {
+    const Json& value = get(key);
+    if (!value.is_string()) throw UsageError(where_ + ": key \"" + key + "\" must be a string");
+    return value.get<std::string>();
+  }
+  void numbers(const std::string& key, double* out, std::size_t count) {
+    const Json& value = get(key);
+    bool good = value.is_array() && value.size() == count;
+    for (std::size_t i = 0; good && i < count; ++i) {
+      good = value[i].is_number() && value[i].get<double>() >= 0;
+      if (good) out[i] = value[i].get<double>();
+    }
+    if (!good) {
+      throw UsageError(where_ + ": key \"" + key + "\" must be " + std::to_string(count) + " non-negative numbers");
+    }
+  }
+  // Call after all keys have been read.
+  void finish(std::initializer_list<const char*> known) const {
+    if (object_.size() == read_) return;
+    for (const auto& [key, value] : object_.items()) {
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        throw UsageError(where_ + ": unknown key \"" + key + "\"");
+      }
+    }
+  }
+
+ private:
+  const Json& object_;
+  std::string where_;
+  std::size_t read_ = 0;
+};
+
+CostTable parse_costs(const Json& json, const std::string& where) {
+  ObjectReader reader(json, where);
+  CostTable cost;
+  cost.sweep_overhead = reader.number("sweep_overhead_s", false);
+  cost.read_bytes_per_second = reader.number("read_bytes_per_s", true);
+  cost.write_bytes_per_second = reader.number("write_bytes_per_s", true);
+  reader.numbers("narrow_run_factor", cost.narrow_run_factor, 4);
+  cost.overlap_power = reader.number("overlap_power", true);
+  cost.matrix1_general = reader.number("matrix1_general", false);
+  cost.matrix1_real = reader.number("matrix1_real", false);
+  cost.butterfly = reader.number("butterfly", false);
+  cost.flip = reader.number("flip", false);
+  cost.phases = reader.number("phases", false);
+  cost.phase_term = reader.number("phase_term", false);
+  cost.regroup = reader.number("regroup", false);
+  reader.numbers("matrix_dense", cost.matrix_dense, kMaxMatrixTargets + 1);
+  cost.link_bytes_per_second = reader.number("link_bytes_per_s", true);
+  cost.exchange_overhead = reader.number("exchange_overhead_s", false);
+  reader.finish({"sweep_overhead_s", "read_bytes_per_s", "write_bytes_per_s", "narrow_run_factor", "overlap_power",
+                 "matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
+                 "matrix_dense", "link_bytes_per_s", "exchange_overhead_s"});
+  return cost;
+}
+
+BackendKind parse_kind(const std::string& text, const std::string& where) {
+  if (text == "cpu") return BackendKind::kCpu;
+  if (text == "cuda") return BackendKind::kCuda;
+  if (text == "null") return BackendKind::kNull;
+  throw UsageError(where + ": key \"kind\" is \"" + text + "\"; known are cpu, cuda, null");
+}
+
+}  // namespace
+
+namespace detail {
+
+Machine parse_machine(std::string_view text, const std::string& source) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw UsageError(source + " is not valid JSON");
+  ObjectReader reader(json, source);
+  if (reader.text("schema") != "qsim.machine/1") {
+    throw UsageError(source + ": schema is \"" + reader.text("schema") + "\", not \"qsim.machine/1\"");
+  }
+  Machine machine;
+  machine.name = reader.text("name");
+  machine.kind = parse_kind(reader.text("kind"), source);
+  reader.integer<std::uint64_t>("memory_bytes_per_rank", 0, 1ull << 60, machine.memory_bytes_per_rank);
+  reader.integer<std::uint32_t>("max_tile_bits", 1, 30, machine.max_tile_bits);
+  reader.integer<std::uint32_t>("min_tile_bits", 0, machine.max_tile_bits, machine.min_tile_bits);
+  reader.integer<std::uint32_t>("low_bits", 0, machine.max_tile_bits, machine.low_bits);
+  reader.integer<std::uint32_t>("register_bits", 1, 30, machine.register_bits);
+  reader.integer<std::uint32_t>("threads", 1, 1u << 20, machine.threads);
+  reader.integer<std::uint64_t>("chunk_bytes", 32, 1ull << 40, machine.chunk_bytes);
+  reader.integer<std::uint32_t>("chunk_slots", 1, 1u << 16, machine.chunk_slots);
+  ObjectReader costs(reader.get("cost"), source + ", cost");
+  machine.cost_single = parse_costs(costs.get("single"), source + ", cost.single");
+  machine.cost_double = parse_costs(costs.get("double"), source + ", cost.double");
+  costs.finish({"single", "double"});
+  reader.finish({"schema", "name", "kind", "memory_bytes_per_rank", "max_tile_bits", "min_tile_bits", "low_bits",
+                 "register_bits", "threads", "chunk_bytes", "chunk_slots", "cost"});
+  return machine;
+}
+
+}  // namespace detail
+
+Machine find_machine(const std::string& name) {
+  std::string known;
+  for (const auto& machine : detail::built_in_machines()) {
+    if (machine.name == name) return detail::parse_machine(machine.json, "cost table " + name);
+    known += (known.empty() ? "" : ", ") + std::string(machine.name);
+  }
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(name, status)) {
+    throw UsageError("device \"" + name + "\" is neither a known one (" + known + ") nor a file",
+                     "name one of them, or a qsim.machine/1 JSON file");
+  }
+  constexpr std::uintmax_t kLargestFile = 1 << 20;
+  if (std::filesystem::file_size(name, status) > kLargestFile) {
+    throw UsageError("device file " + name + " is larger than 1 MiB; a qsim.machine/1 file is a few KiB");
+  }
+  std::ifstream file(name, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw FileError("cannot read " + name);
+  Machine machine = detail::parse_machine(text.str(), name);
+  machine.name = name;
+  return machine;
+}
+
+}  // namespace qsim

@@ -1,0 +1,56 @@
+// Bit strings, conditions and terminal measurements.
+#include "runtime/read_out/classical_bits.h"
+
+#include "base/bits.h"
+
+namespace qsim {
+
+std::string bit_string(const ClassicalBits& bits, std::span<const Register> registers) {
+  std::string text;
+  text.reserve(bits.size() + registers.size());
+  for (std::size_t r = registers.size(); r-- > 0;) {
+    if (!text.empty() && registers[r].size > 0) text += ' ';
+    for (std::uint32_t bit = registers[r].size; bit-- > 0;) text += bits[registers[r].first + bit] ? '1' : '0';
+  }
+  return text;
+}
+
+bool condition_holds(const Condition& condition, const ClassicalBits& bits, std::span<const Register> registers) {
+  const Register& creg = registers[condition.creg];
+  bool equal = true;
+  for (std::uint32_t bit = 0; bit < creg.size; ++bit) {
+    const std::size_t word = bit / 64;
+    const Index bits_of_word = word == 0                       ? condition.value
+                               : word <= condition.high.size() ? condition.high[word - 1]
+                                                               : 0;
+    const bool wanted = test_bit(bits_of_word, bit % 64);
+    equal = equal && bits[creg.first + bit] == wanted;
+  }
+  if (creg.size < 64 && condition.value >> creg.size != 0) equal = false;
+  // A number wider than its register never holds.
+  for (std::size_t word = 0; word < condition.high.size(); ++word) {
+    const std::size_t first = 64 * (word + 1);
+    const Index beyond = first >= creg.size       ? condition.high[word]
+                         : creg.size - first < 64 ? condition.high[word] >> (creg.size - first)
+                                                  : 0;
+    equal = equal && beyond == 0;
+  }
+  return equal != condition.negated;
+}
+
+TerminalMeasurements::TerminalMeasurements(std::span<const std::pair<Qubit, Clbit>> measures, std::size_t clbits) {
+  std::vector<std::int64_t> qubit_of(clbits, -1);
+  for (const auto& [qubit, clbit] : measures) qubit_of[clbit] = qubit;
+  for (std::size_t clbit = 0; clbit < clbits; ++clbit) {
+    if (qubit_of[clbit] < 0) continue;
+    const auto qubit = static_cast<Qubit>(qubit_of[clbit]);
+    kept_.emplace_back(qubit, static_cast<Clbit>(clbit));
+    mask_ |= bit_mask(qubit);
+  }
+}
+
+void TerminalMeasurements::write(Index logical, ClassicalBits& bits) const {
+  for (const auto& [qubit, clbit] : kept_) bits[clbit] = test_bit(logical, qubit);
+}
+
+}  // namespace qsim

@@ -1,0 +1,95 @@
+// Marginals, probabilities, amplitudes and the most probable outcomes.
+#include "runtime/read_out/observables.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/bits.h"
+#include "qsim/error.h"
+
+namespace qsim {
+
+std::vector<double> marginals(DistributedState& state) {
+  const std::uint32_t local_bits = state.local_bits();
+  std::vector<double> local(local_bits + 1);
+  state.backend.bit_probabilities(local);
+  std::vector<double> by_qubit(state.qubits, 0.0);
+  for (Qubit qubit = 0; qubit < state.qubits; ++qubit) {
+    const Bit bit = state.layout.bit_of[qubit];
+    if (bit < local_bits) {
+      by_qubit[qubit] = local[bit];
+    } else if (test_bit(state.base(), bit)) {
+      by_qubit[qubit] = local[local_bits];
+    }
+  }
+  state.communicator.sum(by_qubit);
+  return by_qubit;
+}
+
+std::vector<double> qubit_probabilities(DistributedState& state, std::span<const Qubit> list) {
+  if (list.size() > 26) {
+    throw UnsupportedError("the joint probabilities of " + std::to_string(list.size()) + " qubits are 2^" +
+                           std::to_string(list.size()) + " numbers; at most 26 qubits are listed");
+  }
+  const QubitPlaces places = state.places(list);
+  std::vector<double> values(std::size_t{1} << list.size(), 0.0);
+  if (places.local.size() == list.size()) {
+    state.backend.histogram(places.local, values);
+  } else {
+    std::vector<double> mine(std::size_t{1} << places.local.size());
+    state.backend.histogram(places.local, mine);
+    for (std::size_t value = 0; value < mine.size(); ++value) values[places.widen(value)] = mine[value];
+  }
+  state.communicator.sum(values);
+  return values;
+}
+
+std::vector<AmplitudeEntry> amplitudes(DistributedState& state, std::span<const Index> logical) {
+  std::vector<Index> here;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < logical.size(); ++i) {
+    const Index physical = state.layout.to_physical(logical[i]);
+    if (physical >> state.local_bits() != state.rank()) continue;
+    here.push_back(physical & low_mask(state.local_bits()));
+    places.push_back(i);
+  }
+  std::vector<Complex> found(here.size());
+  if (!here.empty()) state.backend.read_amplitudes(here, found);
+  std::vector<double> values(2 * logical.size(), 0.0);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    values[2 * places[i]] = found[i].real();
+    values[2 * places[i] + 1] = found[i].imag();
+  }
+  state.communicator.sum(values);  // all but one rank add zeros
+  std::vector<AmplitudeEntry> entries(logical.size());
+  for (std::size_t i = 0; i < logical.size(); ++i) {
+    const Complex value(values[2 * i], values[2 * i + 1]);
+    entries[i] = {logical[i], value, std::norm(value)};
+  }
+  return entries;
+}
+
+std::vector<AmplitudeEntry> top_amplitudes(DistributedState& state, std::size_t count) {
+  if (state.qubits < 63) count = std::min<std::size_t>(count, std::size_t{1} << state.qubits);
+  const std::size_t mine_count = std::min<std::size_t>(count, state.local_amplitudes());
+  const std::vector<IndexProbability> mine =
+      state.backend.top(mine_count, state.layout, static_cast<std::uint32_t>(state.rank()));
+  struct Candidate {
+    std::uint64_t key, index;
+  };
+  std::vector<Candidate> send(mine_count);
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    send[i] = {probability_key(mine[i].probability), state.to_logical(mine[i].index)};
+  }
+  std::vector<Candidate> all(mine_count * static_cast<std::size_t>(state.communicator.size()));
+  state.communicator.all_gather(std::as_bytes(std::span(send)), std::as_writable_bytes(std::span(all)));
+  std::sort(all.begin(), all.end(),
+            [](const Candidate& a, const Candidate& b) { return a.key != b.key ? a.key > b.key : a.index < b.index; });
+  all.resize(std::min(all.size(), count));
+  std::vector<Index> indices(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) indices[i] = all[i].index;
+  return amplitudes(state, indices);
+}
+
+}  // namespace qsim

@@ -1,0 +1,28 @@
+// Values read from a distributed state; only answers cross between ranks, and every rank gets the same ones.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "qsim/result.h"
+#include "qsim/simulator.h"
+#include "runtime/distributed_state.h"
+#include "runtime/exchange/exchange_pipeline.h"
+
+namespace qsim {
+
+/// P(qubit = 1) of every qubit, in one read of the state.
+std::vector<double> marginals(DistributedState& state);
+/// values[v] = probability that list[j] equals bit j of v. At most 26 qubits: UnsupportedError.
+std::vector<double> qubit_probabilities(DistributedState& state, std::span<const Qubit> list);
+/// Amplitudes at logical indices, in the order given.
+std::vector<AmplitudeEntry> amplitudes(DistributedState& state, std::span<const Index> logical);
+/// The `count` most probable amplitudes, falling; equal to 32 significant bits counts as a tie, and the lowest logical
+/// index comes first.
+std::vector<AmplitudeEntry> top_amplitudes(DistributedState& state, std::size_t count);
+/// Expectation value of each string, in the order given. Strings with the same X part share one read of the state.
+std::vector<double> pauli_expectations(DistributedState& state, ExchangePipeline& exchanges,
+                                       std::span<const PauliString> strings);
+
+}  // namespace qsim

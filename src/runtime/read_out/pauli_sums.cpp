@@ -1,0 +1,117 @@
+// Expectation values of Pauli strings: <P> = i^|x & z| sum over i of conj(a[i ^ x]) a[i] (-1)^|i & z|, grouped by x.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "base/bits.h"
+#include "runtime/read_out/observables.h"
+
+namespace qsim {
+namespace {
+
+/// Strings with the same X part; masks are physical.
+struct Group {
+  Index x = 0;
+  std::vector<std::size_t> members;
+  std::vector<Index> z;
+};
+
+std::vector<Group> group_by_x(const DistributedState& state, std::span<const PauliString> strings) {
+  std::vector<std::size_t> order(strings.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return strings[a].x < strings[b].x; });
+  std::vector<Group> groups;
+  for (const std::size_t member : order) {
+    const Index x = state.layout.to_physical(strings[member].x);
+    if (groups.empty() || groups.back().x != x) groups.push_back({x, {}, {}});
+    groups.back().members.push_back(member);
+    groups.back().z.push_back(state.layout.to_physical(strings[member].z));
+  }
+  return groups;
+}
+
+/// Sums of a group whose partner amplitudes are another rank's. Both ranks keep a copy of a chunk in the last ring slot
+/// and trade the chunk. Then the state holds the partners b and the slot the own amplitudes a, so the backend sums
+/// conj(a[i ^ x]) b[i] (-1)^|i & z|: with i ^ x for i, the conjugate of what is wanted, times (-1)^|x & z|. The copy
+/// goes back in place: each chunk travels once.
+void remote_sums(DistributedState& state, ExchangePipeline& exchanges, Index x, std::span<const Index> z_masks,
+                 std::uint32_t copy_slot, std::span<Complex> sums) {
+  const Index x_local = x & low_mask(state.local_bits());
+  const int peer = static_cast<int>(state.rank() ^ (x >> state.local_bits()));
+  const Index cut = exchanges.extra_cut(0);
+  std::vector<Complex> part(sums.size());
+  // The lower rank walks the chunks in order; the higher one meets it in the partner chunks.
+  const Index flip = static_cast<int>(state.rank()) < peer ? 0 : x_local & cut;
+  Index step = 0;
+  do {
+    const ChunkView mine{cut, step ^ flip}, theirs{cut, step ^ flip ^ (x_local & cut)};
+    state.backend.pack(mine, copy_slot, 0);
+    exchanges.trade_view(mine, theirs, peer);
+    state.backend.pauli_sums_remote(x_local, z_masks, mine, copy_slot, part);
+    state.backend.unpack(mine, copy_slot, 0);
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+      const bool negative = odd_parity(x_local & ~cut & z_masks[j]);  // the bits of x inside the chunk
+      sums[j] += negative ? -std::conj(part[j]) : std::conj(part[j]);
+    }
+    step = next_under_mask(step, cut);
+  } while (step != 0);
+}
+
+/// Groups whose partners are all in this shard, in one call.
+void local_sums(DistributedState& state, std::span<const Group> groups, std::span<Complex> values) {
+  const Index local = low_mask(state.local_bits());
+  std::vector<PauliGroup> calls;
+  std::vector<Index> z_local;
+  std::vector<std::size_t> members;
+  for (const Group& group : groups) {
+    if ((group.x & ~local) != 0) continue;
+    calls.push_back({group.x, static_cast<std::uint32_t>(z_local.size()), static_cast<std::uint32_t>(group.z.size())});
+    for (std::size_t j = 0; j < group.z.size(); ++j) {
+      z_local.push_back(group.z[j] & local);
+      members.push_back(group.members[j]);
+    }
+  }
+  if (calls.empty()) return;
+  std::vector<Complex> sums(z_local.size());
+  state.backend.pauli_group_sums(calls, z_local, sums);
+  for (std::size_t j = 0; j < sums.size(); ++j) values[members[j]] = sums[j];
+}
+
+}  // namespace
+
+std::vector<double> pauli_expectations(DistributedState& state, ExchangePipeline& exchanges,
+                                       std::span<const PauliString> strings) {
+  const Index local = low_mask(state.local_bits());
+  const std::vector<Group> groups = group_by_x(state, strings);
+  std::vector<Complex> values(strings.size());
+  local_sums(state, groups, values);
+  for (const Group& group : groups) {
+    if ((group.x & ~local) != 0) {
+      std::vector<Index> z_local(group.z.size());
+      for (std::size_t j = 0; j < z_local.size(); ++j) z_local[j] = group.z[j] & local;
+      std::vector<Complex> sums(group.z.size());
+      remote_sums(state, exchanges, group.x, z_local, exchanges.spare_slot(), sums);
+      for (std::size_t j = 0; j < sums.size(); ++j) values[group.members[j]] = sums[j];
+    }
+    // The part of z on global bits has one sign for the whole shard.
+    for (std::size_t j = 0; j < group.z.size(); ++j) {
+      if (odd_parity(state.base() & group.z[j])) values[group.members[j]] = -values[group.members[j]];
+    }
+  }
+  std::vector<double> flat(2 * values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    flat[2 * i] = values[i].real();
+    flat[2 * i + 1] = values[i].imag();
+  }
+  state.communicator.sum(flat);
+  std::vector<double> result(strings.size());
+  for (std::size_t i = 0; i < strings.size(); ++i) {
+    // Real part of i^y (re + i im).
+    const double parts[4] = {flat[2 * i], -flat[2 * i + 1], -flat[2 * i], flat[2 * i + 1]};
+    result[i] = parts[count_bits(strings[i].x & strings[i].z) & 3];
+  }
+  return result;
+}
+
+}  // namespace qsim

@@ -1,0 +1,284 @@
+// Integer sampling by descent: blocks of the high qubits on all ranks, then amplitudes inside a block on its rank.
+#include "runtime/read_out/sampling.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <string>
+
+#include "base/bits.h"
+#include "base/philox.h"
+#include "qsim/error.h"
+#include "runtime/read_out/observables.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::uint32_t kBlockQubits = 16;
+constexpr std::uint64_t kShotStream = 0x73686f7473;  // "shots": apart from the streams of start states and circuits
+
+Philox shot_stream(std::uint64_t seed, std::uint64_t draw) { return Philox(seed, kShotStream + (draw << 40)); }
+
+/// Places of the shots, rising. They are uniform over [0, total), so one pass into buckets leaves little to sort.
+std::vector<std::uint64_t> sorted_places(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw,
+                                         std::uint64_t total) {
+  const Philox philox = shot_stream(seed, draw);
+  std::vector<std::uint64_t> places;
+  places.reserve(shots.size());
+  std::uint64_t held = ~std::uint64_t{0};
+  std::array<std::uint64_t, 4> words{};
+  for (const std::uint64_t shot : shots) {
+    if (shot >> 2 != held) {
+      held = shot >> 2;
+      words = philox.block(held);
+    }
+    places.push_back(scale_word(words[shot & 3], total));
+  }
+  constexpr int kBucketBits = 16;
+  if (places.size() < std::size_t{1} << kBucketBits) {
+    std::sort(places.begin(), places.end());
+    return places;
+  }
+  const int shift = std::max(0, static_cast<int>(std::bit_width(total)) - kBucketBits);
+  std::vector<std::size_t> begins((std::size_t{1} << kBucketBits) + 2);
+  for (const std::uint64_t place : places) ++begins[(place >> shift) + 2];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<std::uint64_t> sorted(places.size());
+  for (const std::uint64_t place : places) sorted[begins[(place >> shift) + 1]++] = place;
+  std::size_t begin = 0;
+  for (std::size_t bucket = 1; bucket < begins.size(); ++bucket) {
+    std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin),
+              sorted.begin() + static_cast<std::ptrdiff_t>(begins[bucket]));
+    begin = begins[bucket];
+  }
+  return sorted;
+}
+
+void count_runs(OutcomeCounts& outcomes) {
+  if (!std::is_sorted(outcomes.begin(), outcomes.end())) std::sort(outcomes.begin(), outcomes.end());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (kept > 0 && outcomes[kept - 1].first == outcomes[i].first) {
+      outcomes[kept - 1].second += outcomes[i].second;
+    } else {
+      outcomes[kept++] = outcomes[i];
+    }
+  }
+  outcomes.resize(kept);
+}
+
+void apply_move(DistributedState& state, ExchangePipeline& exchanges, const Exchange& exchange) {
+  exchanges.run(exchange, {}, {});
+  const std::vector<Qubit> qubit_at = state.layout.qubit_at();
+  for (const auto& [local, global] : exchange.swaps) {
+    std::swap(state.layout.bit_of[qubit_at[local]], state.layout.bit_of[qubit_at[global]]);
+  }
+}
+
+}  // namespace
+
+std::uint64_t shot_word(std::uint64_t seed, std::uint64_t shot, std::uint64_t draw) {
+  return shot_stream(seed, draw).block(shot >> 2)[shot & 3];
+}
+
+std::uint64_t scale_word(std::uint64_t word, std::uint64_t total) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(static_cast<Wide>(word) * total >> 64);
+}
+
+void raise_global_qubits(DistributedState& state, ExchangePipeline& exchanges, std::uint32_t top) {
+  Exchange exchange;
+  const std::vector<Qubit> qubit_at = state.layout.qubit_at();
+  const Qubit first_top = state.qubits - top;
+  std::vector<Bit> free_bits;  // local bits that hold top qubits
+  for (Qubit qubit = first_top; qubit < state.qubits; ++qubit) {
+    if (state.is_local(qubit)) free_bits.push_back(state.layout.bit_of[qubit]);
+  }
+  for (std::uint32_t bit = state.local_bits(); bit < state.qubits; ++bit) {
+    if (qubit_at[bit] >= first_top) continue;
+    exchange.swaps.emplace_back(free_bits.back(), static_cast<Bit>(bit));
+    free_bits.pop_back();
+  }
+  if (exchange.swaps.empty()) return;
+  apply_move(state, exchanges, exchange);
+  state.moves.push_back(std::move(exchange));
+}
+
+void undo_moves(DistributedState& state, ExchangePipeline& exchanges) {
+  for (; !state.moves.empty(); state.moves.pop_back()) apply_move(state, exchanges, state.moves.back());
+}
+
+Sampler::Sampler(DistributedState& state, ExchangePipeline& exchanges) : state_(state) {
+  block_qubits_ = std::min(state.qubits, std::max(kBlockQubits, state.rank_bits));
+  raise_global_qubits(state, exchanges, block_qubits_);
+  block_list_.resize(block_qubits_);
+  std::iota(block_list_.begin(), block_list_.end(), state.qubits - block_qubits_);
+  inner_list_.resize(state.qubits - block_qubits_);
+  std::iota(inner_list_.begin(), inner_list_.end(), 0u);
+
+  const QubitPlaces places = state.places(block_list_);
+  std::vector<std::uint64_t> mine(std::size_t{1} << places.local.size());
+  state.backend.unit_histogram({}, places.local, mine);
+  ends_.assign(std::size_t{1} << block_qubits_, 0);
+  for (std::size_t value = 0; value < mine.size(); ++value) ends_[places.widen(value)] = mine[value];
+  state.communicator.sum(ends_);
+  std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
+  if (ends_.back() == 0) throw VerificationError("the state has no probability to sample from");
+}
+
+std::vector<Index> Sampler::locate(std::span<const std::uint64_t> places) {
+  const QubitPlaces blocks = state_.places(block_list_);
+  const Index foreign = low_mask(block_qubits_) & ~blocks.local_positions;
+  std::vector<UnitDraw> draws;
+  std::size_t block = 0;
+  for (const std::uint64_t place : places) {
+    block = static_cast<std::size_t>(
+        std::upper_bound(ends_.begin() + static_cast<std::ptrdiff_t>(block), ends_.end(), place) - ends_.begin());
+    if ((block & foreign) != blocks.fixed) continue;  // another rank's
+    const std::uint64_t begin = block == 0 ? 0 : ends_[block - 1];
+    draws.push_back({extract_bits(block, blocks.local_positions), place - begin});
+  }
+  std::vector<Index> found(draws.size());
+  if (!draws.empty()) {
+    const QubitPlaces inner = state_.places(inner_list_);
+    state_.backend.locate(blocks.local, inner.local, draws, found);
+  }
+  for (Index& index : found) index = state_.to_logical(index);
+  return found;
+}
+
+OutcomeCounts Sampler::sample(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw,
+                              Index mask) {
+  constexpr std::size_t kBatch = std::size_t{1} << 21;
+  OutcomeCounts mine;
+  for (std::size_t first = 0; first < shots.size(); first += kBatch) {
+    const std::span<const std::uint64_t> batch = shots.subspan(first, std::min(kBatch, shots.size() - first));
+    const std::vector<std::uint64_t> places = sorted_places(batch, seed, draw, ends_.back());
+    for (const Index index : locate(places)) mine.emplace_back(index & mask, 1);
+    count_runs(mine);
+  }
+  return merge_outcomes(state_.communicator, std::move(mine));
+}
+
+OutcomeCounts merge_outcomes(Communicator& communicator, OutcomeCounts mine) {
+  if (communicator.size() == 1) return mine;
+  std::int64_t largest = static_cast<std::int64_t>(mine.size());
+  communicator.max({&largest, 1});
+  using Entry = std::array<std::uint64_t, 2>;
+  std::vector<Entry> send(static_cast<std::size_t>(largest), Entry{0, 0});
+  for (std::size_t i = 0; i < mine.size(); ++i) send[i] = {mine[i].first, mine[i].second};
+  std::vector<Entry> all(send.size() * static_cast<std::size_t>(communicator.size()));
+  communicator.all_gather(std::as_bytes(std::span(send)), std::as_writable_bytes(std::span(all)));
+  mine.clear();
+  for (const Entry& entry : all) {
+    if (entry[1] != 0) mine.emplace_back(entry[0], entry[1]);
+  }
+  count_runs(mine);
+  return mine;
+}
+
+namespace {
+
+/// One level of the descent: the outcomes so far, each refined by some more of the measured qubits.
+struct Prefix {
+  Index value = 0;  // over the qubits taken so far, in place (logical)
+  std::uint64_t units = 0;
+};
+
+class Descent {
+ public:
+  Descent(DistributedState& state, std::size_t limit) : state_(state), limit_(limit) {}
+
+  /// Splits every prefix by `list`; `taken` are the qubits already fixed.
+  void refine(std::vector<Prefix>& prefixes, std::span<const Qubit> taken, std::span<const Qubit> list) {
+    const QubitPlaces fixed = state_.places(taken), split = state_.places(list);
+    Index view_mask = 0;
+    for (const Bit bit : fixed.local) view_mask |= bit_mask(bit);
+    std::vector<std::uint64_t> mine(std::size_t{1} << split.local.size());
+    const std::size_t width = std::size_t{1} << list.size();
+    std::vector<std::uint64_t> units(width);
+    std::vector<Prefix> next;
+    for (const Prefix& prefix : prefixes) {
+      std::fill(units.begin(), units.end(), 0);
+      const Index physical = state_.layout.to_physical(prefix.value);
+      if (is_here(taken, prefix.value)) {
+        state_.backend.unit_histogram({view_mask, physical & view_mask}, split.local, mine);
+        for (std::size_t value = 0; value < mine.size(); ++value) units[split.widen(value)] = mine[value];
+      }
+      state_.communicator.sum(units);
+      for (std::size_t value = 0; value < width; ++value) {
+        if (units[value] > noise_units()) next.push_back({prefix.value | spread(value, list), units[value]});
+      }
+      if (next.size() > limit_) throw_too_many(next.size());
+    }
+    prefixes = std::move(next);
+  }
+
+ private:
+  bool is_here(std::span<const Qubit> taken, Index value) const {
+    for (const Qubit qubit : taken) {
+      const Bit bit = state_.layout.bit_of[qubit];
+      if (bit >= state_.local_bits() && test_bit(state_.base(), bit) != test_bit(value, qubit)) return false;
+    }
+    return true;
+  }
+  static Index spread(Index value, std::span<const Qubit> list) {
+    Index result = 0;
+    for (std::size_t j = 0; j < list.size(); ++j) {
+      if (test_bit(value, static_cast<unsigned>(j))) result |= bit_mask(list[j]);
+    }
+    return result;
+  }
+  /// What rounding leaves where the exact probability is 0: 2^-62 apart in double, far more in single.
+  std::uint64_t noise_units() const { return state_.precision == Precision::kDouble ? 0 : std::uint64_t{1} << 20; }
+  [[noreturn]] void throw_too_many(std::size_t count) const {
+    throw UnsupportedError("the exact distribution has at least " + std::to_string(count) +
+                           " outcomes, more than the " + std::to_string(limit_) +
+                           " that can be listed: draw --shots instead");
+  }
+
+  DistributedState& state_;
+  const std::size_t limit_;
+};
+
+std::vector<std::pair<Index, double>> distribution_in_one_read(DistributedState& state, Index mask,
+                                                               std::span<const Qubit> measured) {
+  const double noise = state.precision == Precision::kDouble ? 0x1p-60 : 0x1p-42;
+  const std::vector<double> values = qubit_probabilities(state, measured);
+  std::vector<std::pair<Index, double>> result;
+  for (std::size_t value = 0; value < values.size(); ++value) {
+    if (values[value] > noise) result.emplace_back(deposit_bits(value, mask), values[value]);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::pair<Index, double>> outcome_distribution(DistributedState& state, Index mask, std::size_t limit) {
+  constexpr std::size_t kFirst = 20, kStep = 6;
+  std::vector<Qubit> measured;
+  for_each_bit(mask, [&](unsigned qubit) { measured.push_back(qubit); });
+  if (measured.size() <= kFirst) return distribution_in_one_read(state, mask, measured);
+  std::reverse(measured.begin(), measured.end());  // high qubits first, so that prefixes rise
+  std::vector<Prefix> prefixes(1);
+  Descent descent(state, limit);
+  std::size_t taken = 0;
+  while (taken < measured.size()) {
+    const std::size_t count = std::min(taken == 0 ? kFirst : kStep, measured.size() - taken);
+    std::vector<Qubit> list(measured.begin() + static_cast<std::ptrdiff_t>(taken),
+                            measured.begin() + static_cast<std::ptrdiff_t>(taken + count));
+    std::reverse(list.begin(), list.end());
+    descent.refine(prefixes, std::span(measured).first(taken), list);
+    taken += count;
+  }
+  std::vector<std::pair<Index, double>> result;
+  result.reserve(prefixes.size());
+  for (const Prefix& prefix : prefixes) {
+    result.emplace_back(prefix.value, static_cast<double>(prefix.units) * 0x1p-62);
+  }
+  return result;
+}
+
+}  // namespace qsim

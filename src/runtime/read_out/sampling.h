@@ -1,0 +1,56 @@
+// Shots from one state. Probabilities are added as integers (units of 2^-62) in logical order, so the same seed gives
+// the same outcomes for any number of ranks, threads and any layout.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "runtime/distributed_state.h"
+#include "runtime/exchange/exchange_pipeline.h"
+
+namespace qsim {
+
+/// The random word of draw number `draw` of shot `shot`.
+std::uint64_t shot_word(std::uint64_t seed, std::uint64_t shot, std::uint64_t draw);
+/// A place in [0, total), proportional to the word: floor(word * total / 2^64).
+std::uint64_t scale_word(std::uint64_t word, std::uint64_t total);
+
+/// Outcomes (value, times) by rising value.
+using OutcomeCounts = std::vector<std::pair<Index, std::uint64_t>>;
+
+class Sampler {
+ public:
+  /// Builds the integer distribution over the high qubits. Where a rank's number holds low qubits, those are first
+  /// exchanged with high ones: `state`'s layout changes.
+  Sampler(DistributedState& state, ExchangePipeline& exchanges);
+
+  /// Draws the shots numbered `shots` (draw number `draw` of each) and counts logical indices under `mask`. Every rank
+  /// gets all outcomes.
+  OutcomeCounts sample(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw, Index mask);
+
+ private:
+  std::vector<Index> locate(std::span<const std::uint64_t> places);
+
+  DistributedState& state_;
+  std::uint32_t block_qubits_ = 0;   // the highest qubits, whose values name blocks
+  std::vector<Qubit> block_list_;    // ascending
+  std::vector<Qubit> inner_list_;    // the others, ascending
+  std::vector<std::uint64_t> ends_;  // running totals of the blocks
+};
+
+/// Moves the qubits below the `top` highest off the ranks' numbers, by one exchange that is noted in `state`.
+void raise_global_qubits(DistributedState& state, ExchangePipeline& exchanges, std::uint32_t top);
+
+/// Takes back what read-outs have moved.
+void undo_moves(DistributedState& state, ExchangePipeline& exchanges);
+
+/// The same outcomes on every rank: equal values added up, rising.
+OutcomeCounts merge_outcomes(Communicator& communicator, OutcomeCounts mine);
+
+/// Exact distribution of the logical index under `mask`: (value, probability) by rising value, without what rounding
+/// leaves behind. UnsupportedError where more than `limit` outcomes are possible.
+std::vector<std::pair<Index, double>> outcome_distribution(DistributedState& state, Index mask, std::size_t limit);
+
+}  // namespace qsim
