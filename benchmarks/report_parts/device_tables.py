@@ -7,7 +7,7 @@ from report_parts import charts
 from report_parts.figures import BATCH_RATE, COLD_SECONDS, SAMPLING_MS
 from report_parts.text import UNMEASURED, cell, measured, number, percent, ratio, table
 
-COSTS = pathlib.Path(__file__).parents[2] / "src" / "plan" / "costs" / "h200.json"
+COSTS = pathlib.Path(__file__).parents[2] / "src" / "plan" / "cost" / "machines" / "h200.json"
 AMPLITUDE = {"single": 8, "double": 16}
 
 

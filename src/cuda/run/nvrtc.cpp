@@ -24,6 +24,16 @@ void* open_nvrtc() {
   throw DeviceError("libnvrtc cannot be loaded: install the CUDA toolkit's NVRTC, or run with --jit off");
 }
 
+/// NVRTC opens its built-in headers by name alone, which fails where only the whole path of its own folder led to it.
+void open_builtins(int (*version)(int*, int*), int major, int minor) {
+  Dl_info place{};
+  if (dladdr(reinterpret_cast<void*>(version), &place) == 0 || place.dli_fname == nullptr) return;
+  const std::string library = place.dli_fname;
+  const std::string folder = library.substr(0, library.rfind('/') + 1);
+  const std::string name = "libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor);
+  dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL);  // where this fails, NVRTC's own message says what is missing
+}
+
 void check_driver(int status, const char* call) {
   if (status != 0) throw DeviceError("CUDA driver", status, call, "see the CUresult of that number");
 }
@@ -45,6 +55,7 @@ RuntimeCompiler RuntimeCompiler::load() {
   int major = 0, minor = 0;
   if (version(&major, &minor) != 0) throw DeviceError("nvrtcVersion failed");
   compiler.version_ = major * 100 + minor;
+  open_builtins(version, major, minor);
   return compiler;
 }
 
