@@ -89,7 +89,8 @@ struct Exchange {
   std::vector<std::pair<Bit, Bit>> swaps;  // (local bit, global bit)
   Index chunk_mask = 0, unborn = 0;
   std::uint32_t overlap_before = 0, overlap_after = 0;
-  double predicted_seconds = 0;
+  double predicted_seconds = 0;        // alone
+  double predicted_added_seconds = 0;  // to the sweeps that run anyway, some of them beside it
   friend bool operator==(const Exchange&, const Exchange&) = default;
 };
 

@@ -302,12 +302,14 @@ Bit PlanBuilder::long_run_bit() const {
   return static_cast<Bit>(std::clamp(static_cast<int>(plan_.local_bits()) - 8, 0, mebibyte));
 }
 
-// Chunks that are small enough for a slot of the ring, and at least four.
+// Chunks that are small enough for a slot of the ring; at least four, and up to 16 while their parts stay long: the
+// first and the last chunk have nothing beside them.
 int PlanBuilder::chunk_bits(const Exchange& exchange) const {
   const std::uint64_t part = (std::uint64_t{1} << plan_.local_bits()) * amplitude_bytes(plan_.precision) >>
                              (exchange.swaps.size() + static_cast<std::size_t>(std::popcount(exchange.unborn)));
   int wanted = 2;
   while (wanted < 8 && part >> wanted > machine_.chunk_bytes) ++wanted;
+  while (wanted < 4 && part >> (wanted + 1) >= machine_.chunk_bytes / 4) ++wanted;
   return wanted;
 }
 

@@ -132,6 +132,8 @@ class Verifier {
     require((chunks & exchange.unborn) == 0, "exchange: chunk bits must be born");
     require(std::isfinite(exchange.predicted_seconds) && exchange.predicted_seconds >= 0,
             "exchange: predicted_seconds is not a time");
+    require(exchange.predicted_added_seconds >= 0 && exchange.predicted_added_seconds <= exchange.predicted_seconds,
+            "exchange: predicted_added_seconds is not part of its time");
     check_overlaps(exchange, stage);
     for (Bit& bit : layout_.bit_of) {
       for (const auto& [local, global] : exchange.swaps) {

@@ -74,8 +74,6 @@ std::uint64_t PoolLayout::total_bytes() const {
 PlanWork plan_work(const Plan& plan) {
   PlanWork work;
   const std::uint64_t bytes = amplitude_bytes(plan.precision);
-  const Stage* previous = nullptr;
-  std::size_t taken = 0;  // of the previous stage's sweeps: a sweep hides one exchange at most
   for (const Stage& stage : plan.stages) {
     if (stage.exchange) {
       const Exchange& exchange = *stage.exchange;
@@ -83,16 +81,7 @@ PlanWork plan_work(const Plan& plan) {
       work.bytes_exchanged_per_rank = saturating_add(
           work.bytes_exchanged_per_rank, saturating_multiply(bytes, exchanged_amplitudes(exchange, plan.local_bits())));
       work.exchange_seconds += exchange.predicted_seconds;
-      double cover = 0;
-      const std::size_t before = previous == nullptr ? 0 : previous->sweeps.size();
-      for (std::size_t i = before - std::min<std::size_t>(exchange.overlap_before, before - taken); i < before; ++i) {
-        cover += previous->sweeps[i].predicted_seconds;
-      }
-      taken = std::min<std::size_t>(exchange.overlap_after, stage.sweeps.size());
-      for (std::size_t i = 0; i < taken; ++i) cover += stage.sweeps[i].predicted_seconds;
-      // One chunk travels before anything can follow it.
-      const auto chunks = static_cast<double>(std::uint64_t{1} << std::popcount(exchange.chunk_mask));
-      work.total_seconds += exchange.predicted_seconds - std::min(cover, exchange.predicted_seconds * (1 - 1 / chunks));
+      work.total_seconds += exchange.predicted_added_seconds;
     }
     for (const Sweep& sweep : stage.sweeps) {
       const SweepTraffic traffic = sweep_traffic(sweep, plan.local_bits());
@@ -101,7 +90,6 @@ PlanWork plan_work(const Plan& plan) {
           work.bytes_swept_per_rank, saturating_multiply(bytes, traffic.amplitudes_read + traffic.amplitudes_written));
       work.sweep_seconds += sweep.predicted_seconds;
     }
-    previous = &stage;
   }
   work.total_seconds += work.sweep_seconds;
   return work;

@@ -42,7 +42,7 @@ TEST(ExchangePlaces, TheFirstExchangeSwapsTheTopAndCutsRightBelow) {
   }
 }
 
-TEST(ExchangePlaces, LaterExchangesOfRandomCircuitsMoveAtLeastAMebibyteAtATime) {
+TEST(ExchangePlaces, LaterExchangesOfRandomCircuitsMoveRunsThatKeepTheLinksRate) {
   for (std::uint32_t rank_bits = 1; rank_bits <= 3; ++rank_bits) {
     PlanOptions options;
     options.rank_bits = rank_bits;
@@ -50,7 +50,7 @@ TEST(ExchangePlaces, LaterExchangesOfRandomCircuitsMoveAtLeastAMebibyteAtATime) 
     const Circuit circuit = generate("random", {.qubits = 30, .depth = 20});
     const Plan plan = make_plan(circuit, find_machine("h200"), options);
     for (std::size_t s = 1; s < plan.stages.size(); ++s)
-      EXPECT_GE(amplitude_bytes(plan.precision) << std::countr_zero(taken(*plan.stages[s].exchange)), 1u << 20) << s;
+      EXPECT_GE(amplitude_bytes(plan.precision) << std::countr_zero(taken(*plan.stages[s].exchange)), 1u << 16) << s;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/bits.h"
+#include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
@@ -114,21 +115,34 @@ TEST(PlanWork, CountsWhatIsTouched) {
 }
 
 TEST(PlanWork, HidesAnExchangeBehindItsSweepsButNotTwice) {
-  Plan plan = plan_with({});
-  plan.stages[0].sweeps[0].predicted_seconds = 1;
-  Exchange exchange;
-  exchange.swaps = {{0, 4}};
-  exchange.chunk_mask = bit_mask(2) | bit_mask(3);
-  exchange.predicted_seconds = 2;
-  plan.stages.push_back({exchange, plan.initial_layout, plan.stages[0].sweeps});
-  EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 4);
-  plan.stages[1].exchange->overlap_before = 1;
-  EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 3);
-  plan.stages[1].exchange->overlap_after = 1;
-  EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 2.5);  // the first chunk cannot be hidden
+  Plan plan = plan_of("qft", 30, 1, Start::kRandom, "h200");
+  ASSERT_EQ(plan.stages.size(), 2u);
+  plan.stages[1].sweeps.resize(1);
+  const auto total = [&](std::uint32_t before, std::uint32_t after, const char* machine = "h200") {
+    plan.stages[1].exchange->overlap_before = before;
+    plan.stages[1].exchange->overlap_after = after;
+    predict(plan, find_machine(machine));
+    return plan_work(plan).total_seconds;
+  };
+  const double alone = total(0, 0);
+  const PlanWork work = plan_work(plan);
+  EXPECT_DOUBLE_EQ(alone, work.sweep_seconds + work.exchange_seconds);
+  const double one = total(1, 0), both = total(1, 1);
+  EXPECT_LT(one, 0.9 * alone);
+  EXPECT_LT(both, 0.9 * one);
+  // The chunks' way through memory shows, though the sweeps take about as long as the exchange.
+  const double bytes = static_cast<double>(work.bytes_exchanged_per_rank);
+  EXPECT_GT(both, work.sweep_seconds + 0.8 * 4 * bytes / 3.7e12);
+  const double on_cores = total(1, 1, "cpu");
+  EXPECT_DOUBLE_EQ(on_cores, plan_work(plan).sweep_seconds + plan_work(plan).exchange_seconds);
+  // The sweep between two exchanges runs beside the first one only.
+  total(0, 1);
   plan.stages.push_back(plan.stages[1]);
+  plan.stages[2].exchange->overlap_before = 1;
   plan.stages[2].exchange->overlap_after = 0;
-  EXPECT_DOUBLE_EQ(plan_work(plan).total_seconds, 5.5);  // the sweep between hides the first exchange only
+  predict(plan, find_machine("h200"));
+  EXPECT_LT(plan.stages[1].exchange->predicted_added_seconds, 0.9 * plan.stages[1].exchange->predicted_seconds);
+  EXPECT_EQ(plan.stages[2].exchange->predicted_added_seconds, plan.stages[2].exchange->predicted_seconds);
 }
 
 TEST(PoolLayout, NeedsAtMostSixPercentOverTheStateAndTheRingFrom26Qubits) {

@@ -34,6 +34,75 @@ double arithmetic(const ArithmeticCounts& counts, const CostTable& cost) {
   return total;
 }
 
+// What a sweep's time is made of.
+struct SweepParts {
+  double memory = 0, arithmetic = 0, overhead = 0;
+};
+
+SweepParts sweep_parts(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
+  const CostTable& cost = machine.cost(precision);
+  const SweepTraffic traffic = sweep_traffic(sweep, local_bits);
+  const auto bytes = static_cast<double>(amplitude_bytes(precision));
+  std::size_t run = 0;  // lowest bits that are active
+  while (run < 3 && run < sweep.active.size() && sweep.active[run] == run) ++run;
+  double memory = static_cast<double>(traffic.amplitudes_written) * bytes / cost.write_bytes_per_second;
+  memory += static_cast<double>(traffic.amplitudes_read) * bytes / cost.read_bytes_per_second;
+  if (local_bits >= 3) memory *= cost.narrow_run_factor[run];
+  const double work = arithmetic(arithmetic_counts(sweep, machine.register_bits), cost) * 1e-15 *
+                      static_cast<double>(traffic.amplitudes_written);
+  return {memory, work, cost.sweep_overhead};
+}
+
+double seconds_of(const SweepParts& parts, const CostTable& cost) {
+  const double power = cost.overlap_power;
+  if (parts.memory <= 0 || parts.arithmetic <= 0) return parts.overhead + std::max(parts.memory, parts.arithmetic);
+  return parts.overhead + std::pow(std::pow(parts.memory, power) + std::pow(parts.arithmetic, power), 1 / power);
+}
+
+// What the exchange adds to `sweeps`, the time of the sweeps beside it. Chunks travel through memory four times (read
+// by the peer, written to the ring, read, put in place), which sweeps that wait for memory feel; and the sweeps of the
+// first and the last chunk, or the trade of one chunk, have nothing beside them.
+double added_seconds(const Exchange& exchange, const Plan& plan, const SweepParts& beside, double sweeps,
+                     const Machine& machine) {
+  // Host-driven transports are complete when they return.
+  if (sweeps <= 0 || machine.kind == BackendKind::kCpu) return exchange.predicted_seconds;
+  const CostTable& cost = machine.cost(plan.precision);
+  const auto bytes =
+      static_cast<double>(exchanged_amplitudes(exchange, plan.local_bits()) * amplitude_bytes(plan.precision));
+  SweepParts both = beside;
+  both.memory += 2 * bytes / cost.read_bytes_per_second + 2 * bytes / cost.write_bytes_per_second;
+  const double slowed = sweeps + seconds_of(both, cost) - seconds_of(beside, cost);
+  const auto chunks = static_cast<double>(pow2(static_cast<std::uint32_t>(std::popcount(exchange.chunk_mask))));
+  const double by_link = exchange.predicted_seconds + sweeps / chunks;
+  const double by_sweeps = slowed + exchange.predicted_seconds / chunks;
+  return std::min(std::max(by_link, by_sweeps) - sweeps, exchange.predicted_seconds);
+}
+
+void predict_overlaps(Plan& plan, const Machine& machine) {
+  const Stage* previous = nullptr;
+  std::size_t taken = 0;  // of the previous stage's sweeps: a sweep runs beside one exchange at most
+  for (Stage& stage : plan.stages) {
+    if (stage.exchange) {
+      Exchange& exchange = *stage.exchange;
+      SweepParts beside;
+      double sweeps = 0;
+      const auto add = [&](const Sweep& sweep) {
+        const SweepParts parts = sweep_parts(sweep, plan.local_bits(), plan.precision, machine);
+        beside.memory += parts.memory;
+        beside.arithmetic += parts.arithmetic;
+        sweeps += sweep.predicted_seconds;
+      };
+      const std::size_t before = previous == nullptr ? 0 : previous->sweeps.size();
+      const std::size_t first = before - std::min<std::size_t>(exchange.overlap_before, before - taken);
+      for (std::size_t i = first; i < before; ++i) add(previous->sweeps[i]);
+      taken = std::min<std::size_t>(exchange.overlap_after, stage.sweeps.size());
+      for (std::size_t i = 0; i < taken; ++i) add(stage.sweeps[i]);
+      exchange.predicted_added_seconds = added_seconds(exchange, plan, beside, sweeps, machine);
+    }
+    previous = &stage;
+  }
+}
+
 }  // namespace
 
 SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits) {
@@ -79,19 +148,7 @@ ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bi
 }
 
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
-  const CostTable& cost = machine.cost(precision);
-  const SweepTraffic traffic = sweep_traffic(sweep, local_bits);
-  const auto bytes = static_cast<double>(amplitude_bytes(precision));
-  std::size_t run = 0;  // lowest bits that are active
-  while (run < 3 && run < sweep.active.size() && sweep.active[run] == run) ++run;
-  double memory = static_cast<double>(traffic.amplitudes_written) * bytes / cost.write_bytes_per_second;
-  memory += static_cast<double>(traffic.amplitudes_read) * bytes / cost.read_bytes_per_second;
-  if (local_bits >= 3) memory *= cost.narrow_run_factor[run];
-  const double work = arithmetic(arithmetic_counts(sweep, machine.register_bits), cost) * 1e-15 *
-                      static_cast<double>(traffic.amplitudes_written);
-  const double power = cost.overlap_power;
-  if (memory <= 0 || work <= 0) return cost.sweep_overhead + std::max(memory, work);
-  return cost.sweep_overhead + std::pow(std::pow(memory, power) + std::pow(work, power), 1 / power);
+  return seconds_of(sweep_parts(sweep, local_bits, precision, machine), machine.cost(precision));
 }
 
 double exchange_seconds(std::uint64_t amplitudes, Precision precision, const Machine& machine) {
@@ -110,6 +167,7 @@ void predict(Plan& plan, const Machine& machine) {
       sweep.predicted_seconds = sweep_seconds(sweep, plan.local_bits(), plan.precision, machine);
     }
   }
+  predict_overlaps(plan, machine);
 }
 
 }  // namespace qsim

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include "base/bits.h"
 #include "plan/lower/matrix_forms.h"
@@ -279,6 +280,17 @@ void append_to_sweep(Sweep& sweep, const Lowered& lowered, const LoweredOp& op, 
     }
   }
   sweep.ops.push_back(out);
+}
+
+std::vector<Qubit> wires_by_first_use(const Lowered& lowered) {
+  std::vector<std::size_t> use(lowered.qubits, lowered.ops.size());
+  for (std::size_t i = lowered.ops.size(); i-- > 0;) {
+    for_each_bit(lowered.ops[i].target_mask(), [&](unsigned wire) { use[wire] = i; });
+  }
+  std::vector<Qubit> order(lowered.qubits);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](Qubit a, Qubit b) { return use[a] < use[b]; });
+  return order;
 }
 
 Layout qubit_layout(const Lowered& lowered, const Layout& wire_layout) {

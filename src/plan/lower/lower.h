@@ -84,6 +84,9 @@ inline bool commute(const LoweredOp& a, const LoweredOp& b) {
   return (a.support & b.support & ~matching) == 0;
 }
 
+/// Wires by their first use as a target; those that are never one last.
+std::vector<Qubit> wires_by_first_use(const Lowered& lowered);
+
 /// Appends the operation to a sweep, its matrix or terms copied and wire w replaced by bit layout.bit_of[w].
 void append_to_sweep(Sweep& sweep, const Lowered& lowered, const LoweredOp& op, const Layout& layout);
 /// Mask over wires -> mask over bits.

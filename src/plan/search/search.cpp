@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <future>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "plan/lower/known.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/planners.h"
+#include "plan/search/budget.h"
 #include "plan/search/early_phase.h"
 #include "plan/search/search_stages.h"
 #include "plan/search/set_search.h"
@@ -24,20 +26,28 @@ namespace qsim {
 namespace {
 
 constexpr std::size_t kPartOperations = 8000;  // a longer circuit is planned in parts of this length
-constexpr std::uint64_t kBudget = 40000;       // moves of the set search for a circuit of one part
-constexpr std::uint64_t kPartBudget = 8000;    // and for each part of a longer one
+constexpr std::uint64_t kPartBudget = 8000;    // moves of the set search for each of them
 constexpr std::uint64_t kStageBudget = 4000;
-constexpr std::size_t kGreedyOperations = 4000;  // longer circuits are not also planned greedily
+constexpr std::size_t kFewOperations = 4000;  // longer circuits are searched once, and not also planned greedily
+constexpr std::uint32_t kManyQubits = 20;     // smaller states are swept faster than a second search ends
 
 // When wires that start as a product state become dimensions of memory.
 enum class Births { kLate, kFirstWrite };
 
+// Where a search begins.
+struct Beginning {
+  std::uint64_t seed = 1;
+  bool pack = false;
+};
+
 class Planner {
  public:
-  Planner(const Lowered& lowered, const Machine& machine, const PlanOptions& options, Births births)
+  Planner(const Lowered& lowered, const Machine& machine, const PlanOptions& options, Births births,
+          Beginning beginning)
       : machine_(machine),
         options_(options),
         births_(births),
+        beginning_(beginning),
         lowered_(lowered),
         wires_(lowered.qubits),
         local_(static_cast<int>(lowered.qubits - options.rank_bits)) {
@@ -103,7 +113,7 @@ class Planner {
     }
     if (known_) return choose_known_stages();
     const Timeline timeline = build_timeline(lowered_, source(0, first_part(), 0));
-    stages_ = choose_stages(whole(timeline), local_, 0, kStageBudget);
+    stages_ = choose_stages(whole(timeline), local_, 0, kStageBudget, beginning_.seed);
   }
 
   std::size_t first_part() const { return std::min(lowered_.ops.size(), kPartOperations); }
@@ -130,7 +140,7 @@ class Planner {
     std::vector<Index> best;
     for (std::size_t i = 0; i < std::min<std::size_t>(2, candidates.size()) && best.size() != 1; ++i) {
       with_first_stage(candidates[i].first, [&](const SetProblem& problem) {
-        const auto stages = choose_stages(problem, local_, candidates[i].first, kStageBudget / 4);
+        const auto stages = choose_stages(problem, local_, candidates[i].first, kStageBudget / 4, beginning_.seed);
         if (best.empty() || stages.size() < best.size()) best = stages;
       });
     }
@@ -156,7 +166,7 @@ class Planner {
     for (Qubit w = 0; w < wires_; ++w) start[w] = 1;  // births cost nothing here
     std::vector<Index> found = known_first_stages(whole(timeline), local_, start);
     // Wires used last become global; wires used first are done with before the first write.
-    const auto late = by_first_use(simplified), early = by_first_use(lowered_);
+    const auto late = wires_by_first_use(simplified), early = wires_by_first_use(lowered_);
     Index late_local = 0, early_local = 0;
     for (std::size_t i = 0; i < wires_; ++i) {
       if (i < static_cast<std::size_t>(local_)) late_local |= bit_mask(late[i]);
@@ -164,17 +174,6 @@ class Planner {
     }
     found.insert(found.end(), {late_local, early_local});
     return found;
-  }
-
-  // Wires by their first use as a target.
-  std::vector<Qubit> by_first_use(const Lowered& lowered) const {
-    std::vector<std::size_t> use(wires_, lowered.ops.size());
-    for (std::size_t i = lowered.ops.size(); i-- > 0;)
-      for (const Qubit w : wires_of(lowered.ops[i].target_mask())) use[w] = i;
-    std::vector<Qubit> order(wires_);
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](Qubit a, Qubit b) { return use[a] < use[b]; });
-    return order;
   }
 
   bool enabled(std::string_view pass) const { return pass_enabled(options_.disabled_passes, pass); }
@@ -212,11 +211,14 @@ class Planner {
     const SetProblem problem = whole(timeline);
     if (first != 0) stages_ = {stages_.back()};
     if (options_.rank_bits > 0 && !stages_suffice(problem, stages_))
-      stages_ = choose_stages(problem, local_, stages_.front(), kStageBudget);
+      stages_ = choose_stages(problem, local_, stages_.front(), kStageBudget, beginning_.seed);
     SetRules rules;
+    rules.seed = beginning_.seed;
+    rules.pack = beginning_.pack;
     rules.segments = stages_;
     set_tile(timeline, rules);
-    rules.budget = parts == 1 ? search_budget(timeline) : std::min(kPartBudget, search_budget(timeline));
+    rules.budget = set_search_budget(timeline.turns.size(), machine_, options_, local_);
+    if (parts > 1) rules.budget = std::min(rules.budget, kPartBudget);
     if (from_known) {
       births_matter_ = problem.turns() > 0 && std::popcount(problem.turning()) > rules.size;
       rules.late_first_turns = births_ == Births::kLate;
@@ -231,7 +233,7 @@ class Planner {
     if (two_phases) rules.budget /= 2;
     SetSchedule schedule = find_sets(problem, rules);
     if (two_phases) {
-      first_write_sweeps_ = fewest_first_write(problem, rules, unborn);
+      first_write_sweeps_ = fewest_sets(problem, rules, unborn);
       schedule = plan_early_phase(timeline, problem, rules, local_, schedule);
     }
     const bool anything = !timeline.diagonals.empty() || timeline.global_phase != 0 || !lowered_.ops.empty();
@@ -251,13 +253,6 @@ class Planner {
     return before;
   }
 
-  // Sweeps that are needed at least when the first write bears all wires.
-  static int fewest_first_write(const SetProblem& problem, SetRules rules, Index unborn) {
-    for (Index rest = unborn; rest != 0; rest &= rest - 1)
-      rules.start[static_cast<std::size_t>(std::countr_zero(rest))] = 1;
-    return fewest_sets(problem, rules);
-  }
-
   // The wires at the low bits of a fixed start layout: as if a sweep had had them active.
   Index low_wires() const {
     if (!fixed_) return 0;
@@ -274,19 +269,6 @@ class Planner {
     low_ = std::min(machine_.low_bits, size - std::min(size, std::max(widest, std::min(size, 3u))));
     rules.size = static_cast<int>(size);
     rules.low = static_cast<int>(low_);
-  }
-
-  // Moves worth making: a fraction of the time that the sweeps will take.
-  std::uint64_t search_budget(const Timeline& timeline) const {
-    const std::uint64_t share = known_ ? kBudget * 3 / 8 : kBudget;
-    const std::uint64_t least = std::min<std::uint64_t>(3000, share);
-    const std::uint64_t extra = (known_ ? 6 : 12) * timeline.turns.size();
-    if (options_.tile_bits) return share + extra;
-    const CostTable& cost = machine_.cost(options_.precision);
-    const double bytes = std::ldexp(static_cast<double>(amplitude_bytes(options_.precision)), local_);
-    const double sweep = bytes / cost.read_bytes_per_second + bytes / cost.write_bytes_per_second;
-    const double moves = 0.3 * sweep * (1 + static_cast<double>(timeline.turns.size()) / 25) / 0.5e-6;
-    return std::clamp(static_cast<std::uint64_t>(std::min(moves, 1e9)), least, share + extra);
   }
 
   // Wires that are active early lie low, so that what is unborn lies high; global wires on top.
@@ -446,6 +428,7 @@ class Planner {
   const Machine& machine_;
   const PlanOptions& options_;
   const Births births_;
+  const Beginning beginning_;
   Lowered lowered_;
   const std::uint32_t wires_;
   const int local_;  // bits of a shard
@@ -462,12 +445,25 @@ class Planner {
   std::uint64_t runs_merged_ = 0, diagonals_merged_ = 0;
 };
 
+// With a fixed tile the fewest sweeps are asked for.
+bool bytes_first(const PlanOptions& options) { return options.tile_bits.has_value() && options.rank_bits == 0; }
+
 // By predicted time; where `bytes_first`, by bytes as far as they differ by more than a few hundredths.
 bool cheaper(const Plan& a, const Plan& b, bool bytes_first) {
   const PlanWork left = plan_work(a), right = plan_work(b);
   const auto bytes = [](const PlanWork& work) { return static_cast<double>(work.bytes_swept_per_rank); };
   if (bytes_first && std::abs(bytes(left) - bytes(right)) > 0.03 * bytes(right)) return bytes(left) < bytes(right);
   return left.total_seconds < right.total_seconds;
+}
+
+/// The better of late births and births in the first write.
+Plan searched(const Lowered& lowered, const Machine& machine, const PlanOptions& options, Beginning beginning) {
+  Planner late(lowered, machine, options, Births::kLate, beginning);
+  Plan plan = late.run();
+  const bool zeros = options.start == Start::kZero && options.known_zeros;
+  if (!zeros || !late.first_write_may_win(plan)) return plan;
+  Plan first = Planner(lowered, machine, options, Births::kFirstWrite, beginning).run();
+  return cheaper(first, plan, bytes_first(options)) ? first : plan;
 }
 
 }  // namespace
@@ -478,20 +474,25 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   left_out.emplace_back("split_turns");
   const Lowered lowered = lower_optimized(circuit, left_out);
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
-  Planner late(lowered, machine, options, Births::kLate);
-  Plan plan = late.run();
-  const bool zeros = options.start == Start::kZero && options.known_zeros;
-  const bool bytes_first = options.tile_bits.has_value() && options.rank_bits == 0;
-  if (zeros && late.first_write_may_win(plan)) {
-    Plan first = Planner(lowered, machine, options, Births::kFirstWrite).run();
-    if (cheaper(first, plan, bytes_first)) plan = std::move(first);
+  if (lowered.ops.size() > kFewOperations) return searched(lowered, machine, options, {});
+  // The search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic
+  // and in what they hide of an exchange, so two of them are held against each other. Both are always made: the plan
+  // must not depend on the machine that makes it.
+  std::future<Plan> other;
+  if (lowered.qubits >= kManyQubits) {
+    other =
+        std::async(std::launch::async, [&] { return searched(lowered, machine, options, {.seed = 2, .pack = true}); });
   }
-  // The set search counts sweeps and exchanges, not what is in them: packing in order may need less arithmetic, touch
-  // less memory while it is young, or hide more of an exchange.
-  if (lowered.ops.size() > kGreedyOperations) return plan;
+  Plan plan = searched(lowered, machine, options, {});
+  const bool zeros = options.start == Start::kZero && options.known_zeros;
+  // Packing in order may also touch less memory while it is young.
   Plan greedy = greedy_plan(circuit, machine, options);
+  if (other.valid()) {
+    Plan second = other.get();
+    if (cheaper(second, plan, bytes_first(options))) plan = std::move(second);
+  }
   if (!zeros && plan_work(greedy).sweeps > plan_work(plan).sweeps) return plan;
-  return cheaper(greedy, plan, bytes_first) ? greedy : plan;
+  return cheaper(greedy, plan, bytes_first(options)) ? greedy : plan;
 }
 
 }  // namespace qsim

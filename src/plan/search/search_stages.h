@@ -9,7 +9,8 @@ namespace qsim {
 
 /// Local wires of the stages that play `problem` from `start`, the first of them `first` where it is not 0. Every mask
 /// has `local` wires. One mask when no exchange is needed.
-std::vector<Index> choose_stages(const SetProblem& problem, int local, Index first, std::uint64_t budget);
+std::vector<Index> choose_stages(const SetProblem& problem, int local, Index first, std::uint64_t budget,
+                                 std::uint64_t seed);
 
 /// First stages worth trying from |0...0>, where gates among the wires that start global run before the first write:
 /// each a mask of `local` wires. `start` is where the wires of the problem stand.

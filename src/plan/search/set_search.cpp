@@ -62,6 +62,7 @@ class SetSearch {
 
  private:
   static constexpr int kGreedyRounds = 5;
+  static constexpr int kPackedStarts = 3;
   static constexpr double kHot = 1.0, kCold = 0.3;  // annealing temperatures, in turns
   static constexpr double kWanted = 0.9;            // share of moves that add a wire which lacks turns
   static constexpr int kMovesInPlace = 100;         // moves before looking at the next set
@@ -155,11 +156,33 @@ class SetSearch {
     return set;
   }
 
+  // Another start: wires one by one that have a turn to run, as far as what is shared leaves room for them.
+  Index packed(Positions at, Index previous, std::size_t segment) {
+    const Index allowed = allowed_[segment];
+    const int keep = shared(previous, segment);
+    Index set = 0;
+    while (std::popcount(set) < room(segment)) {
+      Index open = forward_.ready(at, allowed) & ~set;
+      if (room(segment) - std::popcount(set) <= keep - std::popcount(set & previous)) open = previous & allowed & ~set;
+      if (open == 0) open = allowed & ~set;
+      set |= random_.pick(open);
+      at = advanced(at, set, segment);
+    }
+    return set;
+  }
+
   Index climb(const Positions& at, Index previous, std::size_t segment, std::uint64_t tries) {
     const Positions& goal = needed_[segment];
     const int keep = shared(previous, segment);
     Index set = first_guess(previous, segment);
     std::int64_t best = value(advanced(at, set, segment), goal);
+    for (int start = 0; start < (rules_.pack ? kPackedStarts : 0); ++start) {
+      const Index other = packed(at, previous, segment);
+      const std::int64_t reached = value(advanced(at, other, segment), goal);
+      if (reached <= best) continue;
+      best = reached;
+      set = other;
+    }
     for (std::uint64_t t = 0; t < tries; ++t) {
       Index outside = allowed_[segment] & ~set;
       if (outside == 0) break;
@@ -355,9 +378,12 @@ class SetSearch {
 
 }  // namespace
 
-int fewest_sets(const SetProblem& problem, const SetRules& rules) {
+int fewest_sets(const SetProblem& problem, const SetRules& rules, Index done) {
   int turning = 0;
-  for (int w = 0; w < problem.wires(); ++w) turning += rules.start[static_cast<std::size_t>(w)] < problem.length(w);
+  for (int w = 0; w < problem.wires(); ++w) {
+    const std::uint32_t start = (done >> w & 1) != 0 ? 1 : rules.start[static_cast<std::size_t>(w)];
+    turning += start < problem.length(w);
+  }
   const int fresh = std::max(1, rules.size - rules.low);
   const int first = rules.before == 0 ? rules.size : fresh;
   const int segments = static_cast<int>(rules.segments.size());

@@ -19,6 +19,7 @@ struct SetRules {
   bool late_first_turns = false;   // wires join sets no sooner than they must: their first turns are births
   std::uint64_t budget = 40000;    // how often the search may advance a set
   std::uint64_t seed = 1;
+  bool pack = false;  // greedy sets start from what is ready to run, not from what was active before
 };
 
 struct SetSchedule {
@@ -31,7 +32,8 @@ struct SetSchedule {
 /// Greedy starts in both directions, then annealing with one set less for as long as that succeeds.
 SetSchedule find_sets(const SetProblem& problem, const SetRules& rules);
 
-/// Fewest sets that any schedule can have (of one segment): every turning wire must be in one.
-int fewest_sets(const SetProblem& problem, const SetRules& rules);
+/// Fewest sets that any schedule can have (of one segment): every turning wire must be in one. The first turns of
+/// `done` have run already.
+int fewest_sets(const SetProblem& problem, const SetRules& rules, Index done = 0);
 
 }  // namespace qsim

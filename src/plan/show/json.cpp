@@ -49,7 +49,8 @@ Json exchange_json(const Exchange& exchange) {
           {"unborn_bits", bits_json(exchange.unborn)},
           {"overlap_before", exchange.overlap_before},
           {"overlap_after", exchange.overlap_after},
-          {"predicted_s", exchange.predicted_seconds}};
+          {"predicted_s", exchange.predicted_seconds},
+          {"predicted_added_s", exchange.predicted_added_seconds}};
 }
 
 Json sweep_json(const Sweep& sweep) {

@@ -46,7 +46,9 @@ std::string exchange_line(const Exchange& exchange) {
   if (exchange.overlap_after > 0) {
     line += (exchange.overlap_before > 0 ? " and " : ", beside ") + sweeps(exchange.overlap_after, "after");
   }
-  return line + ", " + format_seconds(exchange.predicted_seconds);
+  line += ", " + format_seconds(exchange.predicted_seconds);
+  if (exchange.predicted_added_seconds == exchange.predicted_seconds) return line;
+  return line + ", adds " + format_seconds(exchange.predicted_added_seconds);
 }
 
 std::string sweep_line(const Sweep& sweep, std::size_t stage, std::size_t index) {

@@ -1,0 +1,31 @@
+// Seconds of a sweep against seconds of a move.
+#include "plan/search/budget.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qsim {
+namespace {
+
+constexpr std::uint64_t kMost = 40000;  // for short circuits
+constexpr std::uint64_t kLeast = 3000;
+constexpr double kShareOfSweep = 0.3;  // of the time of a sweep for every set that is looked for
+constexpr double kTurnsInSweep = 25;
+constexpr double kSecondsOfMove = 0.5e-6;
+
+}  // namespace
+
+std::uint64_t set_search_budget(std::size_t turns, const Machine& machine, const PlanOptions& options, int local) {
+  // From |0...0> two schedules are looked for, with births late and in the first write.
+  const bool known = options.start == Start::kZero && options.known_zeros;
+  const std::uint64_t share = known ? kMost * 3 / 8 : kMost;
+  const std::uint64_t most = share + (known ? 6 : 12) * turns;
+  if (options.tile_bits) return most;
+  const CostTable& cost = machine.cost(options.precision);
+  const double bytes = std::ldexp(static_cast<double>(amplitude_bytes(options.precision)), local);
+  const double sweep = bytes / cost.read_bytes_per_second + bytes / cost.write_bytes_per_second;
+  const double moves = kShareOfSweep * sweep * (1 + static_cast<double>(turns) / kTurnsInSweep) / kSecondsOfMove;
+  return std::clamp(static_cast<std::uint64_t>(std::min(moves, 1e9)), std::min(kLeast, share), most);
+}
+
+}  // namespace qsim

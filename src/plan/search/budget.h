@@ -1,0 +1,15 @@
+// How long a search is worth.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "qsim/plan.h"
+
+namespace qsim {
+
+/// Moves of the set search that are worth making for `turns` turns on shards of 2^local amplitudes: a fraction of the
+/// time that the sweeps will take, and never more than a bound that keeps planning within tens of milliseconds.
+std::uint64_t set_search_budget(std::size_t turns, const Machine& machine, const PlanOptions& options, int local);
+
+}  // namespace qsim
