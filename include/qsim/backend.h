@@ -161,6 +161,13 @@ class Backend {
 /// Orders probabilities so that rounding noise does not decide: |a|^2 rounded to 32 significant bits.
 std::uint64_t probability_key(double probability);
 
+/// This shard's view `mine` against `peer`'s `theirs` (equal sizes), through ring slot `slot`.
+struct Trade {
+  ChunkView mine, theirs;
+  int peer = 0;
+  std::uint32_t slot = 0;
+};
+
 /// Moves chunks of the state between ranks' devices.
 class Transport {
  public:
@@ -173,6 +180,11 @@ class Transport {
   /// ranks call it with the views exchanged and in the same order. When lane work after it runs, `mine` holds the
   /// peer's data.
   virtual void trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) = 0;
+  /// Trades with different peers through different slots, which may be under way together. All peers call it with the
+  /// same trades in the same order, each seen from its side.
+  virtual void trade_all(std::span<const Trade> trades, int lane) {
+    for (const Trade& one : trades) trade(one.mine, one.theirs, one.peer, one.slot, lane);
+  }
   /// Waits until every trade begun so far is complete (host-driven transports progress only in trade and finish).
   virtual void finish() = 0;
 };

@@ -309,7 +309,7 @@ int PlanBuilder::chunk_bits(const Exchange& exchange) const {
                              (exchange.swaps.size() + static_cast<std::size_t>(std::popcount(exchange.unborn)));
   int wanted = 2;
   while (wanted < 8 && part >> wanted > machine_.chunk_bytes) ++wanted;
-  while (wanted < 4 && part >> (wanted + 1) >= machine_.chunk_bytes / 4) ++wanted;
+  while (wanted < 4 && part >> (wanted + 1) >= machine_.chunk_bytes / 2) ++wanted;
   return wanted;
 }
 

@@ -153,9 +153,9 @@ TEST(PoolLayout, NeedsAtMostSixPercentOverTheStateAndTheRingFrom26Qubits) {
         const PoolLayout pool = pool_layout(plan, find_machine(name));
         EXPECT_EQ(pool.state_bytes, std::uint64_t{16} << (qubits - rank_bits));
         if (qubits - rank_bits < 26) continue;
-        // The ring of a GPU's rank has 512 MiB, or a quarter of a shard that is smaller than 2 GiB.
+        // The ring of a GPU's rank has 1 GiB, or a quarter of a shard that is smaller than 4 GiB.
         const std::uint64_t ring = name == std::string("h200") ? pool.chunk_bytes * pool.chunk_slots : 0;
-        EXPECT_LE(ring, std::min<std::uint64_t>(512ull << 20, pool.state_bytes / 4));
+        EXPECT_LE(ring, std::min<std::uint64_t>(1ull << 30, pool.state_bytes / 4));
         const double share = static_cast<double>(pool.total_bytes() - ring) / static_cast<double>(pool.state_bytes);
         EXPECT_LE(share, rank_bits == 0 ? 1.05 : 1.06) << name << " " << qubits;
       }
@@ -166,8 +166,8 @@ TEST(PoolLayout, NeedsAtMostSixPercentOverTheStateAndTheRingFrom26Qubits) {
 TEST(PoolLayout, GivesARingOnlyToSeveralRanks) {
   EXPECT_EQ(pool_layout(plan_of("qft", 20, 0), find_machine("h200")).chunk_slots, 0u);
   const PoolLayout pool = pool_layout(plan_of("qft", 36, 3), find_machine("h200"));
-  EXPECT_EQ(pool.chunk_slots, 4u);
-  EXPECT_EQ(pool.chunk_bytes, 128ull << 20);
+  EXPECT_EQ(pool.chunk_slots, 16u);
+  EXPECT_EQ(pool.chunk_bytes, 64ull << 20);
 }
 
 TEST(LargestQubits, IsWhatTheCardsHold) {

@@ -90,23 +90,27 @@ class NcclTransport final : public Transport {
   std::string_view name() const override { return "nccl"; }
 
   void trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) override {
-    (void)theirs;
+    const Trade one{mine, theirs, peer, slot};
+    trade_all({&one, 1}, lane);
+  }
+
+  void trade_all(std::span<const Trade> trades, int lane) override {
     finished_ = false;
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
-    const MemoryRegion buffer = backend_.slot(slot);
-    const ViewRuns runs = view_runs(shape_, mine);
-    const std::uint64_t bytes = runs.bytes();
-    const std::byte* outgoing = backend_.state().data + runs.offsets.front();
-    if (runs.count > 1 || runs.offsets.size() > 1) {
-      std::byte* packed = buffer.data + buffer.bytes / 2;
-      copy_view_to_buffer(shape_, mine, backend_.state().data, packed, stream);
-      outgoing = packed;
+    for (const Trade& one : trades) {
+      if (!in_one_run(one)) copy_view_to_buffer(shape_, one.mine, backend_.state().data, packed(one), stream);
     }
     check(nccl_.group_start(), "ncclGroupStart");
-    check(nccl_.send(outgoing, bytes, ncclInt8, peer, comm_, stream), "ncclSend");
-    check(nccl_.receive(buffer.data, bytes, ncclInt8, peer, comm_, stream), "ncclRecv");
+    for (const Trade& one : trades) {
+      const ViewRuns runs = view_runs(shape_, one.mine);
+      const std::byte* const outgoing = in_one_run(one) ? backend_.state().data + runs.offsets.front() : packed(one);
+      check(nccl_.send(outgoing, runs.bytes(), ncclInt8, one.peer, comm_, stream), "ncclSend");
+      check(nccl_.receive(backend_.slot(one.slot).data, runs.bytes(), ncclInt8, one.peer, comm_, stream), "ncclRecv");
+    }
     check(nccl_.group_end(), "ncclGroupEnd");
-    copy_buffer_to_view(shape_, mine, buffer.data, backend_.state().data, stream);
+    for (const Trade& one : trades) {
+      copy_buffer_to_view(shape_, one.mine, backend_.slot(one.slot).data, backend_.state().data, stream);
+    }
   }
 
   void finish() override {
@@ -134,6 +138,15 @@ class NcclTransport final : public Transport {
   }
 
  private:
+  bool in_one_run(const Trade& one) const {
+    const ViewRuns runs = view_runs(shape_, one.mine);
+    return runs.count == 1 && runs.offsets.size() == 1;
+  }
+  /// Where scattered outgoing amplitudes are collected: the second half of the trade's slot.
+  std::byte* packed(const Trade& one) {
+    const MemoryRegion buffer = backend_.slot(one.slot);
+    return buffer.data + buffer.bytes / 2;
+  }
   void check(ncclResult_t status, const char* call) {
     if (status != ncclSuccess && status != ncclInProgress) {
       throw CommunicatorError(std::string("NCCL: ") + call + ": " + nccl_.get_error_string(status));

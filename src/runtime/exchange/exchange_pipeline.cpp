@@ -11,6 +11,9 @@
 namespace qsim {
 namespace {
 
+// More streams than this share queues on a GPU: one that waits would hold up another.
+constexpr int kMostLanes = 6;
+
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -46,7 +49,10 @@ ExchangePipeline::ExchangePipeline(const DistributedState& state, Transport* tra
       rank_(state.rank()),
       amplitude_bytes_(amplitude_bytes(state.precision)),
       slot_bytes_(pool.chunk_bytes),
-      slots_(pool.chunk_slots) {}
+      slots_(pool.chunk_slots) {
+  trades_.reserve(std::size_t{1} << state.rank_bits);  // nothing is allocated while gates run
+  pieces_.reserve(trades_.capacity());
+}
 
 void ExchangePipeline::require_transport() const {
   if (transport_ == nullptr) throw Error("an exchange on a single rank");
@@ -69,21 +75,33 @@ Index ExchangePipeline::extra_cut(Index mask) const {
   return cut;
 }
 
-void ExchangePipeline::trade(ChunkView mine, ChunkView theirs, int peer, int lane) {
-  const Index cut = extra_cut(mine.mask);
+void ExchangePipeline::trade(int lane, int lanes) {
+  const Index cut = extra_cut(trades_.front().mine.mask);
   // A slot always serves the same lane, so that its uses are in order.
-  const auto lanes = static_cast<std::uint32_t>(std::max(1, backend_.lanes()));
-  const std::uint32_t slots_a_lane = std::max(1u, slots_ / lanes);
+  const auto step = static_cast<std::uint32_t>(lanes);
+  const std::uint32_t slots_a_lane = std::max(1u, slots_ / step);
   const double begin = profile != nullptr ? profile->now() : 0;
   Index piece = 0;
+  std::uint32_t turn = 0;
   do {
-    const std::uint32_t slot = (static_cast<std::uint32_t>(lane) + lanes * (turn_++ % slots_a_lane)) % slots_;
-    transport_->trade({mine.mask | cut, mine.value | piece}, {theirs.mask | cut, theirs.value | piece}, peer, slot,
-                      lane);
-    bytes_sent_ += (amplitude_bytes_ << local_bits_) >> count_bits(mine.mask | cut);
+    for (std::size_t first = 0; first < trades_.size(); first += pieces_.size()) {
+      const std::size_t count = std::min<std::size_t>(trades_.size() - first, slots_a_lane);
+      pieces_.assign(trades_.begin() + static_cast<std::ptrdiff_t>(first),
+                     trades_.begin() + static_cast<std::ptrdiff_t>(first + count));
+      for (Trade& one : pieces_) {
+        one.mine = {one.mine.mask | cut, one.mine.value | piece};
+        one.theirs = {one.theirs.mask | cut, one.theirs.value | piece};
+        one.slot = (static_cast<std::uint32_t>(lane) + step * (turn++ % slots_a_lane)) % slots_;
+        bytes_sent_ += (amplitude_bytes_ << local_bits_) >> count_bits(one.mine.mask);
+      }
+      transport_->trade_all(pieces_, lane);
+    }
     piece = next_under_mask(piece, cut);
   } while (piece != 0);
-  if (profile != nullptr) profile->add(Span::Kind::kTrade, static_cast<std::uint32_t>(peer), lane, begin);
+  if (profile == nullptr) return;
+  for (const Trade& one : trades_) {
+    profile->add(Span::Kind::kTrade, static_cast<std::uint32_t>(one.peer), lane, begin);
+  }
 }
 
 void ExchangePipeline::run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane) {
@@ -96,8 +114,10 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
                            std::span<const ChunkedSweep> after) {
   require_transport();
   const SwapMasks masks = swap_masks(exchange, local_bits_);
-  const int lanes = std::max(1, std::min(backend_.lanes(), static_cast<int>(slots_)));
   const Index partners = Index{1} << count_bits(masks.global);
+  // A lane trades a chunk with all partners together where there are slots for it.
+  const auto lanes_with_slots = static_cast<int>(std::max<Index>(1, slots_ / (partners - 1)));
+  const int lanes = std::max(1, std::min({backend_.lanes(), lanes_with_slots, kMostLanes}));
   const Index own = local_value(exchange, local_bits_, rank_);
   const bool complete_at_return = backend_.lanes() <= 1;
   const auto start = Clock::now();
@@ -108,12 +128,14 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
     const ChunkView view{exchange.chunk_mask, chunk};
     for (const ChunkedSweep& sweep : before) run_chunk(sweep, view, lane);
     const auto travel = Clock::now();
+    trades_.clear();
     for (Index d = 1; d < partners; ++d) {
       const Index peer = rank_ ^ deposit_bits(d, masks.global);
       const Index theirs = local_value(exchange, local_bits_, peer);
       const Index mask = exchange.chunk_mask | masks.local | exchange.unborn;
-      trade({mask, chunk | theirs}, {mask, chunk | own}, static_cast<int>(peer), lane);
+      trades_.push_back({{mask, chunk | theirs}, {mask, chunk | own}, static_cast<int>(peer), 0});
     }
+    trade(lane, lanes);
     if (complete_at_return) seconds_ += seconds_since(travel);
     for (const ChunkedSweep& sweep : after) run_chunk(sweep, view, lane);
     lane = (lane + 1) % lanes;
@@ -136,8 +158,9 @@ std::uint32_t ExchangePipeline::spare_slot() const {
 void ExchangePipeline::trade_view(ChunkView mine, ChunkView theirs, int peer) {
   require_transport();
   const auto start = Clock::now();
-  turn_ = 0;  // a single trade goes through slot 0, never the spare one
-  trade(mine, theirs, peer, 0);
+  // Through slot 0, never the spare one.
+  trades_.assign(1, Trade{mine, theirs, peer, 0});
+  trade(0, static_cast<int>(slots_));
   transport_->finish();
   backend_.synchronize();
   seconds_ += seconds_since(start);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "qsim/backend.h"
 #include "qsim/plan.h"
@@ -43,7 +44,8 @@ class ExchangePipeline {
   double seconds() const { return seconds_; }
 
  private:
-  void trade(ChunkView mine, ChunkView theirs, int peer, int lane);
+  // Makes trades_, cut into pieces that fit slots. Of several lanes each has slots of its own.
+  void trade(int lane, int lanes);
   void require_transport() const;
   void run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane);
 
@@ -54,7 +56,8 @@ class ExchangePipeline {
   const std::uint64_t amplitude_bytes_;
   const std::uint64_t slot_bytes_;
   const std::uint32_t slots_;
-  std::uint32_t turn_ = 0;
+  std::vector<Trade> trades_;  // of one chunk, with different peers; views of one mask
+  std::vector<Trade> pieces_;  // those of them that are under way together
   std::uint64_t bytes_sent_ = 0;
   double seconds_ = 0;
 };

@@ -1,10 +1,13 @@
-// A chunk in long runs is pulled into a slot of the ring and put in place by copy engines, which leave the
+// A chunk in long runs is pulled into slots of the ring and put in place by copy engines, which leave the
 // multiprocessors to the sweeps; a scattered one is swapped in place by kernels, half of it by each of the two ranks.
 // Each side of a trade records events on its stream and tells the other's host, which then lets its own stream wait for
-// them:
+// them. A chunk that goes to several peers:
 //
-//   record READY | tell and be told | wait peer's READY, pull theirs -> slot (or swap half), record DONE | tell and be
-//   told | wait peer's DONE, slot -> mine
+//   record READY | tell and be told by each | for each: wait its READY, pull theirs -> slot (or swap half), record DONE
+//   | tell and be told by each | for each: wait its DONE, slot -> mine
+//
+// Chunks pull one after the other, not side by side: the first is put in place, and swept, while the next ones travel,
+// and since all ranks go through their peers in the same order, nobody is pulled from by two at a time.
 //
 // A stream only ever waits for an event that has been recorded, and both sides run the same sequence of trades in the
 // same order, so the earliest unfinished trade never waits for a later one, whatever queues streams share on the
@@ -15,6 +18,7 @@
 
 #include <array>
 #include <chrono>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,32 +36,35 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{20};  // a lane's longest exchange takes a few seconds
 
+/// An event of this device that nobody times.
+class PlainEvent {
+ public:
+  PlainEvent() { check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags"); }
+  ~PlainEvent() { cudaEventDestroy(event_); }
+  PlainEvent(const PlainEvent&) = delete;
+  PlainEvent& operator=(const PlainEvent&) = delete;
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
 /// Keeps the number of trades that a lane has not finished small. A full queue would block the host inside the driver,
 /// with this device locked; another rank's thread that must enqueue its side of a trade could then never do it. Asking
 /// does not lock.
 class LanePace {
  public:
-  LanePace() {
-    for (cudaEvent_t& event : events_) {
-      check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    }
-  }
-  LanePace(const LanePace&) = delete;
-  LanePace& operator=(const LanePace&) = delete;
-  ~LanePace() {
-    for (const cudaEvent_t event : events_) cudaEventDestroy(event);
-  }
-
-  /// Call after each trade; waits until all but the last two batches are done. `give_up` may throw.
+  /// Call after `trades` trades; waits until all but the last two batches are done. `give_up` may throw.
   template <class GiveUp>
-  void pace(cudaStream_t stream, GiveUp give_up) {
-    if (++since_ < kBatch) return;
+  void pace(std::size_t trades, cudaStream_t stream, GiveUp give_up) {
+    since_ += trades;
+    if (since_ < kBatch) return;
     since_ = 0;
-    check_cuda(cudaEventRecord(events_[next_], stream), "cudaEventRecord after a batch of trades");
+    check_cuda(cudaEventRecord(events_[next_].get(), stream), "cudaEventRecord after a batch of trades");
     next_ = 1 - next_;  // now the one before; an event that was never recorded is done
     AskAgain again(kPatience);
     for (;;) {
-      const cudaError_t status = cudaEventQuery(events_[next_]);
+      const cudaError_t status = cudaEventQuery(events_[next_].get());
       if (status == cudaSuccess) return;
       if (status != cudaErrorNotReady) check_cuda(status, "cudaEventQuery of a batch of trades");
       if (!again.pause()) give_up();
@@ -65,10 +72,28 @@ class LanePace {
   }
 
  private:
-  static constexpr int kBatch = 4;
-  std::array<cudaEvent_t, 2> events_{};
-  std::size_t next_ = 0;
-  int since_ = 0;
+  static constexpr std::size_t kBatch = 4;
+  std::array<PlainEvent, 2> events_;
+  std::size_t next_ = 0, since_ = 0;
+};
+
+/// Lets chunks pull in the order in which they were begun.
+class PullOrder {
+ public:
+  /// Before the pulls of a chunk. Single pulls follow each other two at a time, so that the link does not idle between
+  /// them; those of a chunk that goes to several peers leave no such gap.
+  void wait(std::size_t pulls, cudaStream_t stream) {
+    const std::size_t before = pulls == 1 ? turn_ : 1 - turn_;  // the last but one, or the last
+    check_cuda(cudaStreamWaitEvent(stream, pulled_[before].get()), "cudaStreamWaitEvent for the chunk before");
+  }
+  void done(cudaStream_t stream) {
+    check_cuda(cudaEventRecord(pulled_[turn_].get(), stream), "cudaEventRecord of a chunk that has arrived");
+    turn_ = 1 - turn_;
+  }
+
+ private:
+  std::array<PlainEvent, 2> pulled_;
+  std::size_t turn_ = 0;
 };
 
 class P2pTransport final : public Transport {
@@ -89,27 +114,38 @@ class P2pTransport final : public Transport {
   std::string_view name() const override { return "p2p"; }
   std::uint64_t max_trade_bytes(std::uint64_t slot_bytes) const override { return slot_bytes; }
 
-  void trade(ChunkView mine, ChunkView theirs, int peer_rank, std::uint32_t slot, int lane_number) override {
-    const auto peer = static_cast<std::size_t>(peer_rank);
+  void trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) override {
+    const Trade one{mine, theirs, peer, slot};
+    trade_all({&one, 1}, lane);
+  }
+
+  void trade_all(std::span<const Trade> trades, int lane_number) override {
     const auto lane = static_cast<std::size_t>(lane_number);
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
     check_cuda(cudaEventRecord(events_.own_ready(lane), stream), "cudaEventRecord of a chunk that is ready");
-    meet(peer_rank);
-    check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
-    // Both views have the same shape, so both ranks go the same way.
-    const bool by_engines = suits_copy_engine(view_runs(shape_, mine));
-    std::byte* const buffer = backend_.slot(slot).data;
-    if (by_engines) {
-      copy_view_to_buffer(shape_, theirs, states_.region(peer_rank), buffer, stream);
-    } else {
-      swap_half(mine, theirs, peer_rank, stream);
+    for (const Trade& one : trades) meet(one.peer);
+    order_.wait(trades.size(), stream);
+    for (const Trade& one : trades) {
+      const auto peer = static_cast<std::size_t>(one.peer);
+      check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
+      if (by_engines(one)) {
+        copy_view_to_buffer(shape_, one.theirs, states_.region(one.peer), backend_.slot(one.slot).data, stream);
+      } else {
+        swap_half(one.mine, one.theirs, one.peer, stream);
+      }
+      check_cuda(cudaEventRecord(events_.own_done(peer, lane), stream), "cudaEventRecord of a trade's part");
     }
-    check_cuda(cudaEventRecord(events_.own_done(peer, lane), stream), "cudaEventRecord of a trade's part");
-    meet(peer_rank);
-    check_cuda(cudaStreamWaitEvent(stream, events_.done_of(peer, lane)), "cudaStreamWaitEvent for a peer's part");
-    if (by_engines) copy_buffer_to_view(shape_, mine, buffer, backend_.state().data, stream);
-    paces_[lane].pace(stream, [&] { give_up(lane); });
-    traded_[peer] = true;
+    order_.done(stream);
+    for (const Trade& one : trades) meet(one.peer);
+    for (const Trade& one : trades) {
+      const auto peer = static_cast<std::size_t>(one.peer);
+      check_cuda(cudaStreamWaitEvent(stream, events_.done_of(peer, lane)), "cudaStreamWaitEvent for a peer's part");
+      if (by_engines(one)) {
+        copy_buffer_to_view(shape_, one.mine, backend_.slot(one.slot).data, backend_.state().data, stream);
+      }
+      traded_[peer] = true;
+    }
+    paces_[lane].pace(trades.size(), stream, [&] { give_up(lane); });
   }
 
   /// Waits for every lane; a peer that has gone would leave them waiting for ever, so no progress is an error.
@@ -146,6 +182,9 @@ class P2pTransport final : public Transport {
     check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize after warming up");
   }
 
+  /// Both views have the same shape, so both ranks go the same way.
+  bool by_engines(const Trade& one) const { return suits_copy_engine(view_runs(shape_, one.mine)); }
+
   /// Of two ranks the lower one exchanges the first half of the views' amplitudes, the other one the rest.
   void swap_half(ChunkView mine, ChunkView theirs, int peer, cudaStream_t stream) {
     const bool paired = shape_.amplitude_bytes == 8 && (mine.mask & 1) == 0 && shape_.local_bits > 0;
@@ -177,6 +216,7 @@ class P2pTransport final : public Transport {
   Communicator& communicator_;
   PeerMemory states_;
   PeerEvents events_;
+  PullOrder order_;
   std::vector<LanePace> paces_;  // by lane
   std::vector<bool> traded_;     // with whom since the last finish()
 };

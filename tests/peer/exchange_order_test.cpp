@@ -1,0 +1,223 @@
+// Exchanges between GPUs' streams, played on the host with random pauses: whatever the events leave open happens in
+// some run, so a missing one shows as wrong amplitudes, and a circle of waits as a run that does not end.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <deque>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/bits.h"
+#include "comm/gpu/peer/p2p.h"
+#include "null/null_backend.h"
+#include "peer/host_streams.h"
+#include "runtime/exchange/exchange_pipeline.h"
+
+namespace qsim {
+namespace {
+
+using Words = std::array<std::uint64_t, 2>;  // stands for an amplitude
+
+/// What sweep `handle` does to an amplitude: no two of them commute.
+Words swept(Words word, std::uint32_t handle) {
+  for (std::uint64_t& w : word) w = w * (2 * handle + 3) + handle + 1;
+  return word;
+}
+
+/// A shard and a ring in host memory, worked on by streams.
+class StreamBackend final : public NullBackend {
+ public:
+  StreamBackend(std::uint32_t local_bits, PoolLayout pool, Precision precision)
+      : NullBackend(options_of(precision)), words_(amplitude_bytes(precision) / 8), bits_(local_bits) {
+    shard.resize(words_ << local_bits);
+    slots_.assign(pool.chunk_slots, std::vector<std::uint64_t>(pool.chunk_bytes / 8));
+    for (int lane = 0; lane < kLanes; ++lane) streams_.push_back(test::make_host_stream());
+    for (cudaEvent_t& event : events_) cudaEventCreateWithFlags(&event, 0);
+  }
+  ~StreamBackend() override {
+    for (const cudaStream_t stream : streams_) test::end_host_stream(stream);
+    for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+  }
+
+  MemoryRegion state() override { return {reinterpret_cast<std::byte*>(shard.data()), shard.size() * 8, true}; }
+  MemoryRegion slot(std::uint32_t slot) override {
+    return {reinterpret_cast<std::byte*>(slots_.at(slot).data()), slots_[slot].size() * 8, true};
+  }
+  int lanes() const override { return kLanes; }
+  void* native_lane(int lane) override { return streams_.at(static_cast<std::size_t>(lane)); }
+  void sweep(std::uint32_t handle, ChunkView chunk, int lane, bool) override {
+    test::enqueue(streams_.at(static_cast<std::size_t>(lane)), [this, handle, chunk] {
+      for (Index i = 0; i < Index{1} << bits_; ++i) {
+        if ((i & chunk.mask) == chunk.value) set(i, swept(get(i), handle));
+      }
+    });
+  }
+  void fork() override {
+    cudaEventRecord(events_[0], streams_[0]);
+    for (std::size_t lane = 1; lane < kLanes; ++lane) cudaStreamWaitEvent(streams_[lane], events_[0], 0);
+  }
+  void join() override {
+    for (std::size_t lane = 1; lane < kLanes; ++lane) {
+      cudaEventRecord(events_[lane], streams_[lane]);
+      cudaStreamWaitEvent(streams_[0], events_[lane], 0);
+    }
+  }
+  void synchronize() override {
+    for (const cudaStream_t stream : streams_) cudaStreamSynchronize(stream);
+  }
+
+  Words get(Index i) const {
+    Words word{};
+    std::memcpy(word.data(), &shard[i * words_], 8 * words_);
+    return word;
+  }
+  void set(Index i, Words word) { std::memcpy(&shard[i * words_], word.data(), 8 * words_); }
+
+  std::vector<std::uint64_t> shard;
+
+ private:
+  static BackendOptions options_of(Precision precision) {
+    BackendOptions options;
+    options.precision = precision;
+    return options;
+  }
+
+  static constexpr int kLanes = 16;
+  std::size_t words_;
+  std::uint32_t bits_;
+  std::vector<std::vector<std::uint64_t>> slots_;
+  std::vector<cudaStream_t> streams_;
+  std::array<cudaEvent_t, kLanes> events_{};
+};
+
+struct Game {
+  std::uint32_t rank_bits = 1, local_bits = 12;
+  Precision precision = Precision::kDouble;
+  PoolLayout pool;
+  Exchange exchange;
+  std::vector<ChunkedSweep> before, after;
+};
+
+Words first_word(Index i, Precision precision) { return {i + 1, precision == Precision::kDouble ? ~i : 0}; }
+
+Index swapped(const Exchange& exchange, Index i) {
+  for (const auto& [local, global] : exchange.swaps) {
+    if (test_bit(i, local) != test_bit(i, global)) i ^= bit_mask(local) | bit_mask(global);
+  }
+  return i;
+}
+
+/// Plays the game three times over, each time on what the last has left, and compares every amplitude.
+void play(const Game& game) {
+  constexpr int kTimes = 3;
+  const Index amplitudes = Index{1} << (game.local_bits + game.rank_bits);
+  std::vector<Words> expected(amplitudes), next(amplitudes);
+  for (Index i = 0; i < amplitudes; ++i) expected[i] = first_word(i, game.precision);
+  const auto sweep_all = [&](const std::vector<ChunkedSweep>& sweeps) {
+    for (const ChunkedSweep& sweep : sweeps) {
+      for (Words& word : expected) {
+        word = swept(word, sweep.handle);
+        if (game.precision == Precision::kSingle) word[1] = 0;
+      }
+    }
+  };
+  for (int time = 0; time < kTimes; ++time) {
+    sweep_all(game.before);
+    for (Index i = 0; i < amplitudes; ++i) {  // what is not born stays
+      next[(i & game.exchange.unborn) == 0 ? swapped(game.exchange, i) : i] = expected[i];
+    }
+    expected = next;
+    sweep_all(game.after);
+  }
+  std::deque<StreamBackend> backends;
+  const int ranks = 1 << game.rank_bits;
+  for (int rank = 0; rank < ranks; ++rank) {
+    StreamBackend& backend = backends.emplace_back(game.local_bits, game.pool, game.precision);
+    for (Index i = 0; i < Index{1} << game.local_bits; ++i) {
+      backend.set(i, first_word(static_cast<Index>(rank) << game.local_bits | i, game.precision));
+    }
+  }
+  run_thread_ranks(ranks, [&](Communicator& communicator) {
+    StreamBackend& backend = backends[static_cast<std::size_t>(communicator.rank())];
+    const auto transport = open_p2p_transport(backend, communicator, game.local_bits, game.precision);
+    DistributedState state{backend, communicator, game.local_bits + game.rank_bits, game.rank_bits, game.precision, {}};
+    ExchangePipeline pipeline(state, transport.get(), game.pool);
+    for (int time = 0; time < kTimes; ++time) pipeline.run(game.exchange, game.before, game.after);
+    backend.synchronize();
+    communicator.barrier();  // others may still name this rank's events
+  });
+  for (Index i = 0; i < amplitudes; ++i) {
+    const StreamBackend& backend = backends[i >> game.local_bits];
+    ASSERT_EQ(backend.get(i & low_mask(game.local_bits)), expected[i]) << "amplitude " << i;
+  }
+}
+
+Game random_game(std::uint64_t seed, std::uint32_t rank_bits) {
+  std::mt19937_64 random(seed);
+  Game game;
+  game.rank_bits = rank_bits;
+  game.precision = random() % 2 == 0 ? Precision::kDouble : Precision::kSingle;
+  // Chunks in one run go by copies, scattered ones by kernels.
+  const bool high = random() % 2 == 0;
+  std::vector<Bit> bits;
+  for (std::uint32_t bit = 0; bit < game.local_bits; ++bit) bits.push_back(static_cast<Bit>(bit));
+  if (!high) std::shuffle(bits.begin(), bits.end(), random);
+  const auto take = [&] {
+    const Bit bit = bits.back();
+    bits.pop_back();
+    return bit;
+  };
+  const auto swaps = static_cast<std::uint32_t>(1 + random() % rank_bits);
+  std::vector<Bit> global;
+  for (std::uint32_t bit = 0; bit < rank_bits; ++bit) global.push_back(static_cast<Bit>(game.local_bits + bit));
+  std::shuffle(global.begin(), global.end(), random);
+  for (std::uint32_t i = 0; i < swaps; ++i) game.exchange.swaps.emplace_back(take(), global[i]);
+  const auto chunk_bits = random() % 5;
+  for (std::uint64_t i = 0; i < chunk_bits; ++i) game.exchange.chunk_mask |= bit_mask(take());
+  for (std::uint64_t i = random() % 3; i > 0; --i) game.exchange.unborn |= bit_mask(take());
+  // From slots that take a whole part of a chunk to ones that take an eighth; from one slot to plenty.
+  const std::uint64_t part = amplitude_bytes(game.precision) << (game.local_bits - swaps - chunk_bits);
+  game.pool.chunk_bytes = std::max<std::uint64_t>(64, part >> (random() % 4));
+  game.pool.chunk_slots = static_cast<std::uint32_t>(1 + random() % 16);
+  for (std::uint64_t i = random() % 3; i > 0; --i) game.before.push_back({static_cast<std::uint32_t>(i), false, 0});
+  for (std::uint64_t i = random() % 3; i > 0; --i) game.after.push_back({static_cast<std::uint32_t>(10 + i), false, 0});
+  return game;
+}
+
+class PeerExchange : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(PeerExchange, MovesEveryAmplitudeInOrderWhateverIsLate) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    test::set_pauses(seed % 4 == 0 ? 0 : 300, seed);
+    ASSERT_NO_FATAL_FAILURE(play(random_game(seed, GetParam())));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, PeerExchange, testing::Values(1, 2, 3),
+                         [](const auto& number) { return std::to_string(1 << number.param); });
+
+TEST(PeerExchange, GoesByCopiesWhereChunksAreRunsAndByKernelsWhereTheyAreScattered) {
+  Game game;
+  game.rank_bits = 2;
+  game.pool.chunk_bytes = 1 << 14;
+  game.pool.chunk_slots = 8;
+  game.exchange.swaps = {{10, 12}, {11, 13}};
+  game.exchange.chunk_mask = bit_mask(9) | bit_mask(8);
+  test::CopyCounts before = test::copy_counts();
+  play(game);
+  test::CopyCounts now = test::copy_counts();
+  // Three times, 4 ranks, 4 chunks, 3 partners: into a slot and into place.
+  EXPECT_EQ(now.copies - before.copies, 3u * 4 * 4 * 3 * 2);
+  game.exchange.swaps = {{0, 12}, {3, 13}};
+  before = now;
+  play(game);
+  now = test::copy_counts();
+  EXPECT_EQ(now.copies, before.copies);
+  EXPECT_GE(now.kernels - before.kernels, 3u * 4 * 4 * 3);
+}
+
+}  // namespace
+}  // namespace qsim
