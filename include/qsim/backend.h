@@ -65,6 +65,18 @@ struct UnitDraw {
   std::uint64_t offset = 0;
 };
 
+/// When a device's lanes did what they were given, for time lines.
+class LaneClock {
+ public:
+  virtual ~LaneClock() = default;
+  /// Times count from now on; earlier marks are forgotten. The device is idle.
+  virtual void restart() = 0;
+  /// Marks what `lane` has been given so far.
+  virtual std::uint32_t mark(int lane) = 0;
+  /// Seconds from restart() until that was done. Everything marked is done.
+  virtual double seconds(std::uint32_t mark) = 0;
+};
+
 /// A shard of 2^local_bits amplitudes on one device. Lanes are in-order queues (CUDA streams; on the CPU every call
 /// completes before it returns). Verbs without a lane run on lane 0 and, where they return values, wait for them.
 class Backend {
@@ -105,6 +117,8 @@ class Backend {
     (void)lane;
     return nullptr;
   }
+  /// The lanes' own clock; null where every call is complete when it returns, so that the host's clock tells.
+  virtual LaneClock* lane_clock() { return nullptr; }
   virtual void fork() = 0;         // every lane waits for what lane 0 has been given so far
   virtual void join() = 0;         // lane 0 waits for every lane
   virtual void synchronize() = 0;  // the host waits for everything

@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "cuda/device.h"
+#include "cuda/lane_clock.h"
 #include "cuda/read_out/readouts.h"
 #include "cuda/run/sweep_runner.h"
 #include "kernels/cuda/state.h"
@@ -117,6 +118,11 @@ class CudaBackend final : public Backend {
   }
   int lanes() const override { return kLanes; }
   void* native_lane(int lane_number) override { return use_lane(lane_number); }
+  LaneClock* lane_clock() override {
+    set_device();
+    if (!clock_) clock_.emplace(options_.device_id, streams_);
+    return &*clock_;
+  }
   void fork() override {
     set_device();
     runner_->hold_loading(true);
@@ -266,6 +272,7 @@ class CudaBackend final : public Backend {
   std::deque<PoolFrame> frames_;
   std::vector<Stream> streams_;
   std::vector<Event> events_;
+  std::optional<StreamClock> clock_;
   std::array<bool, kLanes> lane_used_{};
   std::unique_ptr<SweepRunner> runner_;
   std::optional<ReadOuts> readouts_;

@@ -54,7 +54,10 @@ Stream::~Stream() {
   if (handle_ != nullptr) (void)cudaStreamDestroy(handle_);
 }
 
-Event::Event() { check(cudaEventCreateWithFlags(&handle_, cudaEventDisableTiming), "cudaEventCreateWithFlags"); }
+Event::Event(Use use) {
+  const unsigned flags = use == Use::kTime ? cudaEventDefault : cudaEventDisableTiming;
+  check(cudaEventCreateWithFlags(&handle_, flags), "cudaEventCreateWithFlags");
+}
 Event::~Event() {
   if (handle_ != nullptr) (void)cudaEventDestroy(handle_);
 }

@@ -28,7 +28,8 @@ class Stream {
 
 class Event {
  public:
-  Event();
+  enum class Use { kOrder, kTime };
+  explicit Event(Use use = Use::kOrder);
   ~Event();
   Event(Event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Event& operator=(Event&&) = delete;

@@ -207,12 +207,13 @@ void Executor::sweep(const PreparedPlan& prepared, std::size_t stage, std::size_
   const std::uint32_t plan_bits = prepared.plan->local_bits();
   const Index played = low_mask(prepared.played_bits);
   auto handle = handles.first_handle + static_cast<std::uint32_t>(number);
-  const double begin = profile != nullptr ? profile->now() : 0;
+  const Moment begin = profile != nullptr ? profile->moment(0) : Moment{};
   for (Index part = 0; part <= played; ++part) {
     state_.backend.sweep(handle, {played << plan_bits, part << plan_bits}, 0, norm);
     handle += static_cast<std::uint32_t>(handles.sweep_bytes.size());
   }
-  if (profile != nullptr) profile->add(Span::Kind::kSweep, static_cast<std::uint32_t>(number), 0, begin);
+  if (profile != nullptr)
+    profile->add(Span::Kind::kSweep, static_cast<std::uint32_t>(number), 0, begin, profile->moment(0));
   count_sweep(prepared, stage, number);
 }
 
@@ -260,9 +261,9 @@ void Executor::step_done(const PreparedPlan& prepared, double predicted_seconds)
 }
 
 void Executor::run_sweep(std::uint32_t handle, std::uint64_t bytes) {
-  const double begin = profile != nullptr ? profile->now() : 0;
+  const Moment begin = profile != nullptr ? profile->moment(0) : Moment{};
   state_.backend.sweep(handle, {}, 0, false);
-  if (profile != nullptr) profile->add(Span::Kind::kSwap, 0, 0, begin);
+  if (profile != nullptr) profile->add(Span::Kind::kSwap, 0, 0, begin, profile->moment(0));
   ++counts_.sweeps;
   counts_.bytes_swept += bytes;
 }

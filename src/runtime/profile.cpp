@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -16,15 +17,25 @@ namespace {
 using RankSpans = std::vector<std::vector<Span>>;
 
 RankSpans gather(const Profile& profile, Communicator& communicator) {
-  std::int64_t most = static_cast<std::int64_t>(profile.spans().size());
-  communicator.max({&most, 1});
   std::vector<Span> mine = profile.spans();
+  auto most = static_cast<std::int64_t>(mine.size());
+  communicator.max({&most, 1});
   mine.resize(static_cast<std::size_t>(most), Span{.begin = -1});
   std::vector<Span> all(mine.size() * static_cast<std::size_t>(communicator.size()));
   communicator.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
   RankSpans ranks(static_cast<std::size_t>(communicator.size()));
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].begin >= 0) ranks[i / mine.size()].push_back(all[i]);
+  }
+  double first = std::numeric_limits<double>::infinity();  // the making of a random start is not shown
+  for (const auto& spans : ranks) {
+    for (const Span& span : spans) first = std::min(first, span.begin);
+  }
+  for (auto& spans : ranks) {
+    for (Span& span : spans) {
+      span.begin -= first;
+      span.end -= first;
+    }
   }
   return ranks;
 }
@@ -115,6 +126,17 @@ std::string picture(const RankSpans& ranks) {
 }
 
 }  // namespace
+
+std::vector<Span> Profile::spans() const {
+  const auto time = [this](const Moment& moment) {
+    return moment.mark ? std::max(0.0, clock_->seconds(*moment.mark)) : moment.seconds;
+  };
+  std::vector<Span> spans;
+  for (const Kept& kept : spans_) {
+    spans.push_back({kept.kind, kept.stage, kept.number, kept.lane, time(kept.begin), time(kept.end)});
+  }
+  return spans;
+}
 
 void write_profile(const Profile& profile, Communicator& communicator, const std::string& path) {
   const RankSpans ranks = gather(profile, communicator);

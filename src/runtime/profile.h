@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "qsim/backend.h"
 #include "qsim/communicator.h"
 
 namespace qsim {
@@ -19,29 +21,54 @@ struct Span {
   double begin = 0, end = 0;
 };
 
-/// Collects spans without allocating while the run lasts: the first kMost are kept. The times are those of the host's
-/// calls, so on a device that works on by itself they say when work was handed over.
+/// A moment of a run: on the host's clock, or what a lane has been given by then.
+struct Moment {
+  double seconds = 0;
+  std::optional<std::uint32_t> mark;
+};
+
+/// Collects spans without allocating while the run lasts: the first kMost are kept.
 class Profile {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 16;
 
-  Profile() { spans_.reserve(kMost); }
+  /// `clock` tells when lanes did what they were given; null where calls are complete when they return.
+  explicit Profile(LaneClock* clock = nullptr) : clock_(clock) { spans_.reserve(kMost); }
   /// The next span begins a new time line (call after a barrier, so that ranks agree on zero).
   void restart() {
     spans_.clear();
+    if (clock_ != nullptr) clock_->restart();
     zero_ = std::chrono::steady_clock::now();
   }
-  double now() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - zero_).count(); }
   void set_stage(std::size_t stage) { stage_ = static_cast<std::uint32_t>(stage); }
-  void add(Span::Kind kind, std::uint32_t number, int lane, double begin) {
-    if (spans_.size() < kMost) spans_.push_back({kind, stage_, number, static_cast<std::uint32_t>(lane), begin, now()});
+
+  /// Now, as the host sees it.
+  Moment now() const {
+    return {std::chrono::duration<double>(std::chrono::steady_clock::now() - zero_).count(), std::nullopt};
   }
-  const std::vector<Span>& spans() const { return spans_; }
+  /// When `lane` is done with what it has been given.
+  Moment moment(int lane) {
+    if (clock_ == nullptr) return now();
+    return {0, spans_.size() < kMost ? clock_->mark(lane) : 0};
+  }
+  void add(Span::Kind kind, std::uint32_t number, int lane, Moment begin, Moment end) {
+    if (spans_.size() == kMost) return;
+    spans_.push_back({kind, stage_, number, static_cast<std::uint32_t>(lane), begin, end});
+  }
+  /// With the times of their moments; the device is idle. The first one begins at 0 or later.
+  std::vector<Span> spans() const;
 
  private:
+  struct Kept {
+    Span::Kind kind;
+    std::uint32_t stage, number, lane;
+    Moment begin, end;
+  };
+
+  LaneClock* clock_;
   std::chrono::steady_clock::time_point zero_ = std::chrono::steady_clock::now();
   std::uint32_t stage_ = 0;
-  std::vector<Span> spans_;
+  std::vector<Kept> spans_;
 };
 
 /// Writes the time lines of all ranks: trace events that chrome://tracing and Perfetto open, or a picture where `path`

@@ -103,9 +103,10 @@ void ProgramRun::follow(Branch branch) {
   const auto start = std::chrono::steady_clock::now();
   const double exchange_seconds = exchanges_.seconds();
   const std::uint64_t exchange_bytes = exchanges_.bytes_sent();
-  const double begin = executor_.profile != nullptr ? executor_.profile->now() : 0;
+  Profile* const profile = executor_.profile;
+  const Moment begin = profile != nullptr ? profile->now() : Moment{};
   read(branch);
-  if (executor_.profile != nullptr) executor_.profile->add(Span::Kind::kReadOut, 0, 0, begin);
+  if (profile != nullptr) profile->add(Span::Kind::kReadOut, 0, 0, begin, profile->now());
   read_exchange_seconds_ += exchanges_.seconds() - exchange_seconds;
   read_exchange_bytes_ += exchanges_.bytes_sent() - exchange_bytes;
   answers_.read_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

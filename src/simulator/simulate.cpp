@@ -222,7 +222,7 @@ class Simulation {
     exchanges_ = std::make_unique<ExchangePipeline>(*run_state_, used, pool_);
     executor_ = std::make_unique<Executor>(*run_state_, *exchanges_, options_.verify != Verify::kOff);
     if (!options_.profile_path.empty()) {
-      profile_ = std::make_unique<Profile>();
+      profile_ = std::make_unique<Profile>(backend_->lane_clock());
       executor_->profile = exchanges_->profile = profile_.get();
     }
     if (options_.reproducible) executor_->least_active_bits = 10;
@@ -337,6 +337,7 @@ class Simulation {
     executor_->profile = exchanges_->profile = nullptr;
     std::vector<OutputFile>& files = result_.results.files.emplace();
     if (profile_) {
+      backend_->synchronize();
       write_profile(*profile_, communicator_, options_.profile_path);
       files.push_back({"profile", options_.profile_path, "", {}});
     }

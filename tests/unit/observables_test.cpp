@@ -11,6 +11,7 @@
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "qsim/simulator.h"
+#include "runtime/profile.h"
 
 namespace qsim {
 namespace {
@@ -105,6 +106,31 @@ TEST(StateFile, ThatDoesNotFitTheDiskIsAnErrorAndLeavesNothing) {
   options.statevector_path = "/dev/full";
   EXPECT_THROW(simulate(generate("ghz", {4, 0, 1}), options, 1), FileError);
   fs::remove_all(folder);
+}
+
+TEST(Profile, TellsWhenLanesDidWhatTheyWereGiven) {
+  class Clock final : public LaneClock {
+   public:
+    void restart() override { lanes.clear(); }
+    std::uint32_t mark(int lane) override {
+      lanes.push_back(lane);
+      return static_cast<std::uint32_t>(lanes.size() - 1);
+    }
+    double seconds(std::uint32_t mark) override { return 10.0 * lanes.at(mark) + mark; }
+    std::vector<int> lanes;
+  } clock;
+  Profile profile(&clock);
+  profile.moment(3);
+  profile.restart();
+  const Moment begin = profile.moment(2);
+  profile.add(Span::Kind::kSweep, 0, 2, begin, profile.moment(2));
+  const Moment host = profile.now();
+  profile.add(Span::Kind::kReadOut, 0, 0, host, profile.now());
+  const std::vector<Span> spans = profile.spans();
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].begin, 20.0);
+  EXPECT_EQ(spans[0].end, 21.0);
+  EXPECT_LT(spans[1].end, 5.0);  // by the host's clock
 }
 
 TEST(Profile, HasEverySweepAndTradeOfEveryRank) {

@@ -80,7 +80,7 @@ void ExchangePipeline::trade(int lane, int lanes) {
   // A slot always serves the same lane, so that its uses are in order.
   const auto step = static_cast<std::uint32_t>(lanes);
   const std::uint32_t slots_a_lane = std::max(1u, slots_ / step);
-  const double begin = profile != nullptr ? profile->now() : 0;
+  const Moment begin = profile != nullptr ? profile->moment(lane) : Moment{};
   Index piece = 0;
   std::uint32_t turn = 0;
   do {
@@ -99,15 +99,16 @@ void ExchangePipeline::trade(int lane, int lanes) {
     piece = next_under_mask(piece, cut);
   } while (piece != 0);
   if (profile == nullptr) return;
+  const Moment end = profile->moment(lane);
   for (const Trade& one : trades_) {
-    profile->add(Span::Kind::kTrade, static_cast<std::uint32_t>(one.peer), lane, begin);
+    profile->add(Span::Kind::kTrade, static_cast<std::uint32_t>(one.peer), lane, begin, end);
   }
 }
 
 void ExchangePipeline::run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane) {
-  const double begin = profile != nullptr ? profile->now() : 0;
+  const Moment begin = profile != nullptr ? profile->moment(lane) : Moment{};
   backend_.sweep(sweep.handle, view, lane, sweep.accumulate_norm);
-  if (profile != nullptr) profile->add(Span::Kind::kSweep, sweep.number, lane, begin);
+  if (profile != nullptr) profile->add(Span::Kind::kSweep, sweep.number, lane, begin, profile->moment(lane));
 }
 
 void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSweep> before,
