@@ -5,6 +5,11 @@
 #include <filesystem>
 #include <string>
 
+#include "base/bits.h"
+#include "plan/lower/known.h"
+#include "plan/lower/lower_optimized.h"
+#include "plan/search/set_search.h"
+#include "plan/timeline/timeline.h"
 #include "qsim/generators.h"
 #include "qsim/plan.h"
 #include "qsim/qasm.h"
@@ -139,6 +144,44 @@ TEST(SearchCounts, TheSameRequestGivesTheSamePlan) {
   options.rank_bits = 2;
   const Machine machine = find_machine("h200");
   EXPECT_EQ(make_plan(circuit, machine, options), make_plan(circuit, machine, options));
+}
+
+TEST(SearchPaces, EvenSetsDoWhatEagerOnesDoNoMoreOfThemInOne) {
+  for (const char* family : {"ising", "random", "qv", "supremacy"}) {
+    SCOPED_TRACE(family);
+    const Lowered lowered = lower_optimized(generate(family, {16, 6, 1}), {"split_turns"});
+    const KnownStart start = plain_start(lowered, 0);
+    const Timeline timeline = build_timeline(lowered, {0, lowered.ops.size(), 0, start.factor});
+    std::vector<std::uint32_t> ends;
+    for (const auto& line : timeline.line) ends.push_back(static_cast<std::uint32_t>(line.size()));
+    const SetProblem problem(timeline, std::vector<std::uint32_t>(timeline.wires, 0), ends);
+    SetRules rules;
+    rules.segments = {low_mask(timeline.wires)};
+    rules.size = 7;
+    rules.budget = 4000;
+    const SetSchedule schedule = find_sets(problem, rules);
+    ASSERT_TRUE(schedule.complete);
+    const auto most_turns = [&](Pace pace) {
+      std::uint64_t most = 0;
+      Positions before{};
+      for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
+        const Positions after = positions_after(problem, schedule, {}, pace)[i];
+        Positions reached = before;
+        problem.advance(reached, schedule.sets[i]);
+        std::uint64_t turns = 0;
+        for (std::size_t w = 0; w < timeline.wires; ++w) {
+          EXPECT_GE(after[w], before[w]);
+          EXPECT_LE(after[w], reached[w]) << "set " << i << " cannot do that";
+          turns += static_cast<std::uint64_t>(after[w] - before[w]);
+        }
+        most = std::max(most, turns);
+        before = after;
+      }
+      EXPECT_TRUE(problem.finished(before));
+      return most;
+    };
+    EXPECT_LE(most_turns(Pace::kEven), most_turns(Pace::kEager));
+  }
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 namespace qsim {
 namespace {
 
-constexpr std::uint64_t kMost = 40000;  // for short circuits
+constexpr std::uint64_t kMost = 40000;     // for short circuits
+constexpr std::uint64_t kMostMore = 6000;  // for longer ones
 constexpr std::uint64_t kLeast = 3000;
 constexpr double kShareOfSweep = 0.3;  // of the time of a sweep for every set that is looked for
 constexpr double kTurnsInSweep = 25;
@@ -19,8 +20,9 @@ std::uint64_t set_search_budget(std::size_t turns, const Machine& machine, const
   // From |0...0> two schedules are looked for, with births late and in the first write.
   const bool known = options.start == Start::kZero && options.known_zeros;
   const std::uint64_t share = known ? kMost * 3 / 8 : kMost;
-  const std::uint64_t most = share + (known ? 6 : 12) * turns;
-  if (options.tile_bits) return most;
+  const std::uint64_t more = (known ? 6 : 12) * turns;
+  if (options.tile_bits) return share + more;  // the fewest sweeps are asked for
+  const std::uint64_t most = share + std::min(more, kMostMore);
   const CostTable& cost = machine.cost(options.precision);
   const double bytes = std::ldexp(static_cast<double>(amplitude_bytes(options.precision)), local);
   const double sweep = bytes / cost.read_bytes_per_second + bytes / cost.write_bytes_per_second;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <future>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -34,16 +33,10 @@ constexpr std::uint32_t kManyQubits = 20;     // smaller states are swept faster
 // When wires that start as a product state become dimensions of memory.
 enum class Births { kLate, kFirstWrite };
 
-// Where a search begins.
-struct Beginning {
-  std::uint64_t seed = 1;
-  bool pack = false;
-};
-
 class Planner {
  public:
   Planner(const Lowered& lowered, const Machine& machine, const PlanOptions& options, Births births,
-          Beginning beginning)
+          const SearchBeginning& beginning)
       : machine_(machine),
         options_(options),
         births_(births),
@@ -79,7 +72,34 @@ class Planner {
     out_.removed = lowered_.removed;
     const std::size_t total = lowered_.ops.size();
     const std::size_t parts = std::max<std::size_t>(1, (total + kPartOperations - 1) / kPartOperations);
-    for (std::size_t part = 0; part < parts; ++part) run_part(total * part / parts, total * (part + 1) / parts, parts);
+    if (parts == 1) return best_of_paces(search_part(0, total, 1));
+    for (std::size_t i = 0; i < parts; ++i) {
+      emit(search_part(total * i / parts, total * (i + 1) / parts, parts), Pace::kEager);
+    }
+    return finished();
+  }
+
+ private:
+  // Operations of the circuit and the sets that play them.
+  struct Part {
+    Timeline timeline;
+    SetProblem problem;
+    SetRules rules;
+    SetSchedule schedule;
+    Index unborn = 0;
+  };
+
+  // A sweep's set says what it may do; that some of it can wait may make sweeps more even.
+  Plan best_of_paces(const Part& part) {
+    Planner other = *this;
+    emit(part, Pace::kEager);
+    Plan eager = finished();
+    other.emit(part, Pace::kEven);
+    Plan even = other.finished();
+    return cheaper(even, eager, options_) ? even : eager;
+  }
+
+  Plan finished() {
     if (options_.preserve_layout) builder_->restore_qubits(out_, initial_);
     note_removed();
     using Places = PlanBuilder::Places;
@@ -89,7 +109,6 @@ class Planner {
     return plan;
   }
 
- private:
   Index all_wires() const { return low_mask(wires_); }
 
   std::vector<Qubit> wires_of(Index mask) const {
@@ -204,11 +223,11 @@ class Planner {
     return used & stages_.front();
   }
 
-  void run_part(std::size_t first, std::size_t last, std::size_t parts) {
+  Part search_part(std::size_t first, std::size_t last, std::size_t parts) {
     const bool from_known = known_ && first == 0;
     const Index unborn = from_known ? born_wires() : 0;
-    const Timeline timeline = build_timeline(lowered_, source(first, last, unborn));
-    const SetProblem problem = whole(timeline);
+    Timeline timeline = build_timeline(lowered_, source(first, last, unborn));
+    SetProblem problem = whole(timeline);
     if (first != 0) stages_ = {stages_.back()};
     if (options_.rank_bits > 0 && !stages_suffice(problem, stages_))
       stages_ = choose_stages(problem, local_, stages_.front(), kStageBudget, beginning_.seed);
@@ -241,8 +260,7 @@ class Planner {
       schedule.sets.push_back(0);
       schedule.segment.push_back(0);
     }
-    if (!builder_) make_builder(schedule, timeline, unborn);
-    emit(timeline, problem, schedule, rules);
+    return {std::move(timeline), std::move(problem), std::move(rules), std::move(schedule), unborn};
   }
 
   // By stage: unborn wires that an exchange before it has made global.
@@ -323,17 +341,20 @@ class Planner {
     return order;
   }
 
-  void emit(const Timeline& timeline, const SetProblem& problem, const SetSchedule& schedule, const SetRules& rules) {
+  void emit(const Part& part, Pace pace) {
+    const SetSchedule& schedule = part.schedule;
+    const Timeline& timeline = part.timeline;
+    if (!builder_) make_builder(schedule, timeline, part.unborn);
     const SweepRewrites rewrites{enabled("recombine_flips"), enabled("fuse_matrices"), enabled("split_turns")};
     SweepProgrammer programmer(timeline, machine_.register_bits, machine_.cost(options_.precision), rewrites, out_);
-    Positions at = rules.start;
+    const std::vector<Positions> after = positions_after(part.problem, schedule, part.rules.start, pace, part.unborn);
     std::uint32_t stage = 0;
     for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
       if (schedule.segment[i] != stage) exchange(stages_[stage], stages_[schedule.segment[i]]);
       stage = schedule.segment[i];
-      const std::vector<std::uint32_t> from(at.begin(), at.begin() + wires_);
-      problem.advance(at, schedule.sets[i]);
-      const std::vector<std::uint32_t> to(at.begin(), at.begin() + wires_);
+      const Positions& before = i == 0 ? part.rules.start : after[i - 1];
+      const std::vector<std::uint32_t> from(before.begin(), before.begin() + wires_);
+      const std::vector<std::uint32_t> to(after[i].begin(), after[i].begin() + wires_);
       const auto ops = programmer.write(from, to, i + 1 == schedule.sets.size());
       builder_->add_sweep(schedule.sets[i], out_, ops);
       last_set_ = schedule.sets[i];
@@ -428,7 +449,7 @@ class Planner {
   const Machine& machine_;
   const PlanOptions& options_;
   const Births births_;
-  const Beginning beginning_;
+  const SearchBeginning beginning_;
   Lowered lowered_;
   const std::uint32_t wires_;
   const int local_;  // bits of a shard
@@ -445,54 +466,16 @@ class Planner {
   std::uint64_t runs_merged_ = 0, diagonals_merged_ = 0;
 };
 
-// With a fixed tile the fewest sweeps are asked for.
-bool bytes_first(const PlanOptions& options) { return options.tile_bits.has_value() && options.rank_bits == 0; }
+}  // namespace
 
-// By predicted time; where `bytes_first`, by bytes as far as they differ by more than a few hundredths.
-bool cheaper(const Plan& a, const Plan& b, bool bytes_first) {
-  const PlanWork left = plan_work(a), right = plan_work(b);
-  const auto bytes = [](const PlanWork& work) { return static_cast<double>(work.bytes_swept_per_rank); };
-  if (bytes_first && std::abs(bytes(left) - bytes(right)) > 0.03 * bytes(right)) return bytes(left) < bytes(right);
-  return left.total_seconds < right.total_seconds;
-}
-
-/// The better of late births and births in the first write.
-Plan searched(const Lowered& lowered, const Machine& machine, const PlanOptions& options, Beginning beginning) {
+Plan searched_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options,
+                   const SearchBeginning& beginning) {
   Planner late(lowered, machine, options, Births::kLate, beginning);
   Plan plan = late.run();
   const bool zeros = options.start == Start::kZero && options.known_zeros;
   if (!zeros || !late.first_write_may_win(plan)) return plan;
   Plan first = Planner(lowered, machine, options, Births::kFirstWrite, beginning).run();
-  return cheaper(first, plan, bytes_first(options)) ? first : plan;
-}
-
-}  // namespace
-
-Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
-  // The timeline would join split gates again; each sweep splits its own turns, beside its own diagonals.
-  std::vector<std::string> left_out = options.disabled_passes;
-  left_out.emplace_back("split_turns");
-  const Lowered lowered = lower_optimized(circuit, left_out);
-  check_targets_fit(lowered, lowered.qubits - options.rank_bits);
-  if (lowered.ops.size() > kFewOperations) return searched(lowered, machine, options, {});
-  // The search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic
-  // and in what they hide of an exchange, so two of them are held against each other. Both are always made: the plan
-  // must not depend on the machine that makes it.
-  std::future<Plan> other;
-  if (lowered.qubits >= kManyQubits) {
-    other =
-        std::async(std::launch::async, [&] { return searched(lowered, machine, options, {.seed = 2, .pack = true}); });
-  }
-  Plan plan = searched(lowered, machine, options, {});
-  const bool zeros = options.start == Start::kZero && options.known_zeros;
-  // Packing in order may also touch less memory while it is young.
-  Plan greedy = greedy_plan(circuit, machine, options);
-  if (other.valid()) {
-    Plan second = other.get();
-    if (cheaper(second, plan, bytes_first(options))) plan = std::move(second);
-  }
-  if (!zeros && plan_work(greedy).sweeps > plan_work(plan).sweeps) return plan;
-  return cheaper(greedy, plan, bytes_first(options)) ? greedy : plan;
+  return cheaper(first, plan, options) ? first : plan;
 }
 
 }  // namespace qsim

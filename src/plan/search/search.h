@@ -1,12 +1,22 @@
 // The product's planner: the fewest sweeps and exchanges that a bounded, deterministic search finds.
 #pragma once
 
+#include <cstdint>
+
+#include "plan/lower/lower.h"
 #include "qsim/plan.h"
 
 namespace qsim {
 
-/// Plans the unitary `circuit`; the same circuit, machine and options give the same plan everywhere. The caller checks
-/// the options and verifies the plan.
-Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+/// Where a search begins.
+struct SearchBeginning {
+  std::uint64_t seed = 1;
+  bool pack = false;  // SetRules::pack
+};
+
+/// Plans a lowered unitary; the same circuit, machine, options and beginning give the same plan everywhere. The caller
+/// checks the options and verifies the plan.
+Plan searched_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options,
+                   const SearchBeginning& beginning);
 
 }  // namespace qsim

@@ -1,6 +1,7 @@
 // Stages are sets of a SetProblem as large as a shard: the same search as for sweeps, one level up.
 #include "plan/search/search_stages.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -49,6 +50,12 @@ Index climb(const SetProblem& problem, Index set, const Positions& start) {
     }
   }
   return set;
+}
+
+// An advance over all wires takes time in proportion to the turns, so long circuits are widened less.
+std::uint64_t widening_budget(const SetProblem& problem, std::uint64_t budget) {
+  constexpr std::uint64_t kTurns = 1'500'000;
+  return std::clamp<std::uint64_t>(kTurns / std::max<std::uint64_t>(1, problem.turns()), budget / 8, budget);
 }
 
 // Moves the borders between stages as far apart as they go: a stage that needs little of what comes before it and
@@ -141,7 +148,7 @@ std::vector<Index> continue_stages(const SetProblem& problem, int local, Index f
   rules.seed = seed;
   for (const Index set : find_sets(problem, rules).sets)
     stages.push_back(fill(set, stages.back(), local, all_wires(problem)));
-  Widening(problem, stages, budget).run(1);
+  Widening(problem, stages, widening_budget(problem, budget)).run(1);
   return stages;
 }
 
@@ -166,7 +173,7 @@ std::vector<Index> choose_stages(const SetProblem& problem, int local, Index fir
   for (const Index set : find_sets(problem, rules).sets)
     stages.push_back(fill(set, stages.empty() ? Index{0} : stages.back(), local, all));
   if (stages.empty()) stages.push_back(fill(0, 0, local, all));
-  if (stages.size() > 1) Widening(problem, stages, budget).run(0);
+  if (stages.size() > 1) Widening(problem, stages, widening_budget(problem, budget)).run(0);
   return stages;
 }
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 namespace qsim {
@@ -389,6 +390,45 @@ int fewest_sets(const SetProblem& problem, const SetRules& rules, Index done) {
   const int segments = static_cast<int>(rules.segments.size());
   if (turning == 0) return segments;
   return std::max(segments, 1 + (std::max(0, turning - first) + fresh - 1) / fresh);
+}
+
+std::vector<Positions> positions_after(const SetProblem& problem, const SetSchedule& schedule, const Positions& start,
+                                       Pace pace, Index prompt) {
+  const std::size_t sets = schedule.sets.size();
+  const auto wires = static_cast<std::size_t>(problem.wires());
+  std::vector<Positions> eager(sets), after(sets);
+  for (std::size_t i = 0; i < sets; ++i) {
+    eager[i] = i == 0 ? start : eager[i - 1];
+    problem.advance(eager[i], schedule.sets[i]);
+  }
+  if (pace == Pace::kEager) return eager;
+  // What the sets after each one cannot do.
+  const SetProblem backward = problem.reversed();
+  Positions back{};
+  for (std::size_t i = sets; i-- > 0;) {
+    for (std::size_t w = 0; w < wires; ++w) {
+      after[i][w] = static_cast<std::uint16_t>(problem.length(static_cast<int>(w)) - back[w]);
+    }
+    backward.advance(back, schedule.sets[i]);
+  }
+  const auto turns = [&](const Positions& at) {
+    return std::accumulate(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(wires), std::uint64_t{0});
+  };
+  for (std::size_t i = 0; i < sets; ++i) {
+    const Positions& before = i == 0 ? start : after[i - 1];
+    for (std::size_t w = 0; w < wires; ++w) {
+      const std::uint16_t first = (prompt >> w & 1) != 0 ? std::min<std::uint16_t>(eager[i][w], 1) : 0;
+      after[i][w] = std::max({after[i][w], before[w], first});
+    }
+    const std::uint64_t done = turns(before);
+    const std::uint64_t share = done + (problem.turns() - done) / (sets - i);
+    Index hurried = 0;
+    for (Index rest = schedule.sets[i]; rest != 0 && turns(after[i]) < share; rest &= rest - 1) {
+      hurried |= rest & (~rest + 1);
+      problem.advance(after[i], hurried);
+    }
+  }
+  return after;
 }
 
 SetSchedule find_sets(const SetProblem& problem, const SetRules& rules) { return SetSearch(problem, rules).run(); }

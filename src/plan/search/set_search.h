@@ -32,6 +32,17 @@ struct SetSchedule {
 /// Greedy starts in both directions, then annealing with one set less for as long as that succeeds.
 SetSchedule find_sets(const SetProblem& problem, const SetRules& rules);
 
+/// How soon sets do what they can.
+enum class Pace : std::uint8_t {
+  kEager,  // at once
+  kEven,   // at least what the sets after them cannot do, and as many turns as leave each of them an equal share
+};
+
+/// Where the wires stand after each set of a complete schedule that begins at `start`. First turns of `prompt`, which
+/// need nothing, never wait.
+std::vector<Positions> positions_after(const SetProblem& problem, const SetSchedule& schedule, const Positions& start,
+                                       Pace pace, Index prompt = 0);
+
 /// Fewest sets that any schedule can have (of one segment): every turning wire must be in one. The first turns of
 /// `done` have run already.
 int fewest_sets(const SetProblem& problem, const SetRules& rules, Index done = 0);

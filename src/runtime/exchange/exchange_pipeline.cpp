@@ -11,8 +11,9 @@
 namespace qsim {
 namespace {
 
-// More streams than this share queues on a GPU: one that waits would hold up another.
-constexpr int kMostLanes = 6;
+// Chunks travel one after the other, so that a few lanes are as good as many; more than eight would share queues on a
+// GPU, where one that waits holds up another.
+constexpr int kMostLanes = 4;
 
 using Clock = std::chrono::steady_clock;
 
