@@ -18,7 +18,7 @@ bool bit_set(Index index, unsigned bit) { return (index >> bit) % 2 == 1; }
 
 unsigned ones(Index index) {
   unsigned count = 0;
-  for (; index != 0; index /= 2) count += index % 2;
+  for (; index != 0; index /= 2) count += static_cast<unsigned>(index % 2);
   return count;
 }
 

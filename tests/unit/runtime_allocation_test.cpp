@@ -21,14 +21,24 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 }
 }  // namespace
 
-void* operator new(std::size_t bytes) { return counted(bytes == 0 ? 1 : bytes, 1); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+// Out of line, so that the compiler does not hold free() against a new that it sees.
+#define QSIM_OUT_OF_LINE __attribute__((noinline))
+QSIM_OUT_OF_LINE void* operator new(std::size_t bytes) { return counted(bytes == 0 ? 1 : bytes, 1); }
+QSIM_OUT_OF_LINE void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes == 0 ? 1 : bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* data) noexcept { std::free(data); }
-void operator delete(void* data, std::size_t) noexcept { std::free(data); }
-void operator delete(void* data, std::align_val_t) noexcept { std::free(data); }
-void operator delete(void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
+QSIM_OUT_OF_LINE void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return counted(bytes == 0 ? 1 : bytes, 1);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+QSIM_OUT_OF_LINE void operator delete(void* data) noexcept { std::free(data); }
+QSIM_OUT_OF_LINE void operator delete(void* data, std::size_t) noexcept { std::free(data); }
+QSIM_OUT_OF_LINE void operator delete(void* data, std::align_val_t) noexcept { std::free(data); }
+QSIM_OUT_OF_LINE void operator delete(void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
+#undef QSIM_OUT_OF_LINE
 
 namespace qsim {
 namespace {
