@@ -9,6 +9,7 @@
 #include <string>
 
 #include "qsim/error.h"
+#include "qsim/generators.h"
 #include "qsim/simulator.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"
@@ -247,6 +248,36 @@ TEST(SimulateReproducibly, RefusesMoreRanksThanItPlansFor) {
   RunOptions options;
   options.reproducible = true;
   EXPECT_THROW(simulate(Circuit(8), options, 16), UsageError);
+}
+
+/// One operation a sweep, in order: nothing of the optimizer, the search or the fused forms.
+TEST(SimulateAt20Qubits, PlansGiveTheNaivePlansState) {
+  std::vector<Index> indices;
+  for (Index i = 0; i < Index{1} << 20; i += 37) indices.push_back(i);
+  for (const char* family : {"ghz", "qft", "supremacy", "random", "qv", "ising"}) {
+    SCOPED_TRACE(family);
+    const Circuit circuit = generate(family, {.qubits = 20});
+    for (const Start start : {Start::kZero, Start::kRandom}) {
+      RunOptions options;
+      options.backend = "cpu";
+      options.start = start;
+      options.amplitude_indices = indices;
+      options.shots = 0;
+      options.strategy = Strategy::kNaive;
+      const Result naive = simulate(circuit, options, 1);
+      options.strategy = Strategy::kSearch;
+      for (const int ranks : {1, 4}) {
+        const Result planned = simulate(circuit, options, ranks);
+        EXPECT_LT(planned.work.sweeps, naive.work.sweeps);
+        double worst = 0;
+        for (std::size_t i = 0; i < indices.size(); ++i) {
+          const Complex difference = planned.results.amplitudes->at(i).value - naive.results.amplitudes->at(i).value;
+          worst = std::max(worst, std::abs(difference));
+        }
+        EXPECT_LT(worst, test::tolerance(Precision::kDouble, circuit.operations().size())) << ranks << " ranks";
+      }
+    }
+  }
 }
 
 }  // namespace
