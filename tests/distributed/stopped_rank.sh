@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 program=$folder/qstop_$$  # a name of its own, to find its processes by
 cp "$2" "$program"
-QSIM_WATCHDOG_SECONDS=2 timeout 30 "$here/mpirun_local.sh" "$1" 2 "$program" bench random -n 20 --from random \
+QSIM_WATCHDOG_SECONDS=2 timeout -k 5 30 "$here/mpirun_local.sh" "$1" 2 "$program" bench random -n 20 --from random \
   --repeats 100000 --budget 60 > /dev/null 2> "$folder/errors" &
 job=$!
 pids=()

@@ -1,7 +1,6 @@
 // specialize, plan_work, pool_layout, machines, text and JSON, and how planning scales.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -268,16 +267,13 @@ TEST(MakePlan, TracesEveryGateOnce) {
   }
 }
 
-TEST(MakePlan, AMillionGatesTakeSecondsAndMemoryInProportion) {
+TEST(MakePlan, AMillionGatesTakeMemoryInProportion) {  // their time: qsim_planner_bench
   const Circuit circuit = generate("random", {.qubits = 24, .depth = 27800});
   ASSERT_GT(circuit.operations().size(), 1'000'000u);
   PlanOptions options;
   options.strategy = Strategy::kGreedy;
   options.start = Start::kRandom;
-  const auto start = std::chrono::steady_clock::now();
   const Plan plan = make_plan(circuit, find_machine("h200"), options);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(seconds.count(), 10);
   EXPECT_LT(pool_layout(plan, find_machine("h200")).table_bytes, 400ull << 20);
 }
 
