@@ -194,8 +194,8 @@ class Transport {
   /// ranks call it with the views exchanged and in the same order. When lane work after it runs, `mine` holds the
   /// peer's data.
   virtual void trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) = 0;
-  /// Trades with different peers through different slots, which may be under way together. All peers call it with the
-  /// same trades in the same order, each seen from its side.
+  /// Trades with different peers through different slots, of views of one mask, which may be under way together. All
+  /// peers call it with the same trades in the same order, each seen from its side.
   virtual void trade_all(std::span<const Trade> trades, int lane) {
     for (const Trade& one : trades) trade(one.mine, one.theirs, one.peer, one.slot, lane);
   }

@@ -19,10 +19,7 @@ for ((trial = 0; trial < $3; ++trial)); do
   timeout -k 5 30 "$here/mpirun_local.sh" "$1" 4 "$program" bench random -n 18 --from random \
     --repeats 100000 --budget 60 > /dev/null 2> "$folder/errors" &
   job=$!
-  pids=()
-  while [ ${#pids[@]} -lt 4 ] && kill -0 $job 2> /dev/null; do
-    mapfile -t pids < <(living "qsim_$$")
-  done
+  mapfile -t pids < <(started "qsim_$$" 4 $job)
   # Open MPI's ranks each make a shared segment near the end of MPI_Init.
   for ((wait = 0; wait < 60; ++wait)); do
     segments=("$folder/files"/vader_segment.*)
@@ -38,7 +35,6 @@ for ((trial = 0; trial < $3; ++trial)); do
   echo "trial $trial: killed $killed, exit code $code after $seconds s"
   [ "$killed" -eq 0 ] || { echo "it had ended before"; exit 1; }
   [ "$code" -ne 0 ] && [ "$code" -ne 124 ] && [ "$seconds" -le 11 ] && [ -s "$folder/errors" ] || exit 1
-  for ((wait = 0; wait < 50; ++wait)); do [ -n "$(living "qsim_$$")" ] || break; sleep 0.1; done
-  [ -z "$(living "qsim_$$")" ] || { echo "a process was left behind"; exit 1; }
+  all_gone "qsim_$$" || exit 1
   [ -z "$(ls -A "$folder/files")" ] || { echo "files were left behind:"; find "$folder/files"; exit 1; }
 done

@@ -9,3 +9,18 @@ living() {
     esac
   done
 }
+
+# started NAME COUNT JOB: the ids of COUNT processes of that name, as soon as they are there; fewer where JOB ends first.
+started() {
+  local pids=()
+  while [ ${#pids[@]} -lt "$2" ] && kill -0 "$3" 2> /dev/null; do mapfile -t pids < <(living "$1"); done
+  printf '%s\n' ${pids[@]+"${pids[@]}"}
+}
+
+# all_gone NAME: whether the last of them ends within five seconds.
+all_gone() {
+  local wait
+  for ((wait = 0; wait < 50; ++wait)); do [ -n "$(living "$1")" ] || return 0; sleep 0.1; done
+  echo "a process was left behind"
+  return 1
+}

@@ -11,8 +11,7 @@ cp "$2" "$program"
 QSIM_WATCHDOG_SECONDS=2 timeout -k 5 30 "$here/mpirun_local.sh" "$1" 2 "$program" bench random -n 20 --from random \
   --repeats 100000 --budget 60 > /dev/null 2> "$folder/errors" &
 job=$!
-pids=()
-while [ ${#pids[@]} -lt 2 ] && kill -0 $job 2> /dev/null; do mapfile -t pids < <(living "qstop_$$"); done
+mapfile -t pids < <(started "qstop_$$" 2 $job)
 sleep 1.5  # into the repeats
 start=$SECONDS
 kill -STOP "${pids[1]}" || exit 1
@@ -22,6 +21,4 @@ cat "$folder/errors"
 echo "exit code $code after $((SECONDS - start)) s"
 [ "$code" -ne 0 ] && [ "$code" -ne 124 ] && [ $((SECONDS - start)) -le 12 ] || exit 1
 grep -q 'has waited 2 s in MPI_[A-Za-z]* for' "$folder/errors" || exit 1
-for ((wait = 0; wait < 50; ++wait)); do [ -n "$(living "qstop_$$")" ] || exit 0; sleep 0.1; done
-echo "a process was left behind"
-exit 1
+all_gone "qstop_$$"

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/json_parts.h"
 #include "base/text.h"
 #include "bench/gate_list.h"
 #include "bench/names.h"
@@ -16,7 +17,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "qsim.bench/1";
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
 
@@ -66,11 +66,11 @@ Json row_json(const BenchRow& row) {
           {"precision", bench::precision_name(row.precision)},
           {"ranks", row.ranks},
           {"threads", row.run.threads},
-          {"backend", text_or_null(row.run.backend)},
-          {"device", text_or_null(row.run.device)},
-          {"exchange", text_or_null(row.run.exchange)},
+          {"backend", parts::text_or_null<Json>(row.run.backend)},
+          {"device", parts::text_or_null<Json>(row.run.device)},
+          {"exchange", parts::text_or_null<Json>(row.run.exchange)},
           {"status", bench::status_name(row.status)},
-          {"reason", text_or_null(row.reason)},
+          {"reason", parts::text_or_null<Json>(row.reason)},
           {"simulate_s", failed ? Json(nullptr) : times_json(row.simulate)},
           {"read_out_s", failed || !row.reads_out ? Json(nullptr) : times_json(row.read_out)},
           {"plan_s", row.time.plan},
@@ -80,14 +80,6 @@ Json row_json(const BenchRow& row) {
           {"work", failed ? Json(nullptr) : work_json(row)},
           {"checks", checks_json(row.checks)},
           {"unchecked", row.unchecked}};
-}
-
-Json environment_json(const EnvironmentSummary& environment) {
-  return {{"version", text_or_null(environment.version)},   {"commit", text_or_null(environment.commit)},
-          {"compiler", text_or_null(environment.compiler)}, {"cuda", text_or_null(environment.cuda)},
-          {"driver", text_or_null(environment.driver)},     {"mpi", text_or_null(environment.mpi)},
-          {"nccl", text_or_null(environment.nccl)},         {"devices", environment.devices},
-          {"host", text_or_null(environment.host)}};
 }
 
 Json comparison_json(const BenchReport& report) {
@@ -101,21 +93,10 @@ Json comparison_json(const BenchReport& report) {
                          {"too_slow", pair.too_slow}});
   }
   return {{"file", bench::base_name(comparison.baseline_file)},
-          {"machine", text_or_null(comparison.baseline_machine)},
-          {"date", text_or_null(comparison.baseline_date)},
+          {"machine", parts::text_or_null<Json>(comparison.baseline_machine)},
+          {"date", parts::text_or_null<Json>(comparison.baseline_date)},
           {"max_ratio", number(comparison.max_ratio)},
           {"pairs", pairs}};
-}
-
-Json error_json(const std::optional<Failure>& failure) {
-  if (!failure) return nullptr;
-  return {{"code", static_cast<int>(failure->code)},
-          {"message", failure->message},
-          {"hint", text_or_null(failure->hint)},
-          {"file", text_or_null(failure->file)},
-          {"line", failure->line == 0 ? Json(nullptr) : Json(failure->line)},
-          {"column", failure->column == 0 ? Json(nullptr) : Json(failure->column)},
-          {"rank", failure->rank}};
 }
 
 Json read_document(const std::string& path) {
@@ -160,15 +141,15 @@ std::string bench_json(const BenchReport& report) {
   Json document{{"schema", kSchema},
                 {"ok", code == 0},
                 {"exit_code", code},
-                {"date", text_or_null(report.date)},
-                {"machine", text_or_null(report.machine)},
-                {"environment", environment_json(report.environment)},
+                {"date", parts::text_or_null<Json>(report.date)},
+                {"machine", parts::text_or_null<Json>(report.machine)},
+                {"environment", parts::environment_json<Json>(report.environment)},
                 {"warm_ups", report.warm_ups},
                 {"repeats", report.repeats},
                 {"runs", runs},
                 {"comparison", comparison_json(report)},
                 {"verdict", report.error ? Json(nullptr) : Json(report.verdict())},
-                {"error", error_json(report.error)}};
+                {"error", report.error ? parts::error_json<Json>(*report.error) : Json(nullptr)}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

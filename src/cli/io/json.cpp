@@ -3,12 +3,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json_parts.h"
+
 namespace qsim::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 /// Seeds, indices and byte counts: they may pass 2^53, so they are text.
 Json decimal(std::uint64_t value) { return std::to_string(value); }
@@ -24,28 +25,6 @@ Json object_of_nulls(std::initializer_list<const char*> keys) {
   return object;
 }
 
-Json registers_json(const std::vector<Register>& registers) {
-  Json list = Json::array();
-  for (const Register& r : registers) list.push_back(Json::array({r.name, r.size}));
-  return list;
-}
-
-Json circuit_json(const CircuitSummary& circuit) {
-  Json json =
-      object_of_nulls({"file", "xxh3", "language", "qubits", "clbits", "operations", "depth", "qregs", "cregs"});
-  json["file"] = text_or_null(circuit.file);
-  json["xxh3"] = text_or_null(circuit.xxh3);
-  json["language"] = text_or_null(circuit.language);
-  if (circuit.language.empty()) return json;  // it was never read
-  json["qubits"] = circuit.qubits;
-  json["clbits"] = circuit.clbits;
-  json["operations"] = circuit.operations;
-  json["depth"] = circuit.depth;
-  json["qregs"] = registers_json(circuit.qregs);
-  json["cregs"] = registers_json(circuit.cregs);
-  return json;
-}
-
 Json conventions_json() {
   return {{"bitstring",
            "right-most character is bit 0 of the first declared register; classical registers are separated by a "
@@ -59,11 +38,11 @@ Json run_json(const RunSummary& run) {
     return object_of_nulls({"backend", "device", "precision", "ranks", "threads", "exchange", "seed", "shots"});
   }
   return {{"backend", run.backend},
-          {"device", text_or_null(run.device)},
+          {"device", parts::text_or_null<Json>(run.device)},
           {"precision", run.precision == Precision::kDouble ? "double" : "single"},
           {"ranks", run.ranks},
           {"threads", run.threads},
-          {"exchange", text_or_null(run.exchange)},
+          {"exchange", parts::text_or_null<Json>(run.exchange)},
           {"seed", decimal(run.seed)},
           {"shots", run.shots}};
 }
@@ -156,24 +135,6 @@ void add_unmeasured(Json& document) {
                                       "memory_gbps", "link_gbps", "known_zeros"});
 }
 
-Json environment_json(const EnvironmentSummary& environment) {
-  return {{"version", text_or_null(environment.version)},   {"commit", text_or_null(environment.commit)},
-          {"compiler", text_or_null(environment.compiler)}, {"cuda", text_or_null(environment.cuda)},
-          {"driver", text_or_null(environment.driver)},     {"mpi", text_or_null(environment.mpi)},
-          {"nccl", text_or_null(environment.nccl)},         {"devices", environment.devices},
-          {"host", text_or_null(environment.host)}};
-}
-
-Json error_json(const Failure& error) {
-  return {{"code", static_cast<int>(error.code)},
-          {"message", error.message},
-          {"hint", text_or_null(error.hint)},
-          {"file", text_or_null(error.file)},
-          {"line", error.line == 0 ? Json(nullptr) : Json(error.line)},
-          {"column", error.column == 0 ? Json(nullptr) : Json(error.column)},
-          {"rank", error.rank}};
-}
-
 }  // namespace
 
 std::string result_document(const Result& result) {
@@ -181,7 +142,7 @@ std::string result_document(const Result& result) {
   document["schema"] = "qsim.result/1";
   document["ok"] = !result.error.has_value();
   document["exit_code"] = result.error ? static_cast<int>(result.error->code) : 0;
-  document["circuit"] = circuit_json(result.circuit);
+  document["circuit"] = parts::circuit_json<Json>(result.circuit);
   document["conventions"] = conventions_json();
   document["run"] = run_json(result.run);
   document["results"] = results_json(result.results, result.circuit.qubits);
@@ -190,9 +151,9 @@ std::string result_document(const Result& result) {
   } else {
     add_measured(document, result);
   }
-  document["environment"] = environment_json(result.environment);
+  document["environment"] = parts::environment_json<Json>(result.environment);
   document["warnings"] = result.warnings;
-  document["error"] = optional_or_null(result.error, error_json);
+  document["error"] = optional_or_null(result.error, parts::error_json<Json>);
   // File names and messages may hold bytes that are not UTF-8.
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -57,6 +57,17 @@ void DiagonalWriter<T>::emit_scalar(const Term& term) {
 }
 
 template <typename T>
+MicroOp DiagonalWriter<T>::diagonal_op(const Table& table) {
+  MicroOp op;
+  op.kind = Micro::kDiagonal;
+  op.vectors = table.vectors;
+  op.group_mask = table.group_mask;
+  op.table_stride = table.stride;
+  op.data = table.data;
+  return op;
+}
+
+template <typename T>
 void DiagonalWriter<T>::emit(const std::vector<Term>& terms, bool last) {
   std::vector<Term> fixed, linear, conditional;
   for (const Term& term : terms) {
@@ -71,13 +82,7 @@ void DiagonalWriter<T>::emit(const std::vector<Term>& terms, bool last) {
       groups |= !placement_.is_lane(tile_bit) && placement_.register_of(tile_bit) < 0;
     });
     if (linear.empty() || groups) {
-      const Table table = write_table(fixed, false);
-      MicroOp op;
-      op.kind = Micro::kDiagonal;
-      op.vectors = table.vectors;
-      op.group_mask = table.group_mask;
-      op.table_stride = table.stride;
-      op.data = table.data;
+      const MicroOp op = diagonal_op(write_table(fixed, false));
       if (op.vectors != 0) program_.ops.push_back(op);
       fixed.clear();
     }
@@ -91,13 +96,7 @@ void DiagonalWriter<T>::emit(const std::vector<Term>& terms, bool last) {
       same.push_back(term);
       return true;
     });
-    const Table table = write_table(same, false);
-    MicroOp op;
-    op.kind = Micro::kDiagonal;
-    op.vectors = table.vectors;
-    op.group_mask = table.group_mask;
-    op.table_stride = table.stride;
-    op.data = table.data;
+    MicroOp op = diagonal_op(write_table(same, false));
     op.tile_mask = condition.mask;
     op.tile_value = condition.value;
     op.parity_mask = condition.parity_mask;

@@ -109,6 +109,7 @@ class DiagonalWriter {
   bool separable(const Term& term) const;
   int piece_of(const TileCondition& condition) const;
   Table write_table(const std::vector<Term>& terms, bool all_vectors);
+  static MicroOp diagonal_op(const Table& table);
   void emit_tile_diagonal(const std::vector<Term>& terms, const std::vector<Term>& fixed, bool last);
   void write_pieces(const std::vector<Term>& terms, TileDiagonal& diagonal);
 

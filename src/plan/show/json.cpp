@@ -2,6 +2,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
+#include "base/json_parts.h"
 #include "qsim/plan.h"
 #include "qsim/result.h"
 
@@ -12,29 +13,6 @@ using Json = nlohmann::ordered_json;
 
 // Byte counts may pass 2^53, so they are text.
 Json decimal(std::uint64_t value) { return std::to_string(value); }
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-Json registers_json(const std::vector<Register>& registers) {
-  Json list = Json::array();
-  for (const Register& r : registers) list.push_back(Json::array({r.name, r.size}));
-  return list;
-}
-
-Json circuit_json(const CircuitSummary& circuit) {
-  Json json;
-  json["file"] = text_or_null(circuit.file);
-  json["xxh3"] = text_or_null(circuit.xxh3);
-  json["language"] = text_or_null(circuit.language);
-  const bool known = !circuit.language.empty();
-  json["qubits"] = known ? Json(circuit.qubits) : Json(nullptr);
-  json["clbits"] = known ? Json(circuit.clbits) : Json(nullptr);
-  json["operations"] = known ? Json(circuit.operations) : Json(nullptr);
-  json["depth"] = known ? Json(circuit.depth) : Json(nullptr);
-  json["qregs"] = known ? registers_json(circuit.qregs) : Json(nullptr);
-  json["cregs"] = known ? registers_json(circuit.cregs) : Json(nullptr);
-  return json;
-}
-
 Json bits_json(Index mask) {
   Json list = Json::array();
   for (; mask != 0; mask &= mask - 1) list.push_back(std::countr_zero(mask));
@@ -88,7 +66,7 @@ Json trace_json(const Plan& plan) {
                      {"stage", placed ? Json(entry.stage) : Json(nullptr)},
                      {"sweep", placed ? Json(entry.sweep) : Json(nullptr)},
                      {"op", placed ? Json(entry.op) : Json(nullptr)},
-                     {"note", text_or_null(entry.note)}});
+                     {"note", parts::text_or_null<Json>(entry.note)}});
   }
   return trace;
 }
@@ -96,7 +74,7 @@ Json trace_json(const Plan& plan) {
 std::string dump(const Json& document) { return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json start_document(const CircuitSummary& circuit, bool ok) {
-  return {{"schema", "qsim.plan/1"}, {"ok", ok}, {"circuit", circuit_json(circuit)}};
+  return {{"schema", "qsim.plan/1"}, {"ok", ok}, {"circuit", parts::circuit_json<Json>(circuit)}};
 }
 
 }  // namespace
@@ -157,13 +135,7 @@ std::string plan_error_json(const CircuitSummary& circuit, const Failure& failur
   }
   json["exit_code"] = static_cast<int>(failure.code);
   json["warnings"] = warnings;
-  json["error"] = {{"code", static_cast<int>(failure.code)},
-                   {"message", failure.message},
-                   {"hint", text_or_null(failure.hint)},
-                   {"file", text_or_null(failure.file)},
-                   {"line", failure.line == 0 ? Json(nullptr) : Json(failure.line)},
-                   {"column", failure.column == 0 ? Json(nullptr) : Json(failure.column)},
-                   {"rank", failure.rank}};
+  json["error"] = parts::error_json<Json>(failure);
   return dump(json);
 }
 

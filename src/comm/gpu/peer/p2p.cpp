@@ -122,13 +122,15 @@ class P2pTransport final : public Transport {
   void trade_all(std::span<const Trade> trades, int lane_number) override {
     const auto lane = static_cast<std::size_t>(lane_number);
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
+    // All views have the same shape, so all ranks go the same way.
+    const bool by_engines = suits_copy_engine(view_runs(shape_, trades.front().mine));
     check_cuda(cudaEventRecord(events_.own_ready(lane), stream), "cudaEventRecord of a chunk that is ready");
     for (const Trade& one : trades) meet(one.peer);
     order_.wait(trades.size(), stream);
     for (const Trade& one : trades) {
       const auto peer = static_cast<std::size_t>(one.peer);
       check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
-      if (by_engines(one)) {
+      if (by_engines) {
         copy_view_to_buffer(shape_, one.theirs, states_.region(one.peer), backend_.slot(one.slot).data, stream);
       } else {
         swap_half(one.mine, one.theirs, one.peer, stream);
@@ -140,7 +142,7 @@ class P2pTransport final : public Transport {
     for (const Trade& one : trades) {
       const auto peer = static_cast<std::size_t>(one.peer);
       check_cuda(cudaStreamWaitEvent(stream, events_.done_of(peer, lane)), "cudaStreamWaitEvent for a peer's part");
-      if (by_engines(one)) {
+      if (by_engines) {
         copy_buffer_to_view(shape_, one.mine, backend_.slot(one.slot).data, backend_.state().data, stream);
       }
       traded_[peer] = true;
@@ -181,9 +183,6 @@ class P2pTransport final : public Transport {
     }
     check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize after warming up");
   }
-
-  /// Both views have the same shape, so both ranks go the same way.
-  bool by_engines(const Trade& one) const { return suits_copy_engine(view_runs(shape_, one.mine)); }
 
   /// Of two ranks the lower one exchanges the first half of the views' amplitudes, the other one the rest.
   void swap_half(ChunkView mine, ChunkView theirs, int peer, cudaStream_t stream) {
