@@ -33,6 +33,13 @@ def load(paths, precision):
     return sweeps
 
 
+def with_instructions(arithmetic, cached):
+    """What src/plan/cost/cost.cpp makes of kernels that do not fit the instruction cache."""
+    if cached <= 0:
+        return arithmetic
+    return numpy.minimum(3 * arithmetic, arithmetic + 6 * numpy.maximum(arithmetic - cached, 0))
+
+
 def fit(table, sweeps, amplitude_bytes):
     names = ENTRIES + [f"matrix_dense{t}" for t in DENSE]
     present = [n for n in names if any(n in sweep for _, sweep in sweeps)]
@@ -45,7 +52,7 @@ def fit(table, sweeps, amplitude_bytes):
     power = table["overlap_power"]
 
     def predict(x):
-        work = counts @ x[1:] * amplitudes * 1e-12
+        work = with_instructions(counts @ x[1:], table["cached_arithmetic"]) * amplitudes * 1e-12
         return ((memory * x[0]) ** power + work**power) ** (1 / power)
 
     def residuals(x):

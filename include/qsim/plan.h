@@ -177,7 +177,9 @@ struct CostTable {
   // Arithmetic, nanoseconds a million amplitudes written:
   double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
   double matrix_dense[kMaxMatrixTargets + 1] = {};  // [t]: dense unitary on t targets
-  double link_bytes_per_second = 0;                 // a rank, each way
+  // Arithmetic from which on a sweep's instructions leave the instruction cache; 0: never.
+  double cached_arithmetic = 0;
+  double link_bytes_per_second = 0;  // a rank, each way
   double exchange_overhead = 0;
 };
 

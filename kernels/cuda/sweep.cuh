@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(1 << kMaxThreadBits, 2)
         if (j >> s & 1) offset |= p.load_slot[s];
       }
       m.a[j] = C{0, 0};
-      if (!dead && (p.dead_load_registers >> j & 1) == 0) m.a[j] = __ldcs(from + offset);
+      if (!dead && (p.dead_load_registers >> j & 1) == 0) m.a[j] = fetch_amplitude(from + offset);
     }
   } else {
     const bool zero = p.reads || (threadIdx.x & p.dead_load_threads) != 0;
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(1 << kMaxThreadBits, 2)
       if (j >> s & 1) offset ^= p.store_slot[s];
     }
     if (!dead && (p.dead_store_registers >> j & 1) == 0) {
-      __stcs(p.state + (to ^ offset), m.a[j]);
+      p.state[to ^ offset] = m.a[j];
       if (p.norm != nullptr) {
         const double re = m.a[j].x, im = m.a[j].y;
         norm = fma(re, re, fma(im, im, norm));

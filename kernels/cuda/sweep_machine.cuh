@@ -29,6 +29,26 @@ __device__ __forceinline__ C times_add(C a, C b, C c) {
   return {fma(a.x, b.x, fma(-a.y, b.y, c.x)), fma(a.x, b.y, fma(a.y, b.x, c.y))};
 }
 
+/// A load that lets the second-level cache fetch the 256 bytes around it: a tile's runs are 128 bytes or more, and the
+/// tile that needs the other half is under way at the same time, so that DRAM opens a row once for both.
+#ifdef __CUDA_ARCH__
+__device__ __forceinline__ double2 fetch_amplitude(const double2* from) {
+  double2 value;
+  asm volatile("ld.global.L2::256B.v2.f64 {%0, %1}, [%2];" : "=d"(value.x), "=d"(value.y) : "l"(from) : "memory");
+  return value;
+}
+__device__ __forceinline__ float2 fetch_amplitude(const float2* from) {
+  float2 value;
+  asm volatile("ld.global.L2::256B.v2.f32 {%0, %1}, [%2];" : "=f"(value.x), "=f"(value.y) : "l"(from) : "memory");
+  return value;
+}
+#else
+template <class C>
+__device__ __forceinline__ C fetch_amplitude(const C* from) {
+  return *from;
+}
+#endif
+
 /// Slots of pair number p, in the order (0,1) (0,2) (1,2) (0,3) (1,3) (2,3) (0,4) ...
 template <int P>
 struct SlotPair {

@@ -70,7 +70,28 @@ Index PlanBuilder::fill(Index active) const {
   return active;
 }
 
+// A sweep whose instructions leave the cache takes longer than two that do half of it each.
+bool PlanBuilder::better_in_two(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops) const {
+  if (ops.size() < 2 || machine_.cost(plan_.precision).cached_arithmetic <= 0) return false;
+  const auto seconds = [&](std::span<const std::uint32_t> some) {
+    Sweep sweep;
+    sweep.unborn = unborn_;
+    for (Bit bit = 0; bit < plan_.local_bits(); ++bit) {
+      if (active >> bit & 1) sweep.active.push_back(bit);
+    }
+    for (const std::uint32_t index : some) append_to_sweep(sweep, lowered, lowered.ops[index], layout_);
+    return sweep_seconds(sweep, plan_.local_bits(), plan_.precision, machine_);
+  };
+  const std::size_t half = ops.size() / 2;
+  return seconds(ops.first(half)) + seconds(ops.subspan(half)) < seconds(ops);
+}
+
 void PlanBuilder::add_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops) {
+  if (better_in_two(fill(map_mask(active, layout_)), lowered, ops)) {
+    add_sweep(active, lowered, ops.first(ops.size() / 2));
+    add_sweep(active, lowered, ops.subspan(ops.size() / 2));
+    return;
+  }
   Sweep sweep;
   const bool first_write = plan_.start == Start::kZero && sweeps_ == 0;
   sweep.reads = !first_write;

@@ -24,8 +24,9 @@ class PlanBuilder {
   Index local_wires() const { return wires_at(local_mask_); }
   std::uint64_t sweeps() const { return sweeps_; }
 
-  /// Appends a sweep of `ops` (indices into lowered.ops) with at least the wires of `active` active, filled up to the
-  /// tile size. Active bits are born where they are not yet; the first write also bears every wire with a factor.
+  /// Appends a sweep of `ops` (indices into lowered.ops), or several where they are too many for one, with at least the
+  /// wires of `active` active, filled up to the tile size. Active bits are born where they are not yet; the first write
+  /// also bears every wire with a factor.
   void add_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops);
   /// Lets the last sweep store its active wires so that those in `order`, first to last, lie at its lowest bits.
   void store_low(std::span<const Qubit> order);
@@ -52,6 +53,7 @@ class PlanBuilder {
  private:
   Stage& stage();
   Index fill(Index active) const;
+  bool better_in_two(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops) const;
   void bear(Index bits);
   void store_in_order(std::span<const Qubit> order, bool from_top);
   void restore_global(const Layout& wanted);

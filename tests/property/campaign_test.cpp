@@ -46,6 +46,13 @@ class Campaign {
     machine_.min_tile_bits = 2;
     // Every second circuit meets a table by which dense matrices pay at once.
     for (double& cost : machine_.cost_double.matrix_dense) cost = seed % 2 == 0 ? 1000 : cost;
+    // And every third one sweeps that are soon too much for the instruction cache, beside a fast memory.
+    if (seed % 3 == 1) {
+      machine_.cost_double.cached_arithmetic = 300000;
+      machine_.cost_double.sweep_overhead = 0;
+      machine_.cost_double.read_bytes_per_second *= 100;
+      machine_.cost_double.write_bytes_per_second *= 100;
+    }
     state_ = dense::random_state(circuit_.qubits(), seed);
     from_zero_ = dense::run(circuit_);
     from_state_ = dense::run(circuit_, state_);

@@ -244,7 +244,7 @@ TEST(CudaGenerate, TheBlockMeetsBetweenLoadsAndStoresThatGoElsewhere) {
     EXPECT_EQ(program.epochs.size(), 1u);
     EXPECT_EQ(store_wait(program), StoreWait::kBlock);
     const std::string source = generate(program).source;
-    const std::size_t load = source.rfind("__ldcs("), store = source.find("__stcs("),
+    const std::size_t load = source.rfind("= fetch("), store = source.find("(p.state + (to"),
                       barrier = source.find("__syncthreads()", load);
     ASSERT_NE(load, std::string::npos);
     EXPECT_LT(load, barrier);

@@ -44,9 +44,7 @@ static void __syncwarp() { warp_barrier[threadIdx.x / 32]->arrive_and_wait(); }
 static int __ffs(int x) { return __builtin_ffs(x); }
 static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static void sincospi(double x, double* s, double* c) { *s = std::sin(x * M_PI); *c = std::cos(x * M_PI); }
-template <class T> static T __ldcs(const T* p) { return *p; }
 template <class T> static T __ldg(const T* p) { return *p; }
-template <class T> static void __stcs(T* p, T value) { *p = value; }
 static double __shfl_down_sync(unsigned, double x, int) { return x; }  // norms are not asked for
 static unsigned long long atomicAdd(unsigned long long* p, unsigned long long x) { return *p += x; }
 using std::fma;

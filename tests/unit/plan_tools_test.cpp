@@ -267,6 +267,35 @@ TEST(MakePlan, TracesEveryGateOnce) {
   }
 }
 
+TEST(MakePlan, WritesASweepThatLeavesTheInstructionCacheAsSeveral) {
+  const Circuit circuit = generate("random", {.qubits = 12, .depth = 20});
+  const std::vector<Complex> start = dense::random_state(12, 1), expected = dense::run(circuit, start);
+  Machine machine = find_machine("h200");
+  machine.max_tile_bits = 8;
+  machine.cost_double.sweep_overhead = 0;
+  machine.cost_double.read_bytes_per_second *= 10;
+  machine.cost_double.write_bytes_per_second *= 10;
+  for (const Strategy strategy : {Strategy::kGreedy, Strategy::kSearch}) {
+    PlanOptions options;
+    options.rank_bits = 1;
+    options.start = Start::kState;
+    options.strategy = strategy;
+    options.trace = true;
+    machine.cost_double.cached_arithmetic = 0;
+    const std::uint64_t before = plan_work(make_plan(circuit, machine, options)).sweeps;
+    machine.cost_double.cached_arithmetic = 3000;
+    const Plan plan = make_plan(circuit, machine, options);
+    EXPECT_GT(plan_work(plan).sweeps, before);
+    EXPECT_EQ(plan.trace.size(), plan.gates);
+    EXPECT_LT(dense::max_difference(test::interpret(plan, start), expected), 1e-12);
+    for (const TraceEntry& entry : plan.trace) {
+      if (entry.stage < 0) continue;
+      const auto& sweeps = plan.stages.at(static_cast<std::size_t>(entry.stage)).sweeps;
+      EXPECT_LT(static_cast<std::size_t>(entry.op), sweeps.at(static_cast<std::size_t>(entry.sweep)).ops.size());
+    }
+  }
+}
+
 TEST(MakePlan, AMillionGatesTakeMemoryInProportion) {  // their time: qsim_planner_bench
   const Circuit circuit = generate("random", {.qubits = 24, .depth = 27800});
   ASSERT_GT(circuit.operations().size(), 1'000'000u);

@@ -115,7 +115,7 @@ void KernelText::load() {
     line(fmt::format("const C* from = p.state + (base | ({}));", thread_index(columns.thread)));
     slot_offsets(columns.slot);
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      if ((dead_set >> j & 1) == 0 && (j & births) == 0) line(fmt::format("a{} = __ldcs(from + o{});", j, j));
+      if ((dead_set >> j & 1) == 0 && (j & births) == 0) line(fmt::format("a{} = fetch(from + o{});", j, j));
     }
     for (std::uint32_t j = 0; j < registers_; ++j) {
       if ((dead_set >> j & 1) == 0 && (j & births) != 0) line(fmt::format("a{} = a{};", j, j & ~births));
@@ -183,6 +183,14 @@ void KernelText::add(const TileOp& op, bool conditional) {
   throw Error("unknown tile operation");
 }
 
+// Such a sweep waits for memory alone. Its stores ask the second-level cache to stay, so that rows of DRAM are written
+// together: 2 % faster, where sweeps that compute were up to 4 % slower.
+bool KernelText::hardly_computes() const {
+  std::size_t ops = 0;
+  for (const Epoch& epoch : program_.epochs) ops += epoch.ops.size();
+  return ops <= 4;
+}
+
 void KernelText::store() {
   const Epoch& last = program_.epochs.back();
   const IndexColumns columns = store_columns(program_);
@@ -203,10 +211,11 @@ void KernelText::store() {
     line(fmt::format("if ((base & {}) == {}) to ^= {};", mask, value, int_arg(offset)));
   }
   line("double norm = 0;");
+  const char* const way = hardly_computes() ? "keep" : "put";
   line(fmt::format("{} {{", dead == 0 ? "" : fmt::format("if ((t & {}u) == 0)", dead)));
   slot_offsets(columns.slot);
   for (std::uint32_t j = 0; j < registers_; ++j) {
-    if ((dead_set >> j & 1) == 0) line(fmt::format("__stcs(p.state + (to ^ o{}), {});", j, a(j)));
+    if ((dead_set >> j & 1) == 0) line(fmt::format("{}(p.state + (to ^ o{}), {});", way, j, a(j)));
   }
   line("if (p.norm != 0) {");
   for (std::uint32_t j = 0; j < registers_; ++j) {

@@ -1,4 +1,5 @@
-// What every generated kernel begins with: types, complex arithmetic, the forms of rotations, the norm's sum.
+// What every generated kernel begins with: types, loads, complex arithmetic, the forms of rotations, the norm's sum.
+// A load asks for the 256 bytes around it (fetch_amplitude in kernels/cuda/sweep_machine.cuh says why).
 #pragma once
 
 namespace qsim::cuda {
@@ -13,6 +14,17 @@ struct P {
   u64 u[NU]; R d[ND];
 };
 #define INLINE __device__ __forceinline__
+#ifdef __CUDA_ARCH__
+INLINE double2 fetch(const double2* p) { double2 r; asm volatile("ld.global.L2::256B.v2.f64 {%0, %1}, [%2];" : "=d"(r.x), "=d"(r.y) : "l"(p) : "memory"); return r; }
+INLINE float2 fetch(const float2* p) { float2 r; asm volatile("ld.global.L2::256B.v2.f32 {%0, %1}, [%2];" : "=f"(r.x), "=f"(r.y) : "l"(p) : "memory"); return r; }
+INLINE u64 policy() { u64 r; asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(r)); return r; }
+INLINE void keep(double2* p, double2 v) { asm volatile("st.global.L2::cache_hint.v2.f64 [%0], {%1, %2}, %3;" : : "l"(p), "d"(v.x), "d"(v.y), "l"(policy()) : "memory"); }
+INLINE void keep(float2* p, float2 v) { asm volatile("st.global.L2::cache_hint.v2.f32 [%0], {%1, %2}, %3;" : : "l"(p), "f"(v.x), "f"(v.y), "l"(policy()) : "memory"); }
+#else
+INLINE C fetch(const C* p) { return *p; }
+INLINE void keep(C* p, C v) { *p = v; }
+#endif
+INLINE void put(C* p, C v) { *p = v; }
 INLINE C mul(C a, C b) { C r; r.x = a.x * b.x - a.y * b.y; r.y = a.x * b.y + a.y * b.x; return r; }
 INLINE C mad(C a, C b, C c) { C r; r.x = fma(a.x, b.x, fma(-a.y, b.y, c.x)); r.y = fma(a.x, b.y, fma(a.y, b.x, c.y)); return r; }
 INLINE C mk(R x, R y) { C r; r.x = x; r.y = y; return r; }

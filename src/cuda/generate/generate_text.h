@@ -60,6 +60,7 @@ class KernelText {
   void start();
   void guarded(const TileOp& op);
   void add(const TileOp& op, bool conditional);
+  bool hardly_computes() const;
   void store();
 
   // -- rotations and matrices: generate_matrices.cpp

@@ -11,9 +11,9 @@
 namespace qsim {
 namespace {
 
-// Chunks travel one after the other, so that a few lanes are as good as many; more than eight would share queues on a
-// GPU, where one that waits holds up another.
-constexpr int kMostLanes = 4;
+// A few lanes hide what there is to hide (measured with 1 and 3 partners); more than eight would share queues on a GPU,
+// where one that waits holds up another.
+constexpr int kMostLanes = 4, kMostLanesOfMany = 3;
 
 using Clock = std::chrono::steady_clock;
 
@@ -119,7 +119,8 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
   const Index partners = Index{1} << count_bits(masks.global);
   // A lane trades a chunk with all partners together where there are slots for it.
   const auto lanes_with_slots = static_cast<int>(std::max<Index>(1, slots_ / (partners - 1)));
-  const int lanes = std::max(1, std::min({backend_.lanes(), lanes_with_slots, kMostLanes}));
+  const int most = partners > 2 ? kMostLanesOfMany : kMostLanes;
+  const int lanes = std::max(1, std::min({backend_.lanes(), lanes_with_slots, most}));
   const Index own = local_value(exchange, local_bits_, rank_);
   const bool complete_at_return = backend_.lanes() <= 1;
   const auto start = Clock::now();

@@ -6,8 +6,7 @@
 //   record READY | tell and be told by each | for each: wait its READY, pull theirs -> slot (or swap half), record DONE
 //   | tell and be told by each | for each: wait its DONE, slot -> mine
 //
-// Chunks pull one after the other, not side by side: the first is put in place, and swept, while the next ones travel,
-// and since all ranks go through their peers in the same order, nobody is pulled from by two at a time.
+// All ranks go through their peers in the same order, by distance, so that pairs pull from each other.
 //
 // A stream only ever waits for an event that has been recorded, and both sides run the same sequence of trades in the
 // same order, so the earliest unfinished trade never waits for a later one, whatever queues streams share on the
@@ -77,25 +76,6 @@ class LanePace {
   std::size_t next_ = 0, since_ = 0;
 };
 
-/// Lets chunks pull in the order in which they were begun.
-class PullOrder {
- public:
-  /// Before the pulls of a chunk. Single pulls follow each other two at a time, so that the link does not idle between
-  /// them; those of a chunk that goes to several peers leave no such gap.
-  void wait(std::size_t pulls, cudaStream_t stream) {
-    const std::size_t before = pulls == 1 ? turn_ : 1 - turn_;  // the last but one, or the last
-    check_cuda(cudaStreamWaitEvent(stream, pulled_[before].get()), "cudaStreamWaitEvent for the chunk before");
-  }
-  void done(cudaStream_t stream) {
-    check_cuda(cudaEventRecord(pulled_[turn_].get(), stream), "cudaEventRecord of a chunk that has arrived");
-    turn_ = 1 - turn_;
-  }
-
- private:
-  std::array<PlainEvent, 2> pulled_;
-  std::size_t turn_ = 0;
-};
-
 class P2pTransport final : public Transport {
  public:
   P2pTransport(Backend& backend, Communicator& communicator, std::uint32_t local_bits, Precision precision)
@@ -126,7 +106,6 @@ class P2pTransport final : public Transport {
     const bool by_engines = suits_copy_engine(view_runs(shape_, trades.front().mine));
     check_cuda(cudaEventRecord(events_.own_ready(lane), stream), "cudaEventRecord of a chunk that is ready");
     for (const Trade& one : trades) meet(one.peer);
-    order_.wait(trades.size(), stream);
     for (const Trade& one : trades) {
       const auto peer = static_cast<std::size_t>(one.peer);
       check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
@@ -137,7 +116,6 @@ class P2pTransport final : public Transport {
       }
       check_cuda(cudaEventRecord(events_.own_done(peer, lane), stream), "cudaEventRecord of a trade's part");
     }
-    order_.done(stream);
     for (const Trade& one : trades) meet(one.peer);
     for (const Trade& one : trades) {
       const auto peer = static_cast<std::size_t>(one.peer);
@@ -215,7 +193,6 @@ class P2pTransport final : public Transport {
   Communicator& communicator_;
   PeerMemory states_;
   PeerEvents events_;
-  PullOrder order_;
   std::vector<LanePace> paces_;  // by lane
   std::vector<bool> traded_;     // with whom since the last finish()
 };
