@@ -65,6 +65,15 @@ struct UnitDraw {
   std::uint64_t offset = 0;
 };
 
+/// The integer distribution over blocks of amplitudes, for draws.
+struct DrawBlocks {
+  std::span<const std::uint64_t> ends;  // [block]: units of all blocks of the whole state up to this one and with it
+  Index local_positions = 0;            // bits of a block's number that `block_bits` are, in their order
+  Index fixed = 0;                      // the other bits of the numbers of this rank's blocks
+  std::span<const Bit> block_bits;      // local bits whose values spell the block
+  std::span<const Bit> order;           // the remaining local bits: amplitudes inside a block, least significant first
+};
+
 /// When a device's lanes did what they were given, for time lines.
 class LaneClock {
  public:
@@ -144,6 +153,15 @@ class Backend {
   /// found.
   virtual void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
                       std::span<Index> out) = 0;
+  /// Draws the shots with these numbers where the backend can do it faster than its host: appends to `found` the local
+  /// index of each draw that falls on this rank, rising in the order of places where all fit at once. The place of a
+  /// shot is floor(w total / 2^64), total = ends.back(), w word shot % 4 of block shot / 4 of Philox(seed, stream).
+  /// false: nothing was done, the caller draws and locates.
+  virtual bool draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed,
+                    std::uint64_t stream, std::vector<Index>& found) {
+    (void)blocks, (void)shots, (void)seed, (void)stream, (void)found;
+    return false;
+  }
   /// The `count` most probable local amplitudes by falling probability. Probabilities compare equal when they agree to
   /// 32 significant bits (probability_key); ties go to the lowest logical index.
   virtual std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank) = 0;

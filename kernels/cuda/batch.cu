@@ -2,6 +2,7 @@
 // matrix once. Amplitude i of circuit k of the block is at state[i << c | k]: neighbouring threads touch neighbouring
 // places. Up to kSharedQubits the states never leave shared memory; the values are read and the answers written once.
 #include "kernels/cuda/batch.h"
+#include "kernels/cuda/philox.cuh"
 
 namespace qsim::cuda {
 namespace {
@@ -122,21 +123,6 @@ __device__ void write_marginals(const double2* state, std::uint32_t bits, const 
   }
 }
 
-__device__ std::uint64_t first_philox_word(std::uint64_t counter, std::uint64_t key0, std::uint64_t key1) {
-  std::uint64_t w0 = counter, w1 = 0, w2 = 0, w3 = 0;
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = 0xD2E7470EE14C6C93ull, b = 0xCA5A826395121157ull;
-    const std::uint64_t high0 = __umul64hi(a, w0), low0 = a * w0, high1 = __umul64hi(b, w2), low1 = b * w2;
-    w0 = high1 ^ w1 ^ key0;
-    w1 = low1;
-    w2 = high0 ^ w3 ^ key1;
-    w3 = low0;
-    key0 += 0x9E3779B97F4A7C15ull;
-    key1 += 0xBB67AE8584CAA73Bull;
-  }
-  return w0;
-}
-
 /// segments[s << bits | circuit] = units of a segment; then every thread draws shots of its circuit.
 __device__ void draw(const double2* state, std::uint64_t* segments, std::uint32_t bits, const BatchWork& work,
                      std::uint64_t evaluation, bool mine) {
@@ -153,7 +139,7 @@ __device__ void draw(const double2* state, std::uint64_t* segments, std::uint32_
   std::uint64_t total = 0;
   for (std::uint32_t s = 0; s < 1u << segment_bits; ++s) total += segments[s << bits | circuit];
   for (std::uint32_t shot = threadIdx.x >> bits; shot < work.shots; shot += kThreads >> bits) {
-    std::uint64_t place = __umul64hi(first_philox_word(shot, work.seed, work.first + evaluation), total);
+    std::uint64_t place = __umul64hi(philox(shot, work.seed, work.first + evaluation).x[0], total);
     std::uint32_t s = 0;
     while (place >= segments[s << bits | circuit]) place -= segments[s++ << bits | circuit];
     std::uint32_t i = s * length;

@@ -47,14 +47,27 @@ void launch_unit_histogram(Shard shard, View view, BitList bits, std::uint64_t* 
                            cudaStream_t stream);
 std::size_t histogram_scratch_bytes(Shard shard, View view, BitList bits);
 
-/// A draw: in the block whose `block_bits` spell `block`, the first amplitude (in the order of `order`) whose running
-/// total of units exceeds `offset`. Draws ascend by (block, offset).
-struct Draw {
-  std::uint64_t block = 0, offset = 0;
+/// Draws that fall into one block: places[first], ..., places[first + count - 1], rising, each `base` units above its
+/// offset in the block.
+struct DrawRun {
+  std::uint64_t block = 0, first = 0, count = 0, base = 0;
 };
-/// out[i] = local index found for draws[i].
-void launch_locate(Shard shard, BitList block_bits, BitList order, const Draw* draws, std::uint64_t count,
-                   std::uint64_t* out, cudaStream_t stream);
+/// out[i], for every place of a run: local index of the first amplitude, in the order of `order`, at which the running
+/// total of units of the run's block exceeds the offset; ~0 where none does. `block_bits` spell the block.
+void launch_locate(Shard shard, BitList block_bits, BitList order, const DrawRun* runs, std::uint64_t run_count,
+                   const std::uint64_t* places, std::uint64_t* out, cudaStream_t stream);
+
+/// sorted[i]: the places in [0, total) of the shots (null: those numbered from `first_shot` on), rising, each by word
+/// shot % 4 of block shot / 4 of the stream. `unsorted` has room for as many; `scratch` holds
+/// sort_scratch_bytes(count).
+void launch_sorted_places(const std::uint64_t* shots, std::uint64_t first_shot, std::uint64_t count, std::uint64_t seed,
+                          std::uint64_t stream_key, std::uint64_t total, std::uint64_t* unsorted, std::uint64_t* sorted,
+                          void* scratch, std::size_t scratch_bytes, cudaStream_t stream);
+std::size_t sort_scratch_bytes(std::uint64_t count);
+/// runs[b] for every local block b < 2^positions.count: of the places (rising), those from ends[block - 1] on and below
+/// ends[block], where block is `fixed` with b's bits at `positions`.
+void launch_draw_runs(const std::uint64_t* places, std::uint64_t count, const std::uint64_t* ends, BitList positions,
+                      std::uint64_t fixed, DrawRun* runs, cudaStream_t stream);
 
 /// How amplitudes are ranked: the 64-bit key of |a|^2 (larger is more probable), then the logical index (smaller
 /// first).
@@ -82,15 +95,18 @@ void launch_collect(Shard shard, const Ranking& ranking, std::uint64_t key, std:
 
 /// Largest number of z masks in one launch of the Pauli sums.
 constexpr int kPauliBatch = 8;
+constexpr int kPauliGroups = 32;  // of one launch
 struct PauliMasks {
   std::uint64_t x = 0;
   std::uint64_t z[kPauliBatch] = {};
   int count = 0;
 };
-/// out[2 j], out[2 j + 1] = re, im of sum over i of conj(a[i ^ x]) a[i] (-1)^popcount(i & z[j]).
-void launch_pauli_sums(Shard shard, const PauliMasks& masks, double* out, double* scratch, cudaStream_t stream);
-/// The same over the view, the partner of its j-th amplitude in `partners`: packed amplitudes of the view with value ^
-/// (x & mask).
+/// out[16 g + 2 j], out[16 g + 2 j + 1] = re, im of sum over i of conj(a[i ^ x]) a[i] (-1)^popcount(i & z[j]), x and z
+/// of masks[g], g < count (on the host); 0 where z is absent.
+void launch_pauli_sums(Shard shard, const PauliMasks* masks, int count, double* out, double* scratch,
+                       cudaStream_t stream);
+/// For one group, out[2 j], out[2 j + 1]: over the view, the partner of its j-th amplitude in `partners`: packed
+/// amplitudes of the view with value ^ (x & mask).
 void launch_pauli_sums_remote(Shard shard, View view, const void* partners, const PauliMasks& masks, double* out,
                               double* scratch, cudaStream_t stream);
 /// out[0], out[1] = re, im of sum conj(left) right.

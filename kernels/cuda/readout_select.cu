@@ -1,62 +1,8 @@
-// Finding amplitudes: by running total (sampling) and by probability (the K most probable).
+// Finding amplitudes by probability: the K most probable.
 #include "kernels/cuda/readout_device.cuh"
 
 namespace qsim::cuda {
 namespace {
-
-constexpr unsigned kAllLanes = 0xffffffffu;
-
-/// One warp serves one run of draws with the same block: it walks the block's amplitudes 32 at a time in the order of
-/// `order`, keeps the running total of units, and all lanes resolve the draws that fall inside the 32. Reads each
-/// amplitude of a block that has draws once; integers only, so the answer is exact.
-template <class Amplitude>
-__global__ void locate_kernel(const Amplitude* data, BitList block_bits, BitList order, const Draw* draws,
-                              std::uint64_t count, std::uint64_t* out) {
-  const std::uint64_t warp = (static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
-  const unsigned lane = threadIdx.x % 32;
-  if (warp >= count) return;
-  const std::uint64_t block = draws[warp].block;
-  if (warp > 0 && draws[warp - 1].block == block) return;  // the run's first draw has its own warp
-  const std::uint64_t base = scatter_bits(block, block_bits);
-  const std::uint32_t lane_bits = order.count < 5 ? order.count : 5;
-  std::uint64_t lane_part = 0;
-  for (std::uint32_t j = 0; j < lane_bits; ++j) lane_part |= static_cast<std::uint64_t>(lane >> j & 1) << order.bits[j];
-  const bool active = lane < (1u << lane_bits);
-  const std::uint64_t steps = std::uint64_t{1} << (order.count - lane_bits);
-  std::uint64_t running = 0;
-  std::uint64_t next = warp;
-  for (std::uint64_t step = 0; step < steps; ++step) {
-    const std::uint64_t index = base | lane_part | scatter_bits(step, order, lane_bits);
-    std::uint64_t inclusive = active ? units(load_amplitude(data, index)) : 0;
-    for (int offset = 1; offset < 32; offset *= 2) {
-      const std::uint64_t below = __shfl_up_sync(kAllLanes, inclusive, offset);
-      if (lane >= static_cast<unsigned>(offset)) inclusive += below;
-    }
-    const std::uint64_t total = __shfl_sync(kAllLanes, inclusive, 31);
-    for (;;) {
-      const std::uint64_t draw = next + lane;
-      const bool ours = draw < count && draws[draw].block == block;
-      const std::uint64_t offset = ours ? draws[draw].offset : 0;
-      const bool here = ours && offset < running + total;
-      int low = 0;  // first lane whose inclusive total exceeds the draw
-      for (int half = 16; half > 0; half /= 2) {
-        const std::uint64_t before = __shfl_sync(kAllLanes, inclusive, low + half - 1);
-        if (here && running + before <= offset) low += half;
-      }
-      const std::uint64_t found = __shfl_sync(kAllLanes, index, low);
-      if (here) out[draw] = found;
-      const unsigned matched = __popc(__ballot_sync(kAllLanes, here));
-      next += matched;
-      if (matched < 32) break;
-    }
-    running += total;
-    const bool more = next < count && draws[next].block == block;
-    if (!more) return;
-  }
-  for (std::uint64_t draw = next + lane; draw < count && draws[draw].block == block; draw += 32) {
-    out[draw] = ~std::uint64_t{0};  // beyond the block's total: the caller reports it
-  }
-}
 
 __device__ std::uint64_t logical_index(const Ranking& ranking, std::uint64_t local) {
   std::uint64_t logical = ranking.rank_logical;
@@ -66,6 +12,7 @@ __device__ std::uint64_t logical_index(const Ranking& ranking, std::uint64_t loc
   return logical;
 }
 
+constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr int kMaxRadixBits = 12;
 
 template <class Amplitude>
@@ -131,19 +78,6 @@ unsigned grid_for(std::uint64_t count) {
 }
 
 }  // namespace
-
-void launch_locate(Shard shard, BitList block_bits, BitList order, const Draw* draws, std::uint64_t count,
-                   std::uint64_t* out, cudaStream_t stream) {
-  if (count == 0) return;
-  const auto blocks = static_cast<unsigned>((count * 32 + kReadThreads - 1) / kReadThreads);
-  if (shard.double_precision) {
-    locate_kernel<<<blocks, kReadThreads, 0, stream>>>(static_cast<const double2*>(shard.data), block_bits, order,
-                                                       draws, count, out);
-  } else {
-    locate_kernel<<<blocks, kReadThreads, 0, stream>>>(static_cast<const float2*>(shard.data), block_bits, order, draws,
-                                                       count, out);
-  }
-}
 
 void launch_radix_count(Shard shard, const Ranking& ranking, RadixStep step, unsigned long long* counts,
                         cudaStream_t stream) {

@@ -4,6 +4,8 @@
 // compensated sums, a block adds them in a fixed tree and writes them to scratch, and a second kernel adds the blocks.
 // Each amplitude is read once (Pauli sums with an X part: each pair once), so the time is the shard over the memory's
 // read rate.
+#include <algorithm>
+
 #include "kernels/cuda/readout_device.cuh"
 
 namespace qsim::cuda {
@@ -162,38 +164,94 @@ __device__ void store_pauli(Compensated (&sums)[2 * kPauliBatch], int count, dou
   }
 }
 
-/// Walks pairs (i, i ^ x) with i's bit `pivot` (the lowest of x) 0; pivot < 0: x is 0 and every amplitude is its own
-/// partner. A pair's two terms are c and its conjugate, with signs that agree when z meets x in an even number of bits:
-/// the sum is then real, otherwise imaginary, so one running sum a mask is enough.
+__device__ std::uint32_t odd_parity(std::uint64_t bits) {
+  return __popc(static_cast<std::uint32_t>(bits) ^ static_cast<std::uint32_t>(bits >> 32)) & 1;
+}
+
+struct PauliGroups {
+  PauliMasks group[kPauliGroups];
+};
+constexpr int kGroupDoubles = 2 * 2 * kPauliBatch;  // of scratch, a block of a group
+
+/// A group is a blockIdx.x, so that groups read the same amplitudes at about the same time. Walks pairs (i, i ^ x) with
+/// i's lowest bit of x 0; where x is 0 every amplitude is its own partner. A pair's two terms are c and its conjugate,
+/// with signs that agree when z meets x in an even number of bits: the sum is then real, otherwise imaginary, so one
+/// running sum a mask is enough.
 template <class Amplitude>
-__global__ void pauli_kernel(const Amplitude* data, std::uint64_t pairs, int pivot, PauliMasks masks, double* scratch) {
+__global__ void pauli_kernel(const Amplitude* data, std::uint64_t count, const __grid_constant__ PauliGroups groups,
+                             double* scratch) {
   __shared__ Compensated shared[kReadWarps];
+  const PauliMasks& masks = groups.group[blockIdx.x];
+  double* const mine = scratch + (static_cast<std::size_t>(blockIdx.x) * gridDim.y + blockIdx.y) * kGroupDoubles;
   Compensated sums[kPauliBatch];
-  const std::uint64_t below = pivot < 0 ? 0 : (std::uint64_t{1} << pivot) - 1;
-  const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.x) * kReadThreads;
-  for (std::uint64_t k = static_cast<std::uint64_t>(blockIdx.x) * kReadThreads + threadIdx.x; k < pairs; k += stride) {
-    const std::uint64_t i = pivot < 0 ? k : (k & below) | (k & ~below) << 1;
-    double2 c = conjugate_product(load_amplitude(data, i ^ masks.x), load_amplitude(data, i));
-    if (pivot >= 0) c = {2.0 * c.x, 2.0 * c.y};
+  std::uint64_t z[kPauliBatch];
+  std::uint32_t imaginary = 0;  // masks that meet x in an odd number of bits
+#pragma unroll
+  for (int j = 0; j < kPauliBatch; ++j) {
+    z[j] = masks.z[j];
+    imaginary |= odd_parity(masks.x & z[j]) << j;
+  }
+  const std::uint64_t x = masks.x, pivot = x & (~x + 1), below = pivot - 1;  // without x: all bits are below
+  const int present = masks.count;
+  const std::uint64_t pairs = pivot == 0 ? count : count / 2;
+  const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.y) * kReadThreads;
+  const double weight = pivot == 0 ? 1 : 2;
+  std::uint64_t k = static_cast<std::uint64_t>(blockIdx.y) * kReadThreads + threadIdx.x;
+  constexpr int kTogether = 4;  // loads under way; their few terms are added before they meet the long sum
+  for (; k < pairs; k += kTogether * stride) {
+    double2 c[kTogether];
+    std::uint64_t at[kTogether];
+#pragma unroll
+    for (int t = 0; t < kTogether; ++t) {
+      const std::uint64_t pair = k + t * stride;
+      at[t] = (pair & below) | (pair & ~below) << 1;
+      c[t] = {0, 0};
+      if (pair < pairs) c[t] = conjugate_product(load_amplitude(data, at[t] ^ x), load_amplitude(data, at[t]));
+    }
 #pragma unroll
     for (int j = 0; j < kPauliBatch; ++j) {
-      if (j < masks.count) {
-        const double value = (__popcll(masks.x & masks.z[j]) & 1) != 0 ? c.y : c.x;
-        sums[j].add((__popcll(i & masks.z[j]) & 1) != 0 ? -value : value);
+      if (j < present) {
+        double few = 0;
+#pragma unroll
+        for (int t = 0; t < kTogether; ++t) {
+          const double value = (imaginary >> j & 1) != 0 ? c[t].y : c[t].x;
+          few += odd_parity(at[t] & z[j]) != 0 ? -value : value;
+        }
+        sums[j].add(weight * few);
       }
     }
   }
 #pragma unroll
   for (int j = 0; j < kPauliBatch; ++j) {
+    double* const pair = mine + 4 * j;
     if (j < masks.count) {
       const Compensated part = block_sum(sums[j], shared);
-      const int imaginary = __popcll(masks.x & masks.z[j]) & 1;
+      const std::uint32_t place = imaginary >> j & 1;
       if (threadIdx.x == 0) {
-        store_pair(scratch, 2 * masks.count, 2 * j + imaginary, part);
-        store_pair(scratch, 2 * masks.count, 2 * j + 1 - imaginary, Compensated{});
+        pair[2 * place] = part.sum;
+        pair[2 * place + 1] = part.error;
+        pair[2 - 2 * place] = pair[3 - 2 * place] = 0;
       }
+    } else if (threadIdx.x < 4) {
+      pair[threadIdx.x] = 0;
     }
   }
+}
+
+/// out[sum of group] = its blocks' parts, in order; a block of threads a sum.
+__global__ void finish_groups(const double* scratch, int blocks, double* out) {
+  __shared__ Compensated shared[kReadWarps];
+  const std::size_t sum = blockIdx.x, group = blockIdx.y;
+  const double* const parts = scratch + group * static_cast<std::size_t>(blocks) * kGroupDoubles + 2 * sum;
+  Compensated total;
+  for (int block = static_cast<int>(threadIdx.x); block < blocks; block += kReadThreads) {
+    Compensated part;
+    part.sum = parts[static_cast<std::size_t>(block) * kGroupDoubles];
+    part.error = parts[static_cast<std::size_t>(block) * kGroupDoubles + 1];
+    total.add(part);
+  }
+  total = block_sum(total, shared);
+  if (threadIdx.x == 0) out[group * 2 * kPauliBatch + sum] = total.value();
 }
 
 template <class Amplitude>
@@ -276,18 +334,26 @@ void launch_bit_probabilities(Shard shard, double* out, double* scratch, cudaStr
   finish_bits<<<local_bits + 1, kReadThreads, 0, stream>>>(scratch, blocks, loop_bits, local_bits, out);
 }
 
-void launch_pauli_sums(Shard shard, const PauliMasks& masks, double* out, double* scratch, cudaStream_t stream) {
-  int pivot = -1;
-  for (int bit = kMaxIndexBits - 1; bit >= 0; --bit) {
-    if ((masks.x >> bit & 1) != 0) pivot = bit;
+void launch_pauli_sums(Shard shard, const PauliMasks* masks, int count, double* out, double* scratch,
+                       cudaStream_t stream) {
+  // A small shard is shared by few blocks a group, and many groups; their number depends on nothing else, so sums do
+  // not depend on what is summed beside them.
+  constexpr std::uint64_t kSmall = std::uint64_t{1} << 22;
+  constexpr int kBlocksOfSmall = 128;
+  const std::uint64_t amplitudes = std::uint64_t{1} << shard.local_bits;
+  const int blocks = amplitudes <= kSmall ? std::min(blocks_for(amplitudes), kBlocksOfSmall) : blocks_for(amplitudes);
+  const int room =
+      std::max(1, static_cast<int>(kSumScratchDoubles / (static_cast<std::size_t>(blocks) * kGroupDoubles)));
+  for (int first = 0; first < count; first += std::min(room, kPauliGroups)) {
+    PauliGroups groups{};
+    const int now = std::min({room, kPauliGroups, count - first});
+    std::copy_n(masks + first, now, groups.group);
+    const dim3 grid(static_cast<unsigned>(now), static_cast<unsigned>(blocks));
+    with_amplitudes(
+        shard, [&](auto* data) { pauli_kernel<<<grid, kReadThreads, 0, stream>>>(data, amplitudes, groups, scratch); });
+    finish_groups<<<dim3(2 * kPauliBatch, static_cast<unsigned>(now)), kReadThreads, 0, stream>>>(
+        scratch, blocks, out + static_cast<std::size_t>(first) * 2 * kPauliBatch);
   }
-  const std::uint64_t count = std::uint64_t{1} << shard.local_bits;
-  const std::uint64_t pairs = pivot < 0 ? count : count / 2;
-  const int blocks = blocks_for(pairs);
-  with_amplitudes(shard, [&](auto* data) {
-    pauli_kernel<<<blocks, kReadThreads, 0, stream>>>(data, pairs, pivot, masks, scratch);
-  });
-  finish_sums<<<2 * masks.count, kReadThreads, 0, stream>>>(scratch, blocks, 2 * masks.count, out);
 }
 
 void launch_pauli_sums_remote(Shard shard, View view, const void* partners, const PauliMasks& masks, double* out,

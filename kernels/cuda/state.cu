@@ -2,6 +2,7 @@
 // easy as 1, 2, 3" (2011), in the form that the host's generator has.
 #include <type_traits>
 
+#include "kernels/cuda/philox.cuh"
 #include "kernels/cuda/state.h"
 
 namespace qsim::cuda {
@@ -80,30 +81,13 @@ cudaError_t launch_swap_of(Element* mine, Element* theirs, const ViewMap& map, s
   return cudaLaunchKernelEx(&config, swap_kernel<Element>, mine, theirs, map, their_value, begin, end);
 }
 
-struct Words {
-  std::uint64_t x[4];
-};
-
-__device__ Words philox(std::uint64_t counter, std::uint64_t key0, std::uint64_t key1) {
-  Words w = {{counter, 0, 0, 0}};
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = 0xD2E7470EE14C6C93ull, b = 0xCA5A826395121157ull;
-    const std::uint64_t high0 = __umul64hi(a, w.x[0]), low0 = a * w.x[0];
-    const std::uint64_t high1 = __umul64hi(b, w.x[2]), low1 = b * w.x[2];
-    w = {{high1 ^ w.x[1] ^ key0, low1, high0 ^ w.x[3] ^ key1, low0}};
-    key0 += 0x9E3779B97F4A7C15ull;
-    key1 += 0xBB67AE8584CAA73Bull;
-  }
-  return w;
-}
-
 template <class Real>
 __global__ void fill_kernel(Pair<Real>* state, const LogicalMap map, std::uint64_t seed, double scale) {
   const std::uint64_t step = static_cast<std::uint64_t>(gridDim.x) * blockDim.x, count = 1ull << map.bits;
   for (std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
     std::uint64_t logical = map.rank_part;
     for (std::uint32_t b = 0; b < map.bits; ++b) logical |= (i >> b & 1) << map.logical_of[b];
-    const Words w = philox(logical, seed, 0);
+    const PhiloxWords w = philox(logical, seed, 0);
     const double u = static_cast<double>(w.x[0] >> 11) * 0x1p-53, v = static_cast<double>(w.x[1] >> 11) * 0x1p-53;
     const double radius = sqrt(-2.0 * log(1.0 - u)) * scale;
     double sine, cosine;

@@ -20,9 +20,10 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr int kRepeats = 5;
-constexpr std::uint64_t kHostBytes = std::uint64_t{256} << 20;    // of all threads together: larger than any cache
-constexpr std::uint64_t kDeviceBytes = std::uint64_t{4} << 30;    // of a GPU
-constexpr double kDeviceSeconds = 0.5;  // the driver clears what the last run gave back, at a tenth of the memory's rate
+constexpr std::uint64_t kHostBytes = std::uint64_t{256} << 20;  // of all threads together: larger than any cache
+constexpr std::uint64_t kDeviceBytes = std::uint64_t{4} << 30;  // of a GPU
+constexpr double kDeviceSeconds =
+    0.5;  // the driver clears what the last run gave back, at a tenth of the memory's rate
 constexpr std::uint64_t kMessageBytes = std::uint64_t{16} << 20;  // a rank
 
 /// In-place read and write of host memory by `threads` threads: bytes read plus written a second, best of some.

@@ -180,6 +180,10 @@ class CudaBackend final : public Backend {
               std::span<Index> out) override {
     readouts().locate(block_bits, order, draws, out);
   }
+  bool draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t stream,
+            std::vector<Index>& found) override {
+    return readouts().draw(blocks, shots, seed, stream, found);
+  }
   std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank) override {
     return readouts().top(count, layout, rank);
   }

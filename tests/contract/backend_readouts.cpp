@@ -6,7 +6,9 @@
 
 #include "backend_contract.h"
 #include "base/bits.h"
+#include "base/philox.h"
 #include "qsim/error.h"
+#include "runtime/read_out/sampling.h"
 #include "sweep_reference.h"
 
 namespace qsim::test {
@@ -151,6 +153,42 @@ TEST_P(BackendContract, DrawsFindTheFirstAmplitudeBeyondTheirOffset) {
   }
   std::vector<Index> found(draws.size());
   backend_->locate(block_bits, order, draws, found);
+  EXPECT_EQ(found, expected);
+}
+
+TEST_P(BackendContract, ManyDrawsAreThoseOfTheHost) {
+  reserve(14);
+  (void)start(74);
+  const std::vector<Bit> block_bits = {12, 3, 9}, order = {5, 0, 13, 8, 1, 7, 4, 6, 2, 11, 10};
+  // Bit 2 of a block's number is another rank's; its blocks with 0 there are elsewhere.
+  const Index local_positions = 0b1011, fixed = 0b0100;
+  std::vector<std::uint64_t> here(8), ends(16);
+  backend_->unit_histogram({}, block_bits, here);
+  std::uint64_t total = 0;
+  for (Index block = 0; block < 16; ++block) {
+    const bool mine = (block & ~local_positions) == fixed;
+    ends[block] = total += mine ? here[extract_bits(block, local_positions)] : std::uint64_t{1} << 55;
+  }
+  std::vector<std::uint64_t> shots(50'000), places;
+  for (std::size_t i = 0; i < shots.size(); ++i) shots[i] = 3 * i + (std::uint64_t{1} << 33);
+  std::vector<Index> found;
+  if (!backend_->draw({ends, local_positions, fixed, block_bits, order}, shots, 11, 12, found)) {
+    EXPECT_TRUE(found.empty());
+    return;
+  }
+  for (const std::uint64_t shot : shots) places.push_back(scale_word(Philox(11, 12).block(shot / 4)[shot % 4], total));
+  std::sort(places.begin(), places.end());
+  std::vector<UnitDraw> draws;
+  for (const std::uint64_t place : places) {
+    const auto block = static_cast<Index>(std::upper_bound(ends.begin(), ends.end(), place) - ends.begin());
+    if ((block & ~local_positions) != fixed) continue;
+    draws.push_back({extract_bits(block, local_positions), place - (block == 0 ? 0 : ends[block - 1])});
+  }
+  std::vector<Index> expected(draws.size());
+  backend_->locate(block_bits, order, draws, expected);
+  EXPECT_GT(expected.size(), 10'000u);
+  std::sort(found.begin(), found.end());  // in pieces where scratch is short
+  std::sort(expected.begin(), expected.end());
   EXPECT_EQ(found, expected);
 }
 

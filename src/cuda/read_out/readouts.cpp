@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/bits.h"
 #include "comm/gpu/driver.h"
 #include "qsim/error.h"
 
@@ -13,6 +14,7 @@ namespace {
 constexpr std::size_t kAnswerDoubles = 4096;
 constexpr int kKeyBits = 43;  // probability keys are bit patterns of doubles up to 2 without their low 21 bits
 constexpr int kRadixBits = 12;
+constexpr std::size_t kManyDraws = std::size_t{1} << 14;  // fewer are drawn by the host as fast
 constexpr std::size_t kMinCandidates = std::size_t{1} << 16;
 
 BitList bit_list(std::span<const Bit> bits) {
@@ -50,6 +52,10 @@ void ReadOuts::fetch(void* host, const void* device, std::size_t bytes) {
   check_cuda(cudaGetLastError(), "launch of a read-out kernel");
   check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync of a read-out");
   check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize after a read-out");
+}
+
+void ReadOuts::send(void* device, const void* host, std::size_t bytes) {
+  check_cuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_), "cudaMemcpyAsync for a read-out");
 }
 
 double ReadOuts::norm() {
@@ -130,18 +136,69 @@ std::uint64_t ReadOuts::checksum(const ViewMap& map, std::uint64_t count) {
 
 void ReadOuts::locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
                       std::span<Index> out) {
-  static_assert(sizeof(UnitDraw) == sizeof(Draw));
-  const std::size_t capacity = rest_bytes_ / (sizeof(Draw) + sizeof(Index));
-  auto* device_draws = reinterpret_cast<Draw*>(rest_);
-  auto* device_out = reinterpret_cast<std::uint64_t*>(device_draws + capacity);
-  for (std::size_t first = 0; first < draws.size(); first += capacity) {
-    const std::size_t count = std::min(capacity, draws.size() - first);
-    check_cuda(
-        cudaMemcpyAsync(device_draws, draws.data() + first, count * sizeof(Draw), cudaMemcpyHostToDevice, stream_),
-        "cudaMemcpyAsync of draws");
-    launch_locate(shard_, bit_list(block_bits), bit_list(order), device_draws, count, device_out, stream_);
-    fetch(out.data() + first, device_out, count * sizeof(Index));
+  const std::size_t capacity = rest_bytes_ / (sizeof(DrawRun) + 2 * sizeof(std::uint64_t));
+  auto* device_runs = reinterpret_cast<DrawRun*>(rest_);
+  auto* device_places = reinterpret_cast<std::uint64_t*>(device_runs + capacity);
+  std::uint64_t* const device_out = device_places + capacity;
+  std::vector<DrawRun> runs;
+  std::vector<std::uint64_t> places;
+  for (std::size_t first = 0; first < draws.size(); first += places.size()) {
+    runs.clear();
+    places.clear();
+    for (const UnitDraw& draw : draws.subspan(first, std::min(capacity, draws.size() - first))) {
+      if (runs.empty() || runs.back().block != draw.block) runs.push_back({draw.block, places.size(), 0, 0});
+      ++runs.back().count;
+      places.push_back(draw.offset);
+    }
+    send(device_runs, runs.data(), runs.size() * sizeof(DrawRun));
+    send(device_places, places.data(), places.size() * sizeof(std::uint64_t));
+    launch_locate(shard_, bit_list(block_bits), bit_list(order), device_runs, runs.size(), device_places, device_out,
+                  stream_);
+    fetch(out.data() + first, device_out, places.size() * sizeof(Index));
   }
+}
+
+bool ReadOuts::draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed,
+                    std::uint64_t stream, std::vector<Index>& found) {
+  if (shots.size() < kManyDraws) return false;
+  // Scratch: totals and runs of the blocks, then for a batch of draws their places twice, shots or answers, and what
+  // the sort needs.
+  const std::size_t local_blocks = std::size_t{1} << blocks.block_bits.size();
+  auto* const ends = reinterpret_cast<std::uint64_t*>(rest_);
+  auto* const runs = reinterpret_cast<DrawRun*>(ends + blocks.ends.size());
+  auto* const numbers = reinterpret_cast<std::uint64_t*>(runs + local_blocks);
+  const auto fixed = static_cast<std::size_t>(reinterpret_cast<std::byte*>(numbers) - rest_);
+  std::size_t capacity = shots.size();
+  const auto bytes = [&] { return fixed + 3 * capacity * sizeof(std::uint64_t) + sort_scratch_bytes(capacity) + 256; };
+  while (capacity >= kManyDraws && bytes() > rest_bytes_) capacity = capacity * 7 / 8;
+  if (capacity < kManyDraws) return false;
+  std::uint64_t* const unsorted = numbers + capacity;
+  std::uint64_t* const sorted = unsorted + capacity;
+  const auto end = (reinterpret_cast<std::uintptr_t>(sorted + capacity) + 255) / 256 * 256;
+  std::vector<Bit> positions;
+  for_each_bit(blocks.local_positions, [&](unsigned bit) { positions.push_back(static_cast<Bit>(bit)); });
+  send(ends, blocks.ends.data(), blocks.ends.size_bytes());
+  for (std::size_t first = 0; first < shots.size(); first += capacity) {
+    const std::size_t count = std::min(capacity, shots.size() - first);
+    const std::span<const std::uint64_t> batch = shots.subspan(first, count);
+    const bool consecutive = std::adjacent_find(batch.begin(), batch.end(), [](std::uint64_t a, std::uint64_t b) {
+                               return b != a + 1;
+                             }) == batch.end();
+    if (!consecutive) send(numbers, batch.data(), batch.size_bytes());
+    launch_sorted_places(consecutive ? nullptr : numbers, batch.front(), count, seed, stream, blocks.ends.back(),
+                         unsorted, sorted, reinterpret_cast<void*>(end), sort_scratch_bytes(capacity), stream_);
+    launch_draw_runs(sorted, count, ends, bit_list(positions), blocks.fixed, runs, stream_);
+    // Draws of other ranks' blocks are in no run.
+    check_cuda(cudaMemsetAsync(numbers, 0xff, count * sizeof(Index), stream_), "cudaMemsetAsync of draws");
+    launch_locate(shard_, bit_list(blocks.block_bits), bit_list(blocks.order), runs, local_blocks, sorted, numbers,
+                  stream_);
+    const std::size_t before = found.size();
+    found.resize(before + count);
+    fetch(found.data() + before, numbers, count * sizeof(Index));
+    if (local_blocks == blocks.ends.size()) continue;  // there are no other ranks
+    found.erase(std::remove(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(), ~Index{0}), found.end());
+  }
+  return true;
 }
 
 std::vector<unsigned long long> ReadOuts::radix_counts(const Ranking& ranking, const RadixStep& step) {
@@ -244,8 +301,47 @@ std::vector<IndexProbability> ReadOuts::top(std::size_t count, const Layout& lay
   return first_of(candidates, layout, static_cast<Index>(rank) << shard_.local_bits, wanted);
 }
 
-template <class Launch>
-void ReadOuts::batched_pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out, Launch launch) {
+void ReadOuts::pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) {
+  const PauliGroup group{x_mask, 0, static_cast<std::uint32_t>(z_masks.size())};
+  pauli_group_sums({&group, 1}, z_masks, out);
+}
+
+void ReadOuts::pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                                std::span<Complex> out) {
+  const std::size_t room = rest_bytes_ / (2 * kPauliBatch * sizeof(double));  // launches' answers of one wait
+  auto* const answers = reinterpret_cast<double*>(rest_);
+  std::vector<PauliMasks> waiting;
+  std::vector<std::size_t> begins;  // in `out`, of what waits
+  const auto collect = [&] {
+    if (waiting.empty()) return;
+    launch_pauli_sums(shard_, waiting.data(), static_cast<int>(waiting.size()), answers, sums_, stream_);
+    std::vector<double> host(2 * kPauliBatch * waiting.size());
+    fetch(host.data(), answers, host.size() * sizeof(double));
+    for (std::size_t g = 0; g < waiting.size(); ++g) {
+      const double* const sums = host.data() + 2 * kPauliBatch * g;
+      for (int j = 0; j < waiting[g].count; ++j) {
+        out[begins[g] + static_cast<std::size_t>(j)] = Complex(sums[2 * j], sums[2 * j + 1]);
+      }
+    }
+    waiting.clear();
+    begins.clear();
+  };
+  for (const PauliGroup& group : groups) {
+    for (std::uint32_t done = 0; done < group.count; done += kPauliBatch) {
+      if (waiting.size() == room) collect();
+      PauliMasks masks;
+      masks.x = group.x_mask;
+      masks.count = static_cast<int>(std::min<std::uint32_t>(kPauliBatch, group.count - done));
+      begins.push_back(std::size_t{group.begin} + done);
+      for (int j = 0; j < masks.count; ++j) masks.z[j] = z_masks[begins.back() + static_cast<std::size_t>(j)];
+      waiting.push_back(masks);
+    }
+  }
+  collect();
+}
+
+void ReadOuts::pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view,
+                                 const std::byte* partners, std::span<Complex> out) {
   std::size_t first = 0;
   while (first < z_masks.size()) {
     const std::size_t room = std::min(z_masks.size() - first, kAnswerDoubles / 2);  // answers of one wait
@@ -254,55 +350,13 @@ void ReadOuts::batched_pauli_sums(Index x_mask, std::span<const Index> z_masks, 
       masks.x = x_mask;
       masks.count = static_cast<int>(std::min<std::size_t>(kPauliBatch, room - done));
       for (int j = 0; j < masks.count; ++j) masks.z[j] = z_masks[first + done + static_cast<std::size_t>(j)];
-      launch(masks, answer_ + 2 * done);
+      launch_pauli_sums_remote(shard_, device_view(view), partners, masks, answer_ + 2 * done, sums_, stream_);
     }
     std::vector<double> host(2 * room);
     fetch(host.data(), answer_, host.size() * sizeof(double));
     for (std::size_t j = 0; j < room; ++j) out[first + j] = Complex(host[2 * j], host[2 * j + 1]);
     first += room;
   }
-}
-
-void ReadOuts::pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) {
-  batched_pauli_sums(x_mask, z_masks, out, [&](const PauliMasks& masks, double* answer) {
-    launch_pauli_sums(shard_, masks, answer, sums_, stream_);
-  });
-}
-
-void ReadOuts::pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
-                                std::span<Complex> out) {
-  const std::size_t room = rest_bytes_ / (2 * sizeof(double));  // answers of one wait
-  auto* const answers = reinterpret_cast<double*>(rest_);
-  std::vector<std::size_t> places;  // in `out`, of the answers under way
-  const auto collect = [&] {
-    std::vector<double> host(2 * places.size());
-    if (!places.empty()) fetch(host.data(), answers, host.size() * sizeof(double));
-    for (std::size_t j = 0; j < places.size(); ++j) out[places[j]] = Complex(host[2 * j], host[2 * j + 1]);
-    places.clear();
-  };
-  for (const PauliGroup& group : groups) {
-    for (std::uint32_t done = 0; done < group.count; done += kPauliBatch) {
-      if (places.size() + kPauliBatch > room) collect();
-      PauliMasks masks;
-      masks.x = group.x_mask;
-      masks.count = static_cast<int>(std::min<std::uint32_t>(kPauliBatch, group.count - done));
-      double* const answer = answers + 2 * places.size();
-      for (int j = 0; j < masks.count; ++j) {
-        const std::size_t place = std::size_t{group.begin} + done + static_cast<std::size_t>(j);
-        masks.z[j] = z_masks[place];
-        places.push_back(place);
-      }
-      launch_pauli_sums(shard_, masks, answer, sums_, stream_);
-    }
-  }
-  collect();
-}
-
-void ReadOuts::pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view,
-                                 const std::byte* partners, std::span<Complex> out) {
-  batched_pauli_sums(x_mask, z_masks, out, [&](const PauliMasks& masks, double* answer) {
-    launch_pauli_sums_remote(shard_, device_view(view), partners, masks, answer, sums_, stream_);
-  });
 }
 
 Complex ReadOuts::inner_product(const std::byte* left) {
@@ -318,9 +372,7 @@ void ReadOuts::read_amplitudes(std::span<const Index> indices, std::span<Complex
   auto* device_out = reinterpret_cast<double*>(device_indices + capacity);
   for (std::size_t first = 0; first < indices.size(); first += capacity) {
     const std::size_t count = std::min(capacity, indices.size() - first);
-    check_cuda(
-        cudaMemcpyAsync(device_indices, indices.data() + first, count * sizeof(Index), cudaMemcpyHostToDevice, stream_),
-        "cudaMemcpyAsync of indices");
+    send(device_indices, indices.data() + first, count * sizeof(Index));
     launch_read_amplitudes(shard_, device_indices, count, device_out, stream_);
     fetch(out.data() + first, device_out, count * 2 * sizeof(double));
   }

@@ -28,6 +28,8 @@ class ReadOuts {
   void unit_histogram(ChunkView view, std::span<const Bit> bits, std::span<std::uint64_t> out);
   void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
               std::span<Index> out);
+  bool draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t stream,
+            std::vector<Index>& found);
   std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank);
   void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out);
   /// Every group's launches are enqueued before the first answer is waited for.
@@ -42,8 +44,7 @@ class ReadOuts {
   template <class Value, class Launch>
   void sliced_histogram(ChunkView view, std::span<const Bit> bits, std::span<Value> out, Launch launch);
   std::vector<unsigned long long> radix_counts(const Ranking& ranking, const RadixStep& step);
-  template <class Launch>
-  void batched_pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out, Launch launch);
+  void send(void* device, const void* host, std::size_t bytes);
   /// Copies device results to `host` and waits.
   void fetch(void* host, const void* device, std::size_t bytes);
 

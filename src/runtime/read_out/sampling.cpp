@@ -19,12 +19,12 @@ namespace {
 constexpr std::uint32_t kBlockQubits = 16;
 constexpr std::uint64_t kShotStream = 0x73686f7473;  // "shots": apart from the streams of start states and circuits
 
-Philox shot_stream(std::uint64_t seed, std::uint64_t draw) { return Philox(seed, kShotStream + (draw << 40)); }
+std::uint64_t shot_stream(std::uint64_t draw) { return kShotStream + (draw << 40); }
 
 /// Places of the shots, rising. They are uniform over [0, total), so one pass into buckets leaves little to sort.
 std::vector<std::uint64_t> sorted_places(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw,
                                          std::uint64_t total) {
-  const Philox philox = shot_stream(seed, draw);
+  const Philox philox(seed, shot_stream(draw));
   std::vector<std::uint64_t> places;
   places.reserve(shots.size());
   std::uint64_t held = ~std::uint64_t{0};
@@ -56,6 +56,29 @@ std::vector<std::uint64_t> sorted_places(std::span<const std::uint64_t> shots, s
   return sorted;
 }
 
+/// Logical indices of many local ones, a byte at a time.
+class LogicalIndices {
+ public:
+  explicit LogicalIndices(const DistributedState& state) : rank_part_(state.to_logical(0)) {
+    parts_.resize((state.local_bits() + 7) / 8);
+    for (std::size_t byte = 0; byte < parts_.size(); ++byte) {
+      for (Index value = 0; value < 256; ++value) {
+        const Index local = value << (8 * byte);
+        parts_[byte][value] = local < state.local_amplitudes() ? state.to_logical(local) ^ rank_part_ : 0;
+      }
+    }
+  }
+  Index operator()(Index local) const {
+    Index logical = rank_part_;
+    for (std::size_t byte = 0; byte < parts_.size(); ++byte) logical ^= parts_[byte][local >> (8 * byte) & 255];
+    return logical;
+  }
+
+ private:
+  Index rank_part_;
+  std::vector<std::array<Index, 256>> parts_;
+};
+
 void count_runs(OutcomeCounts& outcomes) {
   if (!std::is_sorted(outcomes.begin(), outcomes.end())) std::sort(outcomes.begin(), outcomes.end());
   std::size_t kept = 0;
@@ -80,7 +103,7 @@ void apply_move(DistributedState& state, ExchangePipeline& exchanges, const Exch
 }  // namespace
 
 std::uint64_t shot_word(std::uint64_t seed, std::uint64_t shot, std::uint64_t draw) {
-  return shot_stream(seed, draw).block(shot >> 2)[shot & 3];
+  return Philox(seed, shot_stream(draw)).block(shot >> 2)[shot & 3];
 }
 
 std::uint64_t scale_word(std::uint64_t word, std::uint64_t total) {
@@ -121,42 +144,48 @@ Sampler::Sampler(DistributedState& state, ExchangePipeline& exchanges) : state_(
   const QubitPlaces places = state.places(block_list_);
   std::vector<std::uint64_t> mine(std::size_t{1} << places.local.size());
   state.backend.unit_histogram({}, places.local, mine);
-  ends_.assign(std::size_t{1} << block_qubits_, 0);
-  for (std::size_t value = 0; value < mine.size(); ++value) ends_[places.widen(value)] = mine[value];
-  state.communicator.sum(ends_);
+  if (state.rank_bits == 0) {
+    ends_ = std::move(mine);
+  } else {
+    ends_.assign(std::size_t{1} << block_qubits_, 0);
+    for (std::size_t value = 0; value < mine.size(); ++value) ends_[places.widen(value)] = mine[value];
+    state.communicator.sum(ends_);
+  }
   std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
   if (ends_.back() == 0) throw VerificationError("the state has no probability to sample from");
 }
 
-std::vector<Index> Sampler::locate(std::span<const std::uint64_t> places) {
-  const QubitPlaces blocks = state_.places(block_list_);
+std::vector<Index> Sampler::locate(const DrawBlocks& blocks, std::span<const std::uint64_t> places) {
   const Index foreign = low_mask(block_qubits_) & ~blocks.local_positions;
   std::vector<UnitDraw> draws;
+  draws.reserve(places.size());
   std::size_t block = 0;
   for (const std::uint64_t place : places) {
-    block = static_cast<std::size_t>(
-        std::upper_bound(ends_.begin() + static_cast<std::ptrdiff_t>(block), ends_.end(), place) - ends_.begin());
+    while (ends_[block] <= place) ++block;
     if ((block & foreign) != blocks.fixed) continue;  // another rank's
     const std::uint64_t begin = block == 0 ? 0 : ends_[block - 1];
     draws.push_back({extract_bits(block, blocks.local_positions), place - begin});
   }
   std::vector<Index> found(draws.size());
-  if (!draws.empty()) {
-    const QubitPlaces inner = state_.places(inner_list_);
-    state_.backend.locate(blocks.local, inner.local, draws, found);
-  }
-  for (Index& index : found) index = state_.to_logical(index);
+  if (!draws.empty()) state_.backend.locate(blocks.block_bits, blocks.order, draws, found);
   return found;
 }
 
 OutcomeCounts Sampler::sample(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw,
                               Index mask) {
   constexpr std::size_t kBatch = std::size_t{1} << 21;
+  const QubitPlaces at = state_.places(block_list_), inner = state_.places(inner_list_);
+  const DrawBlocks blocks{ends_, at.local_positions, at.fixed, at.local, inner.local};
+  const LogicalIndices logical(state_);
   OutcomeCounts mine;
+  mine.reserve(std::min(shots.size(), kBatch));
   for (std::size_t first = 0; first < shots.size(); first += kBatch) {
     const std::span<const std::uint64_t> batch = shots.subspan(first, std::min(kBatch, shots.size() - first));
-    const std::vector<std::uint64_t> places = sorted_places(batch, seed, draw, ends_.back());
-    for (const Index index : locate(places)) mine.emplace_back(index & mask, 1);
+    std::vector<Index> found;
+    if (!state_.backend.draw(blocks, batch, seed, shot_stream(draw), found)) {
+      found = locate(blocks, sorted_places(batch, seed, draw, ends_.back()));
+    }
+    for (const Index index : found) mine.emplace_back(logical(index) & mask, 1);
     count_runs(mine);
   }
   return merge_outcomes(state_.communicator, std::move(mine));

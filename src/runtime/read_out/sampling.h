@@ -31,7 +31,8 @@ class Sampler {
   OutcomeCounts sample(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw, Index mask);
 
  private:
-  std::vector<Index> locate(std::span<const std::uint64_t> places);
+  /// Local indices of the rising places that fall on this rank.
+  std::vector<Index> locate(const DrawBlocks& blocks, std::span<const std::uint64_t> places);
 
   DistributedState& state_;
   std::uint32_t block_qubits_ = 0;   // the highest qubits, whose values name blocks
