@@ -31,31 +31,56 @@ std::vector<Group> group_by_x(const DistributedState& state, std::span<const Pau
   return groups;
 }
 
-/// Sums of a group whose partner amplitudes are another rank's. Both ranks keep a copy of a chunk in the last ring slot
-/// and trade the chunk. Then the state holds the partners b and the slot the own amplitudes a, so the backend sums
-/// conj(a[i ^ x]) b[i] (-1)^|i & z|: with i ^ x for i, the conjugate of what is wanted, times (-1)^|x & z|. The copy
-/// goes back in place: each chunk travels once.
-void remote_sums(DistributedState& state, ExchangePipeline& exchanges, Index x, std::span<const Index> z_masks,
-                 std::uint32_t copy_slot, std::span<Complex> sums) {
-  const Index x_local = x & low_mask(state.local_bits());
+/// Sums of groups whose partner amplitudes are another rank's, the same rank's and chunks for all of them: `x` of any
+/// of them names both. Both ranks keep a copy of a chunk in the last ring slot and trade the chunk. Then the state
+/// holds the partners b and the slot the own amplitudes a, so the backend sums conj(a[i ^ x]) b[i] (-1)^|i & z|: with i
+/// ^ x for i, the conjugate of what is wanted, times (-1)^|x & z|. The copy goes back in place: each chunk travels
+/// once.
+void remote_sums(DistributedState& state, ExchangePipeline& exchanges, std::span<const Group* const> groups, Index cut,
+                 std::span<Complex> values) {
+  const Index local = low_mask(state.local_bits()), x = groups.front()->x, cut_x = x & cut;
   const int peer = static_cast<int>(state.rank() ^ (x >> state.local_bits()));
-  const Index cut = exchanges.extra_cut(0);
-  std::vector<Complex> part(sums.size());
+  const std::uint32_t copy_slot = exchanges.spare_slot();
+  std::vector<Index> z_local;
+  std::vector<Complex> part;
   // The lower rank walks the chunks in order; the higher one meets it in the partner chunks.
-  const Index flip = static_cast<int>(state.rank()) < peer ? 0 : x_local & cut;
+  const Index flip = static_cast<int>(state.rank()) < peer ? 0 : cut_x;
   Index step = 0;
   do {
-    const ChunkView mine{cut, step ^ flip}, theirs{cut, step ^ flip ^ (x_local & cut)};
+    const ChunkView mine{cut, step ^ flip}, theirs{cut, step ^ flip ^ cut_x};
     state.backend.pack(mine, copy_slot, 0);
     exchanges.trade_view(mine, theirs, peer);
-    state.backend.pauli_sums_remote(x_local, z_masks, mine, copy_slot, part);
-    state.backend.unpack(mine, copy_slot, 0);
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      const bool negative = odd_parity(x_local & ~cut & z_masks[j]);  // the bits of x inside the chunk
-      sums[j] += negative ? -std::conj(part[j]) : std::conj(part[j]);
+    for (const Group* const group : groups) {
+      z_local.clear();
+      for (const Index z : group->z) z_local.push_back(z & local);
+      part.resize(z_local.size());
+      state.backend.pauli_sums_remote(group->x & local, z_local, mine, copy_slot, part);
+      for (std::size_t j = 0; j < part.size(); ++j) {
+        const bool negative = odd_parity(group->x & local & ~cut & z_local[j]);  // the bits of x inside the chunk
+        values[group->members[j]] += negative ? -std::conj(part[j]) : std::conj(part[j]);
+      }
     }
+    state.backend.unpack(mine, copy_slot, 0);
     step = next_under_mask(step, cut);
   } while (step != 0);
+}
+
+/// All groups with partners on other ranks: those that need the same chunks of the same rank share the trades.
+void remote_sums(DistributedState& state, ExchangePipeline& exchanges, std::span<const Group> groups,
+                 std::span<Complex> values) {
+  const Index local = low_mask(state.local_bits());
+  std::vector<const Group*> remote;
+  for (const Group& group : groups) {
+    if ((group.x & ~local) != 0) remote.push_back(&group);
+  }
+  if (remote.empty()) return;
+  const Index cut = exchanges.extra_cut(0), where = ~local | cut;
+  std::stable_sort(remote.begin(), remote.end(),
+                   [&](const Group* a, const Group* b) { return (a->x & where) < (b->x & where); });
+  for (std::size_t first = 0, end = 0; first < remote.size(); first = end) {
+    while (end < remote.size() && ((remote[end]->x ^ remote[first]->x) & where) == 0) ++end;
+    remote_sums(state, exchanges, std::span<const Group* const>(remote).subspan(first, end - first), cut, values);
+  }
 }
 
 /// Groups whose partners are all in this shard, in one call.
@@ -82,18 +107,11 @@ void local_sums(DistributedState& state, std::span<const Group> groups, std::spa
 
 std::vector<double> pauli_expectations(DistributedState& state, ExchangePipeline& exchanges,
                                        std::span<const PauliString> strings) {
-  const Index local = low_mask(state.local_bits());
   const std::vector<Group> groups = group_by_x(state, strings);
   std::vector<Complex> values(strings.size());
   local_sums(state, groups, values);
+  remote_sums(state, exchanges, groups, values);
   for (const Group& group : groups) {
-    if ((group.x & ~local) != 0) {
-      std::vector<Index> z_local(group.z.size());
-      for (std::size_t j = 0; j < z_local.size(); ++j) z_local[j] = group.z[j] & local;
-      std::vector<Complex> sums(group.z.size());
-      remote_sums(state, exchanges, group.x, z_local, exchanges.spare_slot(), sums);
-      for (std::size_t j = 0; j < sums.size(); ++j) values[group.members[j]] = sums[j];
-    }
     // The part of z on global bits has one sign for the whole shard.
     for (std::size_t j = 0; j < group.z.size(); ++j) {
       if (odd_parity(state.base() & group.z[j])) values[group.members[j]] = -values[group.members[j]];
