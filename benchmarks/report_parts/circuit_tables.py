@@ -30,7 +30,7 @@ def scaling(results):
     rows = []
     for name, label, *_ in ENGINE:
         for start in ("random", "zero"):
-            found = [results.row(name, 30, start, ranks=count) for count in counts]
+            found = results.side_by_side(name, 30, start, counts)
             times = [milliseconds(row) for row in found]
             if not any(times):
                 continue

@@ -11,6 +11,7 @@ class Results:
 
     def __init__(self, folder):
         self.rows = {}
+        self.by_commit = {}  # the same of each commit, with the commit before the rest of the key
         self.tables = {}
         self.micro = {}  # Google Benchmark's documents by step and backend
         self.exchanges = []  # documents of qsim_exchange: one for each machine and number of ranks
@@ -53,12 +54,32 @@ class Results:
                    row["ranks"])
             old = self.rows.get(key)
             # A weak-scaling row is not worth more than an ordinary one; the date decides.
-            if row["status"] != "skipped" and (old is None or document["date"] >= old[0]):
+            if row["status"] == "skipped":
+                continue
+            if old is None or document["date"] >= old[0]:
                 self.rows[key] = (document["date"], row, document)
+            by_commit = (document["environment"]["commit"], *key)
+            old = self.by_commit.get(by_commit)
+            if old is None or document["date"] >= old[0]:
+                self.by_commit[by_commit] = (document["date"], row, document)
 
     def row(self, name, qubits, start="zero", precision="double", ranks=1, backend="cuda", forced=""):
         key = (forced, backend, name, qubits, start, precision, ranks)
         return self.row_of(key) if key in self.rows else None
+
+    def side_by_side(self, name, qubits, start, counts):
+        """Rows of one circuit on each number of GPUs, all of one commit where one has them all: the newest such. Numbers
+        of GPUs without a row in it are left to the newest row that there is."""
+        keys = [("", "cuda", name, qubits, start, "double", count) for count in counts]
+        keys = [key if key in self.rows else None for key in keys]
+        present = [key for key in keys if key]
+        commits = {commit for commit, *key in self.by_commit if tuple(key) in present}
+        complete = [[self.by_commit[(commit, *key)] for key in present] for commit in commits
+                    if all((commit, *key) in self.by_commit for key in present)]
+        newest = max(complete, key=lambda rows: rows[-1][0], default=[self.rows[key] for key in present])
+        self.used += [document for _, _, document in newest]
+        rows = iter(row for _, row, _ in newest)
+        return [next(rows) if key else None for key in keys]
 
     def row_of(self, key):
         self.used.append(self.rows[key][2])

@@ -60,7 +60,7 @@ def circuits(results):
 def scaling(results):
     rows, labels = [], {name: label for name, label, *_ in ENGINE}
     for name, (least, others) in SCALING.items():
-        one, two, four = (milliseconds(results.row(name, 30, "random", ranks=ranks)) for ranks in (1, 2, 4))
+        one, two, four = map(milliseconds, results.side_by_side(name, 30, "random", (1, 2, 4)))
         rows.append(at_least(f"{labels[name]}, from random: speed-up on 4 GPUs", one / four if one and four else None,
                              least, "x"))
         for who, theirs in others.items():
@@ -69,7 +69,7 @@ def scaling(results):
                     rows.append(at_most(f"{labels[name]}, from random, {count} GPUs: {who}'s time", ms, most, "ms"))
     slower = []
     for name, *_ in ENGINE:
-        times = [milliseconds(results.row(name, 30, "random", ranks=ranks)) for ranks in (1, 2, 4)]
+        times = map(milliseconds, results.side_by_side(name, 30, "random", (1, 2, 4)))
         times = [time for time in times if time]
         slower += [after / before for before, after in zip(times, times[1:])]
     rows.append(at_most("with twice the GPUs, from random: worst time to that with half", max(slower, default=None), 1,

@@ -10,6 +10,7 @@
 #include "qsim/qasm.h"
 #include "qsim/simulator.h"
 #include "support/corpus.h"
+#include "support/test_backend.h"
 
 namespace qsim::test {
 namespace {
@@ -90,8 +91,7 @@ void expect_distribution(const CorpusClassical& expected, const std::map<std::st
 
 void expect_answer(const CorpusAnswer& answer, const Circuit& circuit, int ranks) {
   SCOPED_TRACE(std::to_string(ranks) + " ranks");
-  RunOptions options;
-  options.backend = "cpu";
+  RunOptions options = run_options();
   options.shots = 0;
   options.distribution = answer.classical && answer.classical->bits > 0;
   Observables observables;

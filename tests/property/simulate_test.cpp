@@ -13,6 +13,7 @@
 #include "qsim/simulator.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"
+#include "support/test_backend.h"
 #include "support/tolerance.h"
 
 namespace qsim {
@@ -119,7 +120,7 @@ TEST_P(SimulateOnRanks, GivesTheDenseStateAndReadOuts) {
     random.operations = 10 + 3 * (seed % 11);
     random.seed = seed;
     const Circuit circuit = test::random_circuit(random);
-    RunOptions options;
+    RunOptions options = test::run_options();
     options.precision = precision;
     options.strategy = std::array{Strategy::kNaive, Strategy::kGreedy, Strategy::kSearch}[seed % 3];
     options.known_zeros = seed % 4 != 0;
@@ -140,7 +141,7 @@ TEST_P(SimulateOnRanks, GivesTheExactDistributionOfDynamicCircuits) {
     random.terminal_measurements = seed % 2 == 0;
     const Circuit circuit = test::random_circuit(random);
     if (circuit.clbits() == 0) continue;
-    RunOptions options;
+    RunOptions options = test::run_options();
     options.precision = precision;
     options.distribution = true;
     options.shots = 0;
@@ -179,7 +180,7 @@ TEST(Simulate, DrawsTheSameCountsOnAnyNumberOfRanks) {
     random.dynamic = seed % 2 == 0;
     random.terminal_measurements = true;
     const Circuit circuit = test::random_circuit(random);
-    RunOptions options;
+    RunOptions options = test::run_options();
     options.shots = 2000;
     options.seed = seed;
     const auto wanted = simulate(circuit, options, 1).results.counts;
@@ -205,7 +206,7 @@ TEST(SimulateReproducibly, GivesTheSameBitsOnAnyNumberOfRanks) {
     random.operations = 40;
     random.seed = 900 + seed;
     const Circuit circuit = test::random_circuit(random);
-    RunOptions options;
+    RunOptions options = test::run_options();
     options.reproducible = true;
     options.known_zeros = seed % 2 == 0;
     options.tile_bits = seed % 3 == 0 ? std::optional<std::uint32_t>(3) : std::nullopt;
@@ -235,7 +236,7 @@ TEST(SimulateReproducibly, TakesDynamicCircuitsToo) {
     random.dynamic = true;
     random.terminal_measurements = true;
     const Circuit circuit = test::random_circuit(random);
-    RunOptions options;
+    RunOptions options = test::run_options();
     options.reproducible = true;
     options.seed = seed;
     options.shots = 500;
@@ -245,7 +246,7 @@ TEST(SimulateReproducibly, TakesDynamicCircuitsToo) {
 }
 
 TEST(SimulateReproducibly, RefusesMoreRanksThanItPlansFor) {
-  RunOptions options;
+  RunOptions options = test::run_options();
   options.reproducible = true;
   EXPECT_THROW(simulate(Circuit(8), options, 16), UsageError);
 }
@@ -258,8 +259,7 @@ TEST(SimulateAt20Qubits, PlansGiveTheNaivePlansState) {
     SCOPED_TRACE(family);
     const Circuit circuit = generate(family, {.qubits = 20});
     for (const Start start : {Start::kZero, Start::kRandom}) {
-      RunOptions options;
-      options.backend = "cpu";
+      RunOptions options = test::run_options();
       options.start = start;
       options.amplitude_indices = indices;
       options.shots = 0;

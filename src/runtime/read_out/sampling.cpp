@@ -185,8 +185,17 @@ OutcomeCounts Sampler::sample(std::span<const std::uint64_t> shots, std::uint64_
     if (!state_.backend.draw(blocks, batch, seed, shot_stream(draw), found)) {
       found = locate(blocks, sorted_places(batch, seed, draw, ends_.back()));
     }
-    for (const Index index : found) mine.emplace_back(logical(index) & mask, 1);
-    count_runs(mine);
+    bool rising = true;
+    for (const Index index : found) {
+      const Index value = logical(index) & mask;
+      if (!mine.empty() && mine.back().first == value) {
+        ++mine.back().second;
+        continue;
+      }
+      rising = rising && (mine.empty() || mine.back().first < value);
+      mine.emplace_back(value, 1);
+    }
+    if (!rising) count_runs(mine);
   }
   return merge_outcomes(state_.communicator, std::move(mine));
 }
