@@ -50,8 +50,8 @@ shared=${QSIM_SHARED:-$here/../shared}
 [ -d "$shared/workloads" ] && export QSIM_SHARED=$shared
 quartz=$shared/corpus/qasm2_valid/mqtbench_quartz
 worst=0
-ranks=1
-for ((r = 2; r <= gpus; r *= 2)); do ranks=$ranks,$r; done
+ranks=1 counts=1  # numbers of GPUs, and how many those are: each takes its own compiling, warming up and checking
+for ((r = 2; r <= gpus; r *= 2)); do ranks=$ranks,$r counts=$((counts + 1)); done
 
 # step NAME SECONDS COMMAND...: runs the command when there is time for it; its standard output is the document.
 step() {
@@ -106,7 +106,7 @@ asc=(asc:random30 asc:ghz_qft30 asc:ghz_qft29)
 [ "$gpus" -ge 4 ] && asc_large=(asc:invqft34 asc:qftinvqft35 asc:shor35)
 
 # Most important first. What one GPU cannot show comes first where there are several.
-run_bench engine 20 ghz qft supremacy random qv ising -n 30 --from both --ranks "$ranks" \
+run_bench engine $((20 * counts)) ghz qft supremacy random qv ising -n 30 --from both --ranks "$ranks" \
   --svg "$out/gpu${gpus}_engine.svg"
 [ -d "$shared/workloads/asc" ] && run_bench asc 15 "${asc[@]}" --ranks "$ranks"
 [ "$gpus" -eq 1 ] && program readouts 25 qsim_readouts
@@ -122,7 +122,7 @@ if [ -d "$quartz" ]; then
   for circuit in graphstate qft qpeexact wstate realamprandom twolocalrandom; do
     suite+=("$quartz/MQTBench_30q__${circuit}_indep_qiskit_30.qasm")
   done
-  run_bench suite 30 "${suite[@]}" --from both --ranks "$ranks"
+  run_bench suite $((20 * counts)) "${suite[@]}" --from both --ranks "$ranks"
 fi
 if [ "$gpus" -ge 2 ]; then
   timeline
@@ -131,7 +131,7 @@ if [ "$gpus" -ge 2 ]; then
   for exchange in p2p nccl staged; do
     run_bench "exchange_$exchange" 15 qft random -n 30 --from random --ranks "$gpus" --exchange "$exchange" --repeats 3
   done
-  run_bench capacity 40 ghz qft -n 33 --weak --ranks "$ranks" --repeats 3
+  run_bench capacity 20 ghz qft -n 33 --weak --ranks "$ranks" --repeats 3
   run_bench single 20 ghz qft supremacy random qv ising -n 30 --from both --precision single --ranks "$ranks"
 else
   run_bench single 20 ghz qft supremacy random qv ising -n 30 --from both --precision single
