@@ -106,7 +106,9 @@ class ThreadGroup {
     std::atomic<int> state{kEmpty};
   };
 
-  Mail& mail(int from, int to) { return mail_[static_cast<std::size_t>(from * size_ + to)]; }
+  Mail& mail(int from, int to) {
+    return mail_[static_cast<std::size_t>(from) * static_cast<std::size_t>(size_) + static_cast<std::size_t>(to)];
+  }
 
   /// Wakes who sleeps; where nobody does, which is the rule while ranks trade chunks, it costs two atomic operations.
   void set(Mail& mail, int state) {

@@ -129,15 +129,19 @@ void ProgramRun::split(Branch& branch, const Step& step) {
   bool wants_one = !ones.empty() || share_one > noise;
   const bool wants_zero = !zeros.empty() || 1 - share_one > noise;
   if (!wants_one && !wants_zero) wants_one = share_one > 0.5;  // nothing is asked for: follow the likelier one
-  if (wants_one && wants_zero) {
+  if (wants_one && !wants_zero) {
+    branch.shots = std::move(ones);
+    take(branch, step, {true, share_one});
+    return;
+  }
+  if (wants_one) {
     Branch other = branch;
     other.shots = std::move(ones);
     other.next = {true, share_one};
     wait(std::move(other));
   }
-  const bool first = wants_one && !wants_zero;
-  branch.shots = first ? std::move(ones) : std::move(zeros);
-  take(branch, step, {first, first ? share_one : 1 - share_one});
+  branch.shots = std::move(zeros);
+  take(branch, step, {false, 1 - share_one});
 }
 
 void ProgramRun::take(Branch& branch, const Step& step, const Choice& choice) {

@@ -64,7 +64,7 @@ void require_same_program(const Program& program, std::uint32_t snapshots, Commu
   for (const Plan& plan : program.plans) shape.add(plan);
   for (const Step& step : program.steps) {
     shape.add(static_cast<std::uint64_t>(step.kind));
-    shape.add(static_cast<std::uint64_t>(step.condition + 1));
+    shape.add(static_cast<std::uint64_t>(step.condition) + 1);
     shape.add(step.plan);
     shape.add(step.qubit);
     shape.add(step.clbit);

@@ -22,7 +22,7 @@ void KernelText::rotate(const TileOp& op) {
 }
 
 std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std::size_t order) {
-  const std::string name = fmt::format("m{}", function_count_++);
+  std::string name = fmt::format("m{}", function_count_++);
   std::string head = "INLINE void " + name + "(", text = ") {";
   for (std::size_t c = 0; c < order; ++c) {
     head += fmt::format("{}C& x{}", c == 0 ? "" : ", ", c);

@@ -174,7 +174,8 @@ bool ReadOuts::draw(const DrawBlocks& blocks, std::span<const std::uint64_t> sho
   if (capacity < kManyDraws) return false;
   std::uint64_t* const unsorted = numbers + capacity;
   std::uint64_t* const sorted = unsorted + capacity;
-  const auto end = (reinterpret_cast<std::uintptr_t>(sorted + capacity) + 255) / 256 * 256;
+  auto* const after = reinterpret_cast<std::byte*>(sorted + capacity);
+  std::byte* const scratch = after + (256 - reinterpret_cast<std::uintptr_t>(after) % 256) % 256;
   std::vector<Bit> positions;
   for_each_bit(blocks.local_positions, [&](unsigned bit) { positions.push_back(static_cast<Bit>(bit)); });
   send(ends, blocks.ends.data(), blocks.ends.size_bytes());
@@ -186,7 +187,7 @@ bool ReadOuts::draw(const DrawBlocks& blocks, std::span<const std::uint64_t> sho
                              }) == batch.end();
     if (!consecutive) send(numbers, batch.data(), batch.size_bytes());
     launch_sorted_places(consecutive ? nullptr : numbers, batch.front(), count, seed, stream, blocks.ends.back(),
-                         unsorted, sorted, reinterpret_cast<void*>(end), sort_scratch_bytes(capacity), stream_);
+                         unsorted, sorted, scratch, sort_scratch_bytes(capacity), stream_);
     launch_draw_runs(sorted, count, ends, bit_list(positions), blocks.fixed, runs, stream_);
     // Draws of other ranks' blocks are in no run.
     check_cuda(cudaMemsetAsync(numbers, 0xff, count * sizeof(Index), stream_), "cudaMemsetAsync of draws");

@@ -32,8 +32,8 @@ class Collapse {
     Kind kind;
     Bit bit;
     bool one;
-    int scale;  // factor sqrt(2)^scale
-    auto operator<=>(const Key&) const = default;
+    int scale;                                     // factor sqrt(2)^scale
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): what it expands to
   };
 
   void prepare(const Key& key);
