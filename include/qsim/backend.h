@@ -175,10 +175,11 @@ class Backend {
       pauli_sums(group.x_mask, z_masks.subspan(group.begin, group.count), out.subspan(group.begin, group.count));
     }
   }
-  /// pauli_sums over this shard's i of `view`, where the partner a[i ^ x_mask] is another rank's: `slot` holds that
-  /// rank's amplitudes of the view {view.mask, view.value ^ (x_mask & view.mask)}, packed. x_mask: its local bits.
-  virtual void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, std::uint32_t slot,
-                                 std::span<Complex> out) = 0;
+  /// pauli_sums of every group over this shard's i of `view`, where the partners a[i ^ x_mask] are another rank's:
+  /// `slot` holds that rank's amplitudes of the view {view.mask, view.value ^ (x_mask & view.mask)}, packed; x_mask &
+  /// view.mask is the same for all groups. x_mask: its local bits.
+  virtual void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
+                                 std::uint32_t slot, std::span<Complex> out) = 0;
   /// Sum over local i of conj(snapshot[i]) state[i].
   virtual Complex inner_product(std::uint32_t snapshot) = 0;
   /// Sum, modulo 2^64, over the view of a hash of each amplitude's bits and its place in the view: equal contents give

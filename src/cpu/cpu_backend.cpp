@@ -117,9 +117,12 @@ class CpuBackend : public Backend {
     if (bits_ < static_cast<std::uint32_t>(kPauliBlockBits)) return Backend::pauli_group_sums(groups, z_masks, out);
     cpu::pauli_group_sums<T>(shard(), team_, instruction_set_, groups, z_masks, out);
   }
-  void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, std::uint32_t slot,
-                         std::span<Complex> out) override {
-    cpu::pauli_sums<T>(shard(), team_, x_mask, z_masks, view, slot_data(view, slot), out);
+  void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
+                         std::uint32_t slot, std::span<Complex> out) override {
+    for (const PauliGroup& group : groups) {
+      cpu::pauli_sums<T>(shard(), team_, group.x_mask, z_masks.subspan(group.begin, group.count), view,
+                         slot_data(view, slot), out.subspan(group.begin, group.count));
+    }
   }
   Complex inner_product(std::uint32_t snapshot) override {
     return cpu::inner_product<T>(shard(), team_, snapshot_data(snapshot));

@@ -194,9 +194,9 @@ class CudaBackend final : public Backend {
                         std::span<Complex> out) override {
     readouts().pauli_group_sums(groups, z_masks, out);
   }
-  void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, std::uint32_t slot,
-                         std::span<Complex> out) override {
-    readouts().pauli_sums_remote(x_mask, z_masks, view, slots_.at(slot), out);
+  void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
+                         std::uint32_t slot, std::span<Complex> out) override {
+    readouts().pauli_sums_remote(groups, z_masks, view, slots_.at(slot), out);
   }
   Complex inner_product(std::uint32_t snapshot) override { return readouts().inner_product(snapshot_data(snapshot)); }
   std::uint64_t checksum(ChunkView view) override {

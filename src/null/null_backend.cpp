@@ -180,7 +180,8 @@ void NullBackend::locate(std::span<const Bit>, std::span<const Bit>, std::span<c
 void NullBackend::pauli_sums(Index, std::span<const Index>, std::span<Complex> out) {
   std::fill(out.begin(), out.end(), Complex(0));
 }
-void NullBackend::pauli_sums_remote(Index, std::span<const Index>, ChunkView, std::uint32_t, std::span<Complex> out) {
+void NullBackend::pauli_sums_remote(std::span<const PauliGroup>, std::span<const Index>, ChunkView, std::uint32_t,
+                                    std::span<Complex> out) {
   std::fill(out.begin(), out.end(), Complex(0));
 }
 void NullBackend::read_amplitudes(std::span<const Index>, std::span<Complex> out) {

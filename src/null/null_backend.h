@@ -58,8 +58,8 @@ class NullBackend : public Backend {
               std::span<Index> out) override;
   std::vector<IndexProbability> top(std::size_t, const Layout&, std::uint32_t) override { return {}; }
   void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) override;
-  void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, std::uint32_t slot,
-                         std::span<Complex> out) override;
+  void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
+                         std::uint32_t slot, std::span<Complex> out) override;
   Complex inner_product(std::uint32_t) override { return 0; }
   std::uint64_t checksum(ChunkView) override { return 0; }
   void read_amplitudes(std::span<const Index> indices, std::span<Complex> out) override;

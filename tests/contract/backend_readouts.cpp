@@ -283,7 +283,10 @@ TEST_P(BackendContract, RemotePauliSumsReadThePartnersFromASlot) {
     for (const Index value : {Index{0}, Index{0b10}, Index{0b010000000}, mask}) {
       std::vector<Complex> out(z.size());
       backend_->pack({mask, value ^ (x & mask)}, 1, 0);
-      backend_->pauli_sums_remote(x, z, {mask, value}, 1, out);
+      // The same strings as two groups.
+      const auto half = static_cast<std::uint32_t>(z.size() / 2), rest = static_cast<std::uint32_t>(z.size()) - half;
+      const std::vector<PauliGroup> groups = {{x, 0, half}, {x, half, rest}};
+      backend_->pauli_sums_remote(groups, z, {mask, value}, 1, out);
       for (std::size_t j = 0; j < z.size(); ++j) total[j] += out[j];
     }
     for (std::size_t j = 0; j < z.size(); ++j) {

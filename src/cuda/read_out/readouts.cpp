@@ -307,15 +307,16 @@ void ReadOuts::pauli_sums(Index x_mask, std::span<const Index> z_masks, std::spa
   pauli_group_sums({&group, 1}, z_masks, out);
 }
 
-void ReadOuts::pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
-                                std::span<Complex> out) {
+template <class Launch>
+void ReadOuts::batched_pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                                  std::span<Complex> out, Launch launch) {
   const std::size_t room = rest_bytes_ / (2 * kPauliBatch * sizeof(double));  // launches' answers of one wait
   auto* const answers = reinterpret_cast<double*>(rest_);
   std::vector<PauliMasks> waiting;
   std::vector<std::size_t> begins;  // in `out`, of what waits
   const auto collect = [&] {
     if (waiting.empty()) return;
-    launch_pauli_sums(shard_, waiting.data(), static_cast<int>(waiting.size()), answers, sums_, stream_);
+    launch(waiting, answers);
     std::vector<double> host(2 * kPauliBatch * waiting.size());
     fetch(host.data(), answers, host.size() * sizeof(double));
     for (std::size_t g = 0; g < waiting.size(); ++g) {
@@ -341,23 +342,21 @@ void ReadOuts::pauli_group_sums(std::span<const PauliGroup> groups, std::span<co
   collect();
 }
 
-void ReadOuts::pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view,
+void ReadOuts::pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                                std::span<Complex> out) {
+  batched_pauli_sums(groups, z_masks, out, [&](const std::vector<PauliMasks>& masks, double* answers) {
+    launch_pauli_sums(shard_, masks.data(), static_cast<int>(masks.size()), answers, sums_, stream_);
+  });
+}
+
+void ReadOuts::pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
                                  const std::byte* partners, std::span<Complex> out) {
-  std::size_t first = 0;
-  while (first < z_masks.size()) {
-    const std::size_t room = std::min(z_masks.size() - first, kAnswerDoubles / 2);  // answers of one wait
-    for (std::size_t done = 0; done < room; done += kPauliBatch) {
-      PauliMasks masks;
-      masks.x = x_mask;
-      masks.count = static_cast<int>(std::min<std::size_t>(kPauliBatch, room - done));
-      for (int j = 0; j < masks.count; ++j) masks.z[j] = z_masks[first + done + static_cast<std::size_t>(j)];
-      launch_pauli_sums_remote(shard_, device_view(view), partners, masks, answer_ + 2 * done, sums_, stream_);
+  batched_pauli_sums(groups, z_masks, out, [&](const std::vector<PauliMasks>& masks, double* answers) {
+    for (std::size_t g = 0; g < masks.size(); ++g) {
+      launch_pauli_sums_remote(shard_, device_view(view), partners, masks[g], answers + 2 * kPauliBatch * g, sums_,
+                               stream_);
     }
-    std::vector<double> host(2 * room);
-    fetch(host.data(), answer_, host.size() * sizeof(double));
-    for (std::size_t j = 0; j < room; ++j) out[first + j] = Complex(host[2 * j], host[2 * j + 1]);
-    first += room;
-  }
+  });
 }
 
 Complex ReadOuts::inner_product(const std::byte* left) {

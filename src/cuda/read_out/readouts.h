@@ -34,8 +34,8 @@ class ReadOuts {
   void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out);
   /// Every group's launches are enqueued before the first answer is waited for.
   void pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out);
-  void pauli_sums_remote(Index x_mask, std::span<const Index> z_masks, ChunkView view, const std::byte* partners,
-                         std::span<Complex> out);
+  void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
+                         const std::byte* partners, std::span<Complex> out);
   Complex inner_product(const std::byte* left);
   std::uint64_t checksum(const ViewMap& map, std::uint64_t count);
   void read_amplitudes(std::span<const Index> indices, std::span<Complex> out);
@@ -44,6 +44,10 @@ class ReadOuts {
   template <class Value, class Launch>
   void sliced_histogram(ChunkView view, std::span<const Bit> bits, std::span<Value> out, Launch launch);
   std::vector<unsigned long long> radix_counts(const Ranking& ranking, const RadixStep& step);
+  /// `launch` is given groups of at most kPauliBatch masks and where their answers go, 2 kPauliBatch apart.
+  template <class Launch>
+  void batched_pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out,
+                          Launch launch);
   void send(void* device, const void* host, std::size_t bytes);
   /// Copies device results to `host` and waits.
   void fetch(void* host, const void* device, std::size_t bytes);

@@ -41,8 +41,14 @@ void remote_sums(DistributedState& state, ExchangePipeline& exchanges, std::span
   const Index local = low_mask(state.local_bits()), x = groups.front()->x, cut_x = x & cut;
   const int peer = static_cast<int>(state.rank() ^ (x >> state.local_bits()));
   const std::uint32_t copy_slot = exchanges.spare_slot();
+  std::vector<PauliGroup> calls;
   std::vector<Index> z_local;
-  std::vector<Complex> part;
+  for (const Group* const group : groups) {
+    const auto begin = static_cast<std::uint32_t>(z_local.size());
+    calls.push_back({group->x & local, begin, static_cast<std::uint32_t>(group->z.size())});
+    for (const Index z : group->z) z_local.push_back(z & local);
+  }
+  std::vector<Complex> parts(z_local.size());
   // The lower rank walks the chunks in order; the higher one meets it in the partner chunks.
   const Index flip = static_cast<int>(state.rank()) < peer ? 0 : cut_x;
   Index step = 0;
@@ -50,14 +56,13 @@ void remote_sums(DistributedState& state, ExchangePipeline& exchanges, std::span
     const ChunkView mine{cut, step ^ flip}, theirs{cut, step ^ flip ^ cut_x};
     state.backend.pack(mine, copy_slot, 0);
     exchanges.trade_view(mine, theirs, peer);
+    state.backend.pauli_sums_remote(calls, z_local, mine, copy_slot, parts);
+    std::size_t next = 0;
     for (const Group* const group : groups) {
-      z_local.clear();
-      for (const Index z : group->z) z_local.push_back(z & local);
-      part.resize(z_local.size());
-      state.backend.pauli_sums_remote(group->x & local, z_local, mine, copy_slot, part);
-      for (std::size_t j = 0; j < part.size(); ++j) {
-        const bool negative = odd_parity(group->x & local & ~cut & z_local[j]);  // the bits of x inside the chunk
-        values[group->members[j]] += negative ? -std::conj(part[j]) : std::conj(part[j]);
+      for (const std::size_t member : group->members) {
+        const bool negative = odd_parity(group->x & local & ~cut & z_local[next]);  // the bits of x inside the chunk
+        values[member] += negative ? -std::conj(parts[next]) : std::conj(parts[next]);
+        ++next;
       }
     }
     state.backend.unpack(mine, copy_slot, 0);
