@@ -59,11 +59,12 @@ void launch_locate(Shard shard, BitList block_bits, BitList order, const DrawRun
 
 /// sorted[i]: the places in [0, total) of the shots (null: those numbered from `first_shot` on), rising, each by word
 /// shot % 4 of block shot / 4 of the stream. `unsorted` has room for as many; `scratch` holds
-/// sort_scratch_bytes(count).
-void launch_sorted_places(const std::uint64_t* shots, std::uint64_t first_shot, std::uint64_t count, std::uint64_t seed,
-                          std::uint64_t stream_key, std::uint64_t total, std::uint64_t* unsorted, std::uint64_t* sorted,
-                          void* scratch, std::size_t scratch_bytes, cudaStream_t stream);
-std::size_t sort_scratch_bytes(std::uint64_t count);
+/// what sort_scratch_bytes(count) says. The sort's errors are its own: no later call returns them.
+cudaError_t launch_sorted_places(const std::uint64_t* shots, std::uint64_t first_shot, std::uint64_t count,
+                                 std::uint64_t seed, std::uint64_t stream_key, std::uint64_t total,
+                                 std::uint64_t* unsorted, std::uint64_t* sorted, void* scratch,
+                                 std::size_t scratch_bytes, cudaStream_t stream);
+cudaError_t sort_scratch_bytes(std::uint64_t count, std::size_t& bytes);
 /// runs[b] for every local block b < 2^positions.count: of the places (rising), those from ends[block - 1] on and below
 /// ends[block], where block is `fixed` with b's bits at `positions`.
 void launch_draw_runs(const std::uint64_t* places, std::uint64_t count, const std::uint64_t* ends, BitList positions,

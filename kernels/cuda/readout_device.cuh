@@ -9,6 +9,7 @@ namespace qsim::cuda {
 
 constexpr int kReadThreads = 256;
 constexpr int kReadWarps = kReadThreads / 32;
+constexpr unsigned kAllLanes = 0xffffffffu;
 
 __device__ inline double2 load_amplitude(const double2* data, std::uint64_t index) { return data[index]; }
 __device__ inline double2 load_amplitude(const float2* data, std::uint64_t index) {
@@ -50,8 +51,8 @@ __device__ inline Compensated warp_sum(Compensated c) {
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) {
     Compensated other;
-    other.sum = __shfl_down_sync(0xffffffffu, c.sum, offset);
-    other.error = __shfl_down_sync(0xffffffffu, c.error, offset);
+    other.sum = __shfl_down_sync(kAllLanes, c.sum, offset);
+    other.error = __shfl_down_sync(kAllLanes, c.error, offset);
     c.add(other);
   }
   return c;

@@ -7,7 +7,6 @@
 namespace qsim::cuda {
 namespace {
 
-constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
 constexpr int kAhead = 4;  // steps whose amplitudes are loaded together
 
@@ -126,22 +125,21 @@ void launch_locate(Shard shard, BitList block_bits, BitList order, const DrawRun
   }
 }
 
-void launch_sorted_places(const std::uint64_t* shots, std::uint64_t first_shot, std::uint64_t count, std::uint64_t seed,
-                          std::uint64_t stream_key, std::uint64_t total, std::uint64_t* unsorted, std::uint64_t* sorted,
-                          void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
-  if (count == 0) return;
+cudaError_t launch_sorted_places(const std::uint64_t* shots, std::uint64_t first_shot, std::uint64_t count,
+                                 std::uint64_t seed, std::uint64_t stream_key, std::uint64_t total,
+                                 std::uint64_t* unsorted, std::uint64_t* sorted, void* scratch,
+                                 std::size_t scratch_bytes, cudaStream_t stream) {
+  if (count == 0) return cudaSuccess;
   places_kernel<<<blocks_for(count), kReadThreads, 0, stream>>>(shots, first_shot, count, seed, stream_key, total,
                                                                 unsorted);
-  cub::DeviceRadixSort::SortKeys(scratch, scratch_bytes, unsorted, sorted, count, 0, 64 - __builtin_clzll(total | 1),
-                                 stream);
+  return cub::DeviceRadixSort::SortKeys(scratch, scratch_bytes, unsorted, sorted, count, 0,
+                                        64 - __builtin_clzll(total | 1), stream);
 }
 
-std::size_t sort_scratch_bytes(std::uint64_t count) {
-  std::size_t bytes = 0;
+cudaError_t sort_scratch_bytes(std::uint64_t count, std::size_t& bytes) {
   const std::uint64_t* in = nullptr;
   std::uint64_t* out = nullptr;
-  cub::DeviceRadixSort::SortKeys(nullptr, bytes, in, out, count);
-  return bytes;
+  return cub::DeviceRadixSort::SortKeys(nullptr, bytes, in, out, count);
 }
 
 void launch_draw_runs(const std::uint64_t* places, std::uint64_t count, const std::uint64_t* ends, BitList positions,

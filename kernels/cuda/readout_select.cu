@@ -12,7 +12,6 @@ __device__ std::uint64_t logical_index(const Ranking& ranking, std::uint64_t loc
   return logical;
 }
 
-constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr int kMaxRadixBits = 12;
 
 template <class Amplitude>

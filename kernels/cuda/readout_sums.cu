@@ -18,8 +18,12 @@ int blocks_for(std::uint64_t items) {
   return static_cast<int>(wanted < kMaxBlocks ? (wanted > 0 ? wanted : 1) : kMaxBlocks);
 }
 
-/// out[m] = sum over blocks of scratch pairs [block][m]; one block of threads an m.
+/// out[m] = sum over blocks of scratch pairs [block][m]; one block of threads an m. A blockIdx.y is a group with
+/// scratch pairs and sums of its own.
 __global__ void finish_sums(const double* scratch, int blocks, int sums, double* out) {
+  scratch +=
+      2 * static_cast<std::size_t>(blockIdx.y) * static_cast<std::size_t>(blocks) * static_cast<std::size_t>(sums);
+  out += static_cast<std::size_t>(blockIdx.y) * static_cast<std::size_t>(sums);
   __shared__ Compensated shared[kReadWarps];
   const int m = static_cast<int>(blockIdx.x);
   Compensated total;
@@ -31,6 +35,10 @@ __global__ void finish_sums(const double* scratch, int blocks, int sums, double*
   }
   total = block_sum(total, shared);
   if (threadIdx.x == 0) out[m] = total.value();
+}
+
+__device__ std::uint32_t odd_parity(std::uint64_t bits) {
+  return __popc(static_cast<std::uint32_t>(bits) ^ static_cast<std::uint32_t>(bits >> 32)) & 1;
 }
 
 __device__ void store_pair(double* scratch, int sums, int m, const Compensated& c) {
@@ -147,7 +155,7 @@ __device__ void add_signed(Compensated (&sums)[2 * kPauliBatch], const PauliMask
 #pragma unroll
   for (int j = 0; j < kPauliBatch; ++j) {
     if (j < masks.count) {
-      const bool negative = (__popcll(i & masks.z[j]) & 1) != 0;
+      const bool negative = odd_parity(i & masks.z[j]) != 0;
       sums[2 * j].add(negative ? -re : re);
       sums[2 * j + 1].add(negative ? -im : im);
     }
@@ -162,10 +170,6 @@ __device__ void store_pauli(Compensated (&sums)[2 * kPauliBatch], int count, dou
       if (threadIdx.x == 0) store_pair(scratch, 2 * count, m, part);
     }
   }
-}
-
-__device__ std::uint32_t odd_parity(std::uint64_t bits) {
-  return __popc(static_cast<std::uint32_t>(bits) ^ static_cast<std::uint32_t>(bits >> 32)) & 1;
 }
 
 struct PauliGroups {
@@ -236,22 +240,6 @@ __global__ void pauli_kernel(const Amplitude* data, std::uint64_t count, const _
       pair[threadIdx.x] = 0;
     }
   }
-}
-
-/// out[sum of group] = its blocks' parts, in order; a block of threads a sum.
-__global__ void finish_groups(const double* scratch, int blocks, double* out) {
-  __shared__ Compensated shared[kReadWarps];
-  const std::size_t sum = blockIdx.x, group = blockIdx.y;
-  const double* const parts = scratch + group * static_cast<std::size_t>(blocks) * kGroupDoubles + 2 * sum;
-  Compensated total;
-  for (int block = static_cast<int>(threadIdx.x); block < blocks; block += kReadThreads) {
-    Compensated part;
-    part.sum = parts[static_cast<std::size_t>(block) * kGroupDoubles];
-    part.error = parts[static_cast<std::size_t>(block) * kGroupDoubles + 1];
-    total.add(part);
-  }
-  total = block_sum(total, shared);
-  if (threadIdx.x == 0) out[group * 2 * kPauliBatch + sum] = total.value();
 }
 
 template <class Amplitude>
@@ -351,8 +339,8 @@ void launch_pauli_sums(Shard shard, const PauliMasks* masks, int count, double* 
     const dim3 grid(static_cast<unsigned>(now), static_cast<unsigned>(blocks));
     with_amplitudes(
         shard, [&](auto* data) { pauli_kernel<<<grid, kReadThreads, 0, stream>>>(data, amplitudes, groups, scratch); });
-    finish_groups<<<dim3(2 * kPauliBatch, static_cast<unsigned>(now)), kReadThreads, 0, stream>>>(
-        scratch, blocks, out + static_cast<std::size_t>(first) * 2 * kPauliBatch);
+    finish_sums<<<dim3(2 * kPauliBatch, static_cast<unsigned>(now)), kReadThreads, 0, stream>>>(
+        scratch, blocks, 2 * kPauliBatch, out + static_cast<std::size_t>(first) * 2 * kPauliBatch);
   }
 }
 

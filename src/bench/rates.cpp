@@ -22,8 +22,8 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 constexpr int kRepeats = 5;
 constexpr std::uint64_t kHostBytes = std::uint64_t{256} << 20;  // of all threads together: larger than any cache
 constexpr std::uint64_t kDeviceBytes = std::uint64_t{4} << 30;  // of a GPU
-constexpr double kDeviceSeconds =
-    0.5;  // the driver clears what the last run gave back, at a tenth of the memory's rate
+// Of repeats on a GPU: the driver clears what the last run gave back, at a tenth of the memory's rate.
+constexpr double kDeviceSeconds = 0.5;
 constexpr std::uint64_t kMessageBytes = std::uint64_t{16} << 20;  // a rank
 
 /// In-place read and write of host memory by `threads` threads: bytes read plus written a second, best of some.

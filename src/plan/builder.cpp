@@ -82,8 +82,10 @@ bool PlanBuilder::better_in_two(Index active, const Lowered& lowered, std::span<
     for (const std::uint32_t index : some) append_to_sweep(sweep, lowered, lowered.ops[index], layout_);
     return sweep_seconds(sweep, plan_.local_bits(), plan_.precision, machine_);
   };
+  const double whole = seconds(ops);
+  if (whole <= 2 * seconds({})) return false;  // each of two would touch all of the memory
   const std::size_t half = ops.size() / 2;
-  return seconds(ops.first(half)) + seconds(ops.subspan(half)) < seconds(ops);
+  return seconds(ops.first(half)) + seconds(ops.subspan(half)) < whole;
 }
 
 void PlanBuilder::add_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops) {

@@ -169,8 +169,12 @@ bool ReadOuts::draw(const DrawBlocks& blocks, std::span<const std::uint64_t> sho
   auto* const numbers = reinterpret_cast<std::uint64_t*>(runs + local_blocks);
   const auto fixed = static_cast<std::size_t>(reinterpret_cast<std::byte*>(numbers) - rest_);
   std::size_t capacity = shots.size();
-  const auto bytes = [&] { return fixed + 3 * capacity * sizeof(std::uint64_t) + sort_scratch_bytes(capacity) + 256; };
-  while (capacity >= kManyDraws && bytes() > rest_bytes_) capacity = capacity * 7 / 8;
+  std::size_t sort_bytes = 0;
+  const auto fits = [&] {
+    check_cuda(sort_scratch_bytes(capacity, sort_bytes), "size of a sort of draws");
+    return fixed + 3 * capacity * sizeof(std::uint64_t) + sort_bytes + 256 <= rest_bytes_;
+  };
+  while (capacity >= kManyDraws && !fits()) capacity = capacity * 7 / 8;
   if (capacity < kManyDraws) return false;
   std::uint64_t* const unsorted = numbers + capacity;
   std::uint64_t* const sorted = unsorted + capacity;
@@ -186,8 +190,9 @@ bool ReadOuts::draw(const DrawBlocks& blocks, std::span<const std::uint64_t> sho
                                return b != a + 1;
                              }) == batch.end();
     if (!consecutive) send(numbers, batch.data(), batch.size_bytes());
-    launch_sorted_places(consecutive ? nullptr : numbers, batch.front(), count, seed, stream, blocks.ends.back(),
-                         unsorted, sorted, scratch, sort_scratch_bytes(capacity), stream_);
+    check_cuda(launch_sorted_places(consecutive ? nullptr : numbers, batch.front(), count, seed, stream,
+                                    blocks.ends.back(), unsorted, sorted, scratch, sort_bytes, stream_),
+               "sort of draws");
     launch_draw_runs(sorted, count, ends, bit_list(positions), blocks.fixed, runs, stream_);
     // Draws of other ranks' blocks are in no run.
     check_cuda(cudaMemsetAsync(numbers, 0xff, count * sizeof(Index), stream_), "cudaMemsetAsync of draws");

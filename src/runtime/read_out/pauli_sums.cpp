@@ -31,6 +31,19 @@ std::vector<Group> group_by_x(const DistributedState& state, std::span<const Pau
   return groups;
 }
 
+/// Groups as a backend takes them: masks of its own bits, one list of z masks, and whose value each sum is.
+struct Call {
+  std::vector<PauliGroup> groups;
+  std::vector<Index> z;
+  std::vector<std::size_t> members;
+  void add(const Group& group, Index local) {
+    groups.push_back(
+        {group.x & local, static_cast<std::uint32_t>(z.size()), static_cast<std::uint32_t>(group.z.size())});
+    for (const Index mask : group.z) z.push_back(mask & local);
+    members.insert(members.end(), group.members.begin(), group.members.end());
+  }
+};
+
 /// Sums of groups whose partner amplitudes are another rank's, the same rank's and chunks for all of them: `x` of any
 /// of them names both. Both ranks keep a copy of a chunk in the last ring slot and trade the chunk. Then the state
 /// holds the partners b and the slot the own amplitudes a, so the backend sums conj(a[i ^ x]) b[i] (-1)^|i & z|: with i
@@ -41,14 +54,9 @@ void remote_sums(DistributedState& state, ExchangePipeline& exchanges, std::span
   const Index local = low_mask(state.local_bits()), x = groups.front()->x, cut_x = x & cut;
   const int peer = static_cast<int>(state.rank() ^ (x >> state.local_bits()));
   const std::uint32_t copy_slot = exchanges.spare_slot();
-  std::vector<PauliGroup> calls;
-  std::vector<Index> z_local;
-  for (const Group* const group : groups) {
-    const auto begin = static_cast<std::uint32_t>(z_local.size());
-    calls.push_back({group->x & local, begin, static_cast<std::uint32_t>(group->z.size())});
-    for (const Index z : group->z) z_local.push_back(z & local);
-  }
-  std::vector<Complex> parts(z_local.size());
+  Call call;
+  for (const Group* const group : groups) call.add(*group, local);
+  std::vector<Complex> parts(call.z.size());
   // The lower rank walks the chunks in order; the higher one meets it in the partner chunks.
   const Index flip = static_cast<int>(state.rank()) < peer ? 0 : cut_x;
   Index step = 0;
@@ -56,13 +64,11 @@ void remote_sums(DistributedState& state, ExchangePipeline& exchanges, std::span
     const ChunkView mine{cut, step ^ flip}, theirs{cut, step ^ flip ^ cut_x};
     state.backend.pack(mine, copy_slot, 0);
     exchanges.trade_view(mine, theirs, peer);
-    state.backend.pauli_sums_remote(calls, z_local, mine, copy_slot, parts);
-    std::size_t next = 0;
-    for (const Group* const group : groups) {
-      for (const std::size_t member : group->members) {
-        const bool negative = odd_parity(group->x & local & ~cut & z_local[next]);  // the bits of x inside the chunk
-        values[member] += negative ? -std::conj(parts[next]) : std::conj(parts[next]);
-        ++next;
+    state.backend.pauli_sums_remote(call.groups, call.z, mine, copy_slot, parts);
+    for (const PauliGroup& group : call.groups) {
+      for (std::size_t j = group.begin; j < std::size_t{group.begin} + group.count; ++j) {
+        const bool negative = odd_parity(group.x_mask & ~cut & call.z[j]);  // the bits of x inside the chunk
+        values[call.members[j]] += negative ? -std::conj(parts[j]) : std::conj(parts[j]);
       }
     }
     state.backend.unpack(mine, copy_slot, 0);
@@ -91,21 +97,14 @@ void remote_sums(DistributedState& state, ExchangePipeline& exchanges, std::span
 /// Groups whose partners are all in this shard, in one call.
 void local_sums(DistributedState& state, std::span<const Group> groups, std::span<Complex> values) {
   const Index local = low_mask(state.local_bits());
-  std::vector<PauliGroup> calls;
-  std::vector<Index> z_local;
-  std::vector<std::size_t> members;
+  Call call;
   for (const Group& group : groups) {
-    if ((group.x & ~local) != 0) continue;
-    calls.push_back({group.x, static_cast<std::uint32_t>(z_local.size()), static_cast<std::uint32_t>(group.z.size())});
-    for (std::size_t j = 0; j < group.z.size(); ++j) {
-      z_local.push_back(group.z[j] & local);
-      members.push_back(group.members[j]);
-    }
+    if ((group.x & ~local) == 0) call.add(group, local);
   }
-  if (calls.empty()) return;
-  std::vector<Complex> sums(z_local.size());
-  state.backend.pauli_group_sums(calls, z_local, sums);
-  for (std::size_t j = 0; j < sums.size(); ++j) values[members[j]] = sums[j];
+  if (call.groups.empty()) return;
+  std::vector<Complex> sums(call.z.size());
+  state.backend.pauli_group_sums(call.groups, call.z, sums);
+  for (std::size_t j = 0; j < sums.size(); ++j) values[call.members[j]] = sums[j];
 }
 
 }  // namespace

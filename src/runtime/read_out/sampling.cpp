@@ -60,17 +60,19 @@ std::vector<std::uint64_t> sorted_places(std::span<const std::uint64_t> shots, s
 class LogicalIndices {
  public:
   explicit LogicalIndices(const DistributedState& state) : rank_part_(state.to_logical(0)) {
+    const std::vector<Qubit> qubit_at = state.layout.qubit_at();
     parts_.resize((state.local_bits() + 7) / 8);
     for (std::size_t byte = 0; byte < parts_.size(); ++byte) {
-      for (Index value = 0; value < 256; ++value) {
-        const Index local = value << (8 * byte);
-        parts_[byte][value] = local < state.local_amplitudes() ? state.to_logical(local) ^ rank_part_ : 0;
+      for (Index value = 1; value < 256; ++value) {  // the lowest bit's part, and that of the others
+        const std::size_t bit = 8 * byte + static_cast<std::size_t>(std::countr_zero(value));
+        const Index part = bit < state.local_bits() ? bit_mask(qubit_at[bit]) : 0;
+        parts_[byte][value] = parts_[byte][value & (value - 1)] | part;
       }
     }
   }
   Index operator()(Index local) const {
     Index logical = rank_part_;
-    for (std::size_t byte = 0; byte < parts_.size(); ++byte) logical ^= parts_[byte][local >> (8 * byte) & 255];
+    for (std::size_t byte = 0; byte < parts_.size(); ++byte) logical |= parts_[byte][local >> (8 * byte) & 255];
     return logical;
   }
 
