@@ -106,7 +106,7 @@ asc=(asc:random30 asc:ghz_qft30 asc:ghz_qft29)
 [ "$gpus" -ge 4 ] && asc_large=(asc:invqft34 asc:qftinvqft35 asc:shor35)
 
 # Most important first. What one GPU cannot show comes first where there are several.
-run_bench engine $((20 * counts)) ghz qft supremacy random qv ising -n 30 --from both --ranks "$ranks" \
+run_bench engine $((20 * counts)) ghz qft supremacy random qv ising -n 30 --from both --ranks "$ranks" --repeats 9 \
   --svg "$out/gpu${gpus}_engine.svg"
 [ -d "$shared/workloads/asc" ] && run_bench asc 15 "${asc[@]}" --ranks "$ranks"
 [ "$gpus" -eq 1 ] && program readouts 25 qsim_readouts
@@ -122,7 +122,7 @@ if [ -d "$quartz" ]; then
   for circuit in graphstate qft qpeexact wstate realamprandom twolocalrandom; do
     suite+=("$quartz/MQTBench_30q__${circuit}_indep_qiskit_30.qasm")
   done
-  run_bench suite $((20 * counts)) "${suite[@]}" --from both --ranks "$ranks"
+  run_bench suite $((20 * counts)) "${suite[@]}" --from both --ranks "$ranks" --repeats 9
 fi
 if [ "$gpus" -ge 2 ]; then
   timeline

@@ -103,8 +103,8 @@ class Backend {
   virtual void restore_state(std::uint32_t snapshot) = 0;
 
   // -- sweeps
-  /// Uploads (and compiles) sweeps that are specialised to this rank; returns the handle of the first, the others
-  /// follow.
+  /// Uploads sweeps that are specialised to this rank, and begins to compile them; returns the handle of the first, the
+  /// others follow.
   virtual std::uint32_t prepare(std::span<const Sweep> sweeps) = 0;
   /// Says that `handle` will run in chunks that fix the bits of `mask`, so that nothing is made or uploaded beside an
   /// exchange.
@@ -112,6 +112,9 @@ class Backend {
     (void)handle;
     (void)mask;
   }
+  /// Waits for what prepare() and expect_chunks() left running in the background and sweeps would wait for, so that no
+  /// run's time contains it.
+  virtual void finish_preparing() {}
   /// Forgets all prepared sweeps.
   virtual void clear_sweeps() = 0;
   /// Runs prepared sweep `handle` on the tiles inside `chunk` (its mask names inactive bits only). With
@@ -144,6 +147,12 @@ class Backend {
   virtual double norm() = 0;  // compensated sum of |a|^2
   /// out[b] = probability that local bit b is 1; out[local_bits] = total.
   virtual void bit_probabilities(std::span<double> out) = 0;
+  /// The same, as the latest sweep has summed it while it stored: false, and `out` as it was, where it has not. It may
+  /// when its sums_bits is set and it ran over the whole shard. Asked for right after that sweep.
+  virtual bool take_bit_probabilities(std::span<double> out) {
+    (void)out;
+    return false;
+  }
   /// out[v] = probability that bits[j] equals bit j of v; out.size() == 2^bits.size(), at most 2^26.
   virtual void histogram(std::span<const Bit> bits, std::span<double> out) = 0;
   /// The same in integer units: each amplitude counts round(|a|^2 2^62) units.
@@ -166,7 +175,7 @@ class Backend {
   /// 32 significant bits (probability_key); ties go to the lowest logical index.
   virtual std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank) = 0;
   /// out[j] = sum over local i of conj(a[i ^ x_mask]) a[i] (-1)^popcount(i & z_masks[j]); x_mask local, so both ends
-  /// are here.
+  /// are here. Bits of z_masks beyond the shard do not matter.
   virtual void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) = 0;
   /// pauli_sums of every group; out is as long as z_masks. A backend that can share work between groups overrides it.
   virtual void pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
@@ -175,9 +184,11 @@ class Backend {
       pauli_sums(group.x_mask, z_masks.subspan(group.begin, group.count), out.subspan(group.begin, group.count));
     }
   }
-  /// pauli_sums of every group over this shard's i of `view`, where the partners a[i ^ x_mask] are another rank's:
-  /// `slot` holds that rank's amplitudes of the view {view.mask, view.value ^ (x_mask & view.mask)}, packed; x_mask &
-  /// view.mask is the same for all groups. x_mask: its local bits.
+  /// For every group, over this shard's i of `view`, where the partners a[i ^ x_mask] are another rank's: `slot` holds
+  /// that rank's amplitudes of the view {view.mask, view.value ^ (x_mask & view.mask)}, packed; x_mask & view.mask is
+  /// the same for all groups, and view.mask the shard's highest bits. Masks have the bits beyond the shard as well. Of
+  /// the sum that pauli_sums gives, out[j] is the part which the partner's sum does not cancel: the real one where x_mask
+  /// and z_masks[j] share an even number of bits, otherwise the imaginary one.
   virtual void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
                                  std::uint32_t slot, std::span<Complex> out) = 0;
   /// Sum over local i of conj(snapshot[i]) state[i].

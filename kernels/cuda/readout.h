@@ -39,6 +39,8 @@ constexpr std::size_t kSumScratchDoubles = std::size_t{1} << 17;
 void launch_norm(Shard shard, double* out, double* scratch, cudaStream_t stream);
 /// out[b] = probability that bit b is 1, b < local_bits; out[local_bits] = total. One read of the shard.
 void launch_bit_probabilities(Shard shard, double* out, double* scratch, cudaStream_t stream);
+/// The same of 2^bits numbers that are probabilities themselves.
+void launch_bit_sums(const double* values, std::uint32_t bits, double* out, double* scratch, cudaStream_t stream);
 /// out[v], v < 2^bits.count: probability over the view of bits == v. The bits are not in view.mask. `scratch` holds
 /// histogram_scratch_bytes().
 void launch_histogram(Shard shard, View view, BitList bits, double* out, void* scratch, cudaStream_t stream);
@@ -102,14 +104,16 @@ struct PauliMasks {
   std::uint64_t z[kPauliBatch] = {};
   int count = 0;
 };
+/// Another rank's amplitudes as partners of those from index `first` on, which is a multiple of their number.
+struct PauliPartners {
+  const void* data = nullptr;  // null: the shard's own
+  std::uint64_t first = 0;
+};
 /// out[16 g + 2 j], out[16 g + 2 j + 1] = re, im of sum over i of conj(a[i ^ x]) a[i] (-1)^popcount(i & z[j]), x and z
-/// of masks[g], g < count (on the host); 0 where z is absent.
-void launch_pauli_sums(Shard shard, const PauliMasks* masks, int count, double* out, double* scratch,
-                       cudaStream_t stream);
-/// For one group, out[2 j], out[2 j + 1]: over the view, the partner of its j-th amplitude in `partners`: packed
-/// amplitudes of the view with value ^ (x & mask).
-void launch_pauli_sums_remote(Shard shard, View view, const void* partners, const PauliMasks& masks, double* out,
-                              double* scratch, cudaStream_t stream);
+/// of masks[g], g < count (on the host); 0 where z is absent. With partners from elsewhere the shard is the part that
+/// they belong to, and one of re and im is 0 (Backend::pauli_sums_remote).
+void launch_pauli_sums(Shard shard, PauliPartners partners, const PauliMasks* masks, int count, double* out,
+                       double* scratch, cudaStream_t stream);
 /// out[0], out[1] = re, im of sum conj(left) right.
 void launch_inner_product(Shard left, Shard right, double* out, double* scratch, cudaStream_t stream);
 /// *out = sum, modulo 2^64, of the hashes of the view's `count` amplitudes (their bits and their places).

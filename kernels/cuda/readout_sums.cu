@@ -70,7 +70,13 @@ constexpr int kSegmentBits = 12, kInThreadBits = 4, kThreadBits = 8, kMaxLoopBit
 constexpr int kBitSums = 1 + kThreadBits + kInThreadBits + kMaxLoopBits;  // total, thread, in-thread and loop bits
 
 template <class Amplitude>
-__global__ void bit_kernel(const Amplitude* data, int loop_bits, double* scratch) {
+__device__ double weight_of(const Amplitude* data, std::uint64_t i) {
+  return square(load_amplitude(data, i));
+}
+__device__ double weight_of(const double* data, std::uint64_t i) { return data[i]; }
+
+template <class Value>
+__global__ void bit_kernel(const Value* data, int loop_bits, double* scratch) {
   __shared__ Compensated shared[kReadWarps];
   Compensated total, in_thread[kInThreadBits], loop[kMaxLoopBits];
   const std::uint64_t first = static_cast<std::uint64_t>(blockIdx.x) << (loop_bits + kSegmentBits);
@@ -78,8 +84,7 @@ __global__ void bit_kernel(const Amplitude* data, int loop_bits, double* scratch
     const std::uint64_t base = first + (static_cast<std::uint64_t>(segment) << kSegmentBits) + threadIdx.x;
     double p[16];
 #pragma unroll
-    for (int j = 0; j < 16; ++j)
-      p[j] = square(load_amplitude(data, base + (static_cast<std::uint64_t>(j) << kThreadBits)));
+    for (int j = 0; j < 16; ++j) p[j] = weight_of(data, base + (static_cast<std::uint64_t>(j) << kThreadBits));
 #pragma unroll
     for (int b = 0; b < kInThreadBits; ++b) {  // fold bit b of j: its 1 half is this bit's probability
       double ones = 0;
@@ -132,13 +137,13 @@ __global__ void finish_bits(const double* scratch, int blocks, int loop_bits, in
 }
 
 /// Shards below one segment: block b sums bit b's probability (b == local_bits: the total) directly.
-template <class Amplitude>
-__global__ void small_bit_kernel(const Amplitude* data, int local_bits, double* out) {
+template <class Value>
+__global__ void small_bit_kernel(const Value* data, int local_bits, double* out) {
   __shared__ Compensated shared[kReadWarps];
   const int b = static_cast<int>(blockIdx.x);
   Compensated total;
   for (std::uint32_t i = threadIdx.x; i < 1u << local_bits; i += kReadThreads) {
-    if (b == local_bits || (i >> b & 1) != 0) total.add(square(load_amplitude(data, i)));
+    if (b == local_bits || (i >> b & 1) != 0) total.add(weight_of(data, i));
   }
   total = block_sum(total, shared);
   if (threadIdx.x == 0) out[b] = total.value();
@@ -150,28 +155,6 @@ __device__ double2 conjugate_product(double2 left, double2 right) {  // conj(lef
   return {left.x * right.x + left.y * right.y, left.x * right.y - left.y * right.x};
 }
 
-__device__ void add_signed(Compensated (&sums)[2 * kPauliBatch], const PauliMasks& masks, std::uint64_t i, double re,
-                           double im) {
-#pragma unroll
-  for (int j = 0; j < kPauliBatch; ++j) {
-    if (j < masks.count) {
-      const bool negative = odd_parity(i & masks.z[j]) != 0;
-      sums[2 * j].add(negative ? -re : re);
-      sums[2 * j + 1].add(negative ? -im : im);
-    }
-  }
-}
-
-__device__ void store_pauli(Compensated (&sums)[2 * kPauliBatch], int count, double* scratch, Compensated* shared) {
-#pragma unroll
-  for (int m = 0; m < 2 * kPauliBatch; ++m) {
-    if (m < 2 * count) {
-      const Compensated part = block_sum(sums[m], shared);
-      if (threadIdx.x == 0) store_pair(scratch, 2 * count, m, part);
-    }
-  }
-}
-
 struct PauliGroups {
   PauliMasks group[kPauliGroups];
 };
@@ -180,10 +163,10 @@ constexpr int kGroupDoubles = 2 * 2 * kPauliBatch;  // of scratch, a block of a 
 /// A group is a blockIdx.x, so that groups read the same amplitudes at about the same time. Walks pairs (i, i ^ x) with
 /// i's lowest bit of x 0; where x is 0 every amplitude is its own partner. A pair's two terms are c and its conjugate,
 /// with signs that agree when z meets x in an even number of bits: the sum is then real, otherwise imaginary, so one
-/// running sum a mask is enough.
+/// running sum a mask is enough. Partners of another rank are walked one by one: that rank has each pair's other term.
 template <class Amplitude>
-__global__ void pauli_kernel(const Amplitude* data, std::uint64_t count, const __grid_constant__ PauliGroups groups,
-                             double* scratch) {
+__global__ void pauli_kernel(const Amplitude* data, const Amplitude* partners, std::uint64_t first, std::uint64_t count,
+                             const __grid_constant__ PauliGroups groups, double* scratch) {
   __shared__ Compensated shared[kReadWarps];
   const PauliMasks& masks = groups.group[blockIdx.x];
   double* const mine = scratch + (static_cast<std::size_t>(blockIdx.x) * gridDim.y + blockIdx.y) * kGroupDoubles;
@@ -195,7 +178,8 @@ __global__ void pauli_kernel(const Amplitude* data, std::uint64_t count, const _
     z[j] = masks.z[j];
     imaginary |= odd_parity(masks.x & z[j]) << j;
   }
-  const std::uint64_t x = masks.x, pivot = x & (~x + 1), below = pivot - 1;  // without x: all bits are below
+  const std::uint64_t x = masks.x & (count - 1);
+  const std::uint64_t pivot = data == partners ? x & (~x + 1) : 0, below = pivot - 1;  // without it: all bits are below
   const int present = masks.count;
   const std::uint64_t pairs = pivot == 0 ? count : count / 2;
   const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.y) * kReadThreads;
@@ -210,7 +194,7 @@ __global__ void pauli_kernel(const Amplitude* data, std::uint64_t count, const _
       const std::uint64_t pair = k + t * stride;
       at[t] = (pair & below) | (pair & ~below) << 1;
       c[t] = {0, 0};
-      if (pair < pairs) c[t] = conjugate_product(load_amplitude(data, at[t] ^ x), load_amplitude(data, at[t]));
+      if (pair < pairs) c[t] = conjugate_product(load_amplitude(partners, at[t] ^ x), load_amplitude(data, at[t]));
     }
 #pragma unroll
     for (int j = 0; j < kPauliBatch; ++j) {
@@ -219,7 +203,7 @@ __global__ void pauli_kernel(const Amplitude* data, std::uint64_t count, const _
 #pragma unroll
         for (int t = 0; t < kTogether; ++t) {
           const double value = (imaginary >> j & 1) != 0 ? c[t].y : c[t].x;
-          few += odd_parity(at[t] & z[j]) != 0 ? -value : value;
+          few += odd_parity((first | at[t]) & z[j]) != 0 ? -value : value;
         }
         sums[j].add(weight * few);
       }
@@ -240,23 +224,6 @@ __global__ void pauli_kernel(const Amplitude* data, std::uint64_t count, const _
       pair[threadIdx.x] = 0;
     }
   }
-}
-
-template <class Amplitude>
-__global__ void pauli_remote_kernel(const Amplitude* data, const Amplitude* partners, BitList free_bits, View view,
-                                    PauliMasks masks, double* scratch) {
-  __shared__ Compensated shared[kReadWarps];
-  Compensated sums[2 * kPauliBatch];
-  const std::uint64_t count = std::uint64_t{1} << free_bits.count;
-  const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.x) * kReadThreads;
-  std::uint64_t free_x = 0;  // x on the free bits, in packed order
-  for (std::uint32_t j = 0; j < free_bits.count; ++j) free_x |= (masks.x >> free_bits.bits[j] & 1) << j;
-  for (std::uint64_t k = static_cast<std::uint64_t>(blockIdx.x) * kReadThreads + threadIdx.x; k < count; k += stride) {
-    const std::uint64_t i = view.value | scatter_bits(k, free_bits);
-    const double2 c = conjugate_product(load_amplitude(partners, k ^ free_x), load_amplitude(data, i));
-    add_signed(sums, masks, i, c.x, c.y);
-  }
-  store_pauli(sums, masks.count, scratch, shared);
 }
 
 template <class Amplitude>
@@ -287,6 +254,19 @@ __global__ void read_kernel(const Amplitude* data, const std::uint64_t* indices,
   }
 }
 
+template <class Value>
+void launch_bits(const Value* data, int bits, double* out, double* scratch, cudaStream_t stream) {
+  if (bits < kSegmentBits) {
+    small_bit_kernel<<<bits + 1, kReadThreads, 0, stream>>>(data, bits, out);
+    return;
+  }
+  int loop_bits = 0;
+  while ((std::uint64_t{1} << (bits - kSegmentBits - loop_bits)) > kMaxBitBlocks) ++loop_bits;
+  const int blocks = 1 << (bits - kSegmentBits - loop_bits);
+  bit_kernel<<<blocks, kReadThreads, 0, stream>>>(data, loop_bits, scratch);
+  finish_bits<<<bits + 1, kReadThreads, 0, stream>>>(scratch, blocks, loop_bits, bits, out);
+}
+
 /// Calls body with the shard's data in its precision.
 template <class Body>
 void with_amplitudes(const Shard& shard, Body body) {
@@ -307,23 +287,16 @@ void launch_norm(Shard shard, double* out, double* scratch, cudaStream_t stream)
 }
 
 void launch_bit_probabilities(Shard shard, double* out, double* scratch, cudaStream_t stream) {
-  const int local_bits = static_cast<int>(shard.local_bits);
-  if (local_bits < kSegmentBits) {
-    with_amplitudes(shard, [&](auto* data) {
-      small_bit_kernel<<<local_bits + 1, kReadThreads, 0, stream>>>(data, local_bits, out);
-    });
-    return;
-  }
-  int loop_bits = 0;
-  while ((std::uint64_t{1} << (local_bits - kSegmentBits - loop_bits)) > kMaxBitBlocks) ++loop_bits;
-  const int blocks = 1 << (local_bits - kSegmentBits - loop_bits);
   with_amplitudes(shard,
-                  [&](auto* data) { bit_kernel<<<blocks, kReadThreads, 0, stream>>>(data, loop_bits, scratch); });
-  finish_bits<<<local_bits + 1, kReadThreads, 0, stream>>>(scratch, blocks, loop_bits, local_bits, out);
+                  [&](auto* data) { launch_bits(data, static_cast<int>(shard.local_bits), out, scratch, stream); });
 }
 
-void launch_pauli_sums(Shard shard, const PauliMasks* masks, int count, double* out, double* scratch,
-                       cudaStream_t stream) {
+void launch_bit_sums(const double* values, std::uint32_t bits, double* out, double* scratch, cudaStream_t stream) {
+  launch_bits(values, static_cast<int>(bits), out, scratch, stream);
+}
+
+void launch_pauli_sums(Shard shard, PauliPartners partners, const PauliMasks* masks, int count, double* out,
+                       double* scratch, cudaStream_t stream) {
   // A small shard is shared by few blocks a group, and many groups; their number depends on nothing else, so sums do
   // not depend on what is summed beside them.
   constexpr std::uint64_t kSmall = std::uint64_t{1} << 22;
@@ -337,25 +310,13 @@ void launch_pauli_sums(Shard shard, const PauliMasks* masks, int count, double* 
     const int now = std::min({room, kPauliGroups, count - first});
     std::copy_n(masks + first, now, groups.group);
     const dim3 grid(static_cast<unsigned>(now), static_cast<unsigned>(blocks));
-    with_amplitudes(
-        shard, [&](auto* data) { pauli_kernel<<<grid, kReadThreads, 0, stream>>>(data, amplitudes, groups, scratch); });
+    with_amplitudes(shard, [&](auto* data) {
+      auto* const others = partners.data == nullptr ? data : static_cast<decltype(data)>(partners.data);
+      pauli_kernel<<<grid, kReadThreads, 0, stream>>>(data, others, partners.first, amplitudes, groups, scratch);
+    });
     finish_sums<<<dim3(2 * kPauliBatch, static_cast<unsigned>(now)), kReadThreads, 0, stream>>>(
         scratch, blocks, 2 * kPauliBatch, out + static_cast<std::size_t>(first) * 2 * kPauliBatch);
   }
-}
-
-void launch_pauli_sums_remote(Shard shard, View view, const void* partners, const PauliMasks& masks, double* out,
-                              double* scratch, cudaStream_t stream) {
-  BitList free_bits;
-  for (std::uint32_t bit = 0; bit < shard.local_bits; ++bit) {
-    if ((view.mask >> bit & 1) == 0) free_bits.bits[free_bits.count++] = static_cast<std::uint8_t>(bit);
-  }
-  const int blocks = blocks_for(std::uint64_t{1} << free_bits.count);
-  with_amplitudes(shard, [&](auto* data) {
-    pauli_remote_kernel<<<blocks, kReadThreads, 0, stream>>>(data, static_cast<decltype(data)>(partners), free_bits,
-                                                             view, masks, scratch);
-  });
-  finish_sums<<<2 * masks.count, kReadThreads, 0, stream>>>(scratch, blocks, 2 * masks.count, out);
 }
 
 void launch_inner_product(Shard left, Shard right, double* out, double* scratch, cudaStream_t stream) {

@@ -110,18 +110,23 @@ class CpuBackend : public Backend {
     return cpu::top(shard(), team_, count, layout, rank);
   }
   void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) override {
-    cpu::pauli_sums<T>(shard(), team_, x_mask, z_masks, ChunkView{}, nullptr, out);
+    cpu::pauli_sums<T>(shard(), team_, {}, x_mask, z_masks, out);
   }
   void pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
                         std::span<Complex> out) override {
     if (bits_ < static_cast<std::uint32_t>(kPauliBlockBits)) return Backend::pauli_group_sums(groups, z_masks, out);
-    cpu::pauli_group_sums<T>(shard(), team_, instruction_set_, groups, z_masks, out);
+    cpu::pauli_group_sums<T>(shard(), team_, instruction_set_, {}, groups, z_masks, out);
   }
   void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
                          std::uint32_t slot, std::span<Complex> out) override {
+    const cpu::Shard<T> part{shard().data + view.value, bits_ - count_bits(view.mask)};
+    const cpu::PauliPartners<T> partners{slot_data(view, slot), view.value};
+    if (part.bits >= static_cast<std::uint32_t>(kPauliBlockBits)) {
+      return cpu::pauli_group_sums<T>(part, team_, instruction_set_, partners, groups, z_masks, out);
+    }
     for (const PauliGroup& group : groups) {
-      cpu::pauli_sums<T>(shard(), team_, group.x_mask, z_masks.subspan(group.begin, group.count), view,
-                         slot_data(view, slot), out.subspan(group.begin, group.count));
+      cpu::pauli_sums<T>(part, team_, partners, group.x_mask, z_masks.subspan(group.begin, group.count),
+                         out.subspan(group.begin, group.count));
     }
   }
   Complex inner_product(std::uint32_t snapshot) override {

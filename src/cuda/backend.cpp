@@ -77,7 +77,9 @@ class CudaBackend final : public Backend {
     scratch_bytes_ = layout.scratch_bytes - kNormBytes;
     norm_ = reinterpret_cast<NormCell*>(scratch);
     check(cudaMemsetAsync(norm_, 0, kNormBytes, lane(0)), "cudaMemsetAsync of the norm");
-    runner_->set_memory({state_, tables, layout.table_bytes, norm_, bits_, streams_});
+    const std::uint64_t fixed = std::min<std::uint64_t>(ReadOuts::kFixedBytes, scratch_bytes_);
+    runner_->set_memory(
+        {state_, tables, layout.table_bytes, norm_, bits_, streams_, scratch_ + fixed, scratch_bytes_ - fixed});
     synchronize();
   }
 
@@ -94,6 +96,10 @@ class CudaBackend final : public Backend {
   void expect_chunks(std::uint32_t handle, Index mask) override {
     set_device();
     runner_->expect_chunks(handle, mask, lane(0));
+  }
+  void finish_preparing() override {
+    set_device();
+    runner_->finish_preparing();
   }
   void clear_sweeps() override {
     synchronize();
@@ -172,6 +178,19 @@ class CudaBackend final : public Backend {
 
   double norm() override { return readouts().norm(); }
   void bit_probabilities(std::span<double> out) override { readouts().bit_probabilities(out); }
+  bool take_bit_probabilities(std::span<double> out) override {
+    const SweptBits* const swept = runner_->swept_bits();
+    if (swept == nullptr) return false;
+    std::vector<double> tile_sums(static_cast<std::size_t>(count_bits(swept->tile_bits)) + 1);
+    readouts().bit_sums(runner_->memory().totals(), tile_sums);
+    std::vector<std::uint64_t> cells(kCellWords);
+    check(cudaMemcpyAsync(cells.data(), runner_->memory().cells(), kCellWords * sizeof(std::uint64_t),
+                          cudaMemcpyDeviceToHost, lane(0)),
+          "cudaMemcpyAsync of bit sums");
+    check(cudaStreamSynchronize(lane(0)), "cudaStreamSynchronize for bit sums");
+    place_bit_sums(*swept, cells, tile_sums, out);
+    return true;
+  }
   void histogram(std::span<const Bit> bits, std::span<double> out) override { readouts().histogram(bits, out); }
   void unit_histogram(ChunkView view, std::span<const Bit> bits, std::span<std::uint64_t> out) override {
     readouts().unit_histogram(view, bits, out);

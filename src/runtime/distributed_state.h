@@ -30,6 +30,7 @@ struct DistributedState {
   Precision precision = Precision::kDouble;
   Layout layout;
   std::vector<Exchange> moves = {};  // exchanges that read-outs have run, in order
+  std::vector<double> bit_probabilities = {};  // this shard's, where the last sweep took them; empty: not known
 
   std::uint32_t local_bits() const { return qubits - rank_bits; }
   Index local_amplitudes() const { return Index{1} << local_bits(); }

@@ -78,11 +78,18 @@ std::size_t Executor::prepare(const Plan& plan) {
   prepared.plan = &plan;
   prepared.played_bits = plan.rank_bits - state_.rank_bits;
   state_.layout.bit_of.reserve(state_.qubits);  // assigned to later, when nothing may be allocated
+  prepared.sums_bits = sum_bits && ends_whole(prepared);
   for (const Stage& stage : plan.stages) prepare_stage(prepared, stage);
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) choose_chunked(prepared, stage);
   norms_.resize(std::max(norms_.size(), plan.stages.size()));
   plans_.push_back(std::move(prepared));
   return plans_.size() - 1;
+}
+
+bool Executor::ends_whole(const PreparedPlan& prepared) {
+  if (prepared.played_bits != 0 || prepared.plan->stages.empty()) return false;
+  const Stage& last = prepared.plan->stages.back();
+  return last.sweeps.size() > (last.exchange ? last.exchange->overlap_after : 0);
 }
 
 void Executor::prepare_stage(PreparedPlan& prepared, const Stage& stage) {
@@ -106,6 +113,7 @@ void Executor::prepare_stage(PreparedPlan& prepared, const Stage& stage) {
       sweeps.push_back(widened(specialize(sweep, plan, rank), plan.local_bits(), least_active_bits));
     }
     if (sweeps.empty()) continue;
+    sweeps.back().sums_bits = prepared.sums_bits && &stage == &plan.stages.back();
     const std::uint32_t handle = state_.backend.prepare(sweeps);
     if (part == 0) target.first_handle = handle;
   }
@@ -193,10 +201,15 @@ void Executor::run(std::size_t number, double expected_norm, std::uint64_t start
   }
   seconds_done_ = 0;
   steps_done_ = 0;
+  state_.bit_probabilities.clear();
   std::fill(norms_.begin(), norms_.end(), -1.0);
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) run_stage(prepared, stage);
   state_.backend.synchronize();
   state_.layout = plan.final_layout;
+  if (prepared.sums_bits) {
+    state_.bit_probabilities.resize(state_.local_bits() + 1);
+    if (!state_.backend.take_bit_probabilities(state_.bit_probabilities)) state_.bit_probabilities.clear();
+  }
   counts_.gates_planned += plan.gates;
   counts_.gates_applied += plan.gates_removed;
   if (check_norm_) check_norms(plan, expected_norm);

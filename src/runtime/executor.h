@@ -47,6 +47,10 @@ class Executor {
   /// Sweeps with fewer active bits get more while they are prepared, where the plan's shard has them: a backend that
   /// widens narrow sweeps itself could do so differently for shards of another size.
   std::uint32_t least_active_bits = 0;
+  /// Last sweeps of plans that are prepared take each bit's probability where the backend can: it is in
+  /// DistributedState::bit_probabilities after such a plan's run. For programs that end with their only plan: nothing
+  /// else may change the state before it is read.
+  bool sum_bits = false;
 
   Profile* profile = nullptr;  // where there is one, spans are added to it
 
@@ -71,9 +75,12 @@ class Executor {
     std::vector<PreparedStage> stages;
     double predicted_seconds = 0;
     std::size_t steps = 0;
+    bool sums_bits = false;
   };
 
   void prepare_stage(PreparedPlan& prepared, const Stage& stage);
+  /// Whether the last sweep is one whole sweep over the shard, not one of several parts or chunks.
+  static bool ends_whole(const PreparedPlan& prepared);
   void choose_chunked(PreparedPlan& prepared, std::size_t number);
   void prepare_exchange(PreparedStage& target, const Plan& plan, const Stage& stage);
   void sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t number, bool norm);

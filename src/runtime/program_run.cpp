@@ -39,12 +39,14 @@ ProgramRun::ProgramRun(const Program& program, const Circuit& circuit, Distribut
   for (std::uint32_t snapshot = snapshots; snapshot-- > 0;) free_snapshots_.push_back(snapshot);
 }
 
-void ProgramRun::prepare() {
+void ProgramRun::prepare(bool marginals) {
   if (program_.steps.empty() || program_.steps.front().kind != Step::Kind::kPlan ||
       program_.steps.front().condition >= 0 || program_.plans.at(program_.steps.front().plan).start == Start::kState) {
     throw Error("a program must begin with a plan that makes the start state");
   }
+  executor_.sum_bits = marginals && program_.steps.size() == 1;
   for (const Plan& plan : program_.plans) plan_numbers_.push_back(executor_.prepare(plan));
+  executor_.sum_bits = false;
   Layout layout = program_.plans.front().initial_layout;
   for (const Step& step : program_.steps) {
     if (step.kind == Step::Kind::kPlan) {
@@ -57,6 +59,7 @@ void ProgramRun::prepare() {
       collapse_.prepare(layout.bit_of.at(step.qubit), step.kind == Step::Kind::kReset);
     }
   }
+  state_.backend.finish_preparing();
 }
 
 bool ProgramRun::applies(const Step& step, const ClassicalBits& bits) const {

@@ -49,8 +49,9 @@ class ProgramRun {
   ProgramRun(const Program& program, const Circuit& circuit, DistributedState& state, ExchangePipeline& exchanges,
              Executor& executor, std::uint32_t snapshots);
 
-  /// Uploads everything that any branch needs.
-  void prepare();
+  /// Uploads everything that any branch needs, and waits for what the backend makes in the background. `marginals`: they
+  /// will be read.
+  void prepare(bool marginals);
   /// Runs all branches; afterwards the state is that of the last one. UnsupportedError where an exact answer needs more
   /// than kMaxBranches branches.
   Answers run(const ReadOuts& read_outs);

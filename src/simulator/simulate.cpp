@@ -228,8 +228,8 @@ class Simulation {
     if (options_.reproducible) executor_->least_active_bits = 10;
     program_run_ = std::make_unique<ProgramRun>(program_, circuit_, *run_state_, *exchanges_, *executor_, snapshots_);
     compute([&] {
-      program_run_->prepare();
       if (inverse_) inverse_->prepare(*executor_);
+      program_run_->prepare(options_.marginals);
     });
     result_.time.init += seconds_since(start);
   }

@@ -273,26 +273,31 @@ TEST_P(BackendContract, GroupsOfPauliSumsMatchOneByOne) {
 }
 
 TEST_P(BackendContract, RemotePauliSumsReadThePartnersFromASlot) {
-  reserve(9);
-  const std::vector<Complex> a = start(75);
-  // The other rank's shard is played by this one's: packing the partner's view is what that rank would send.
-  const std::vector<Index> z = {0, 0b101, 0b111000111, 0b100000000};
-  for (const Index x : {Index{0}, Index{0b11}, Index{0b101010101}, Index{0b010000010}}) {
-    Complex total[4] = {};
-    const Index mask = 0b010000010;
-    for (const Index value : {Index{0}, Index{0b10}, Index{0b010000000}, mask}) {
-      std::vector<Complex> out(z.size());
-      backend_->pack({mask, value ^ (x & mask)}, 1, 0);
-      // The same strings as two groups.
-      const auto half = static_cast<std::uint32_t>(z.size() / 2), rest = static_cast<std::uint32_t>(z.size()) - half;
-      const std::vector<PauliGroup> groups = {{x, 0, half}, {x, half, rest}};
-      backend_->pauli_sums_remote(groups, z, {mask, value}, 1, out);
-      for (std::size_t j = 0; j < z.size(); ++j) total[j] += out[j];
-    }
-    for (std::size_t j = 0; j < z.size(); ++j) {
-      Complex sum = 0;
-      for (Index i = 0; i < a.size(); ++i) sum += std::conj(a[i ^ x]) * a[i] * (odd_parity(i & z[j]) ? -1.0 : 1.0);
-      EXPECT_NEAR(std::abs(total[j] - sum), 0, 1e-13) << "x " << x << " z " << z[j];
+  for (const std::uint32_t bits : {9u, 13u}) {
+    reserve(bits);
+    const std::vector<Complex> a = start(75);
+    // The other rank's shard is played by this one's: packing the partner's view is what that rank would send.
+    const Index beyond = bit_mask(bits), mask = bit_mask(bits - 1) | bit_mask(bits - 2);
+    const std::vector<Index> z = {0, 0b101, 0b111000111, 0b100000000, beyond | 0b11, beyond | bit_mask(bits - 1)};
+    for (const Index x : {Index{0}, Index{0b11}, mask | 0b101010, beyond | 0b01000010, beyond | bit_mask(bits - 2)}) {
+      std::vector<Complex> total(z.size());
+      for (Index value = 0; value <= mask; value += bit_mask(bits - 2)) {
+        std::vector<Complex> out(z.size());
+        backend_->pack({mask, value ^ (x & mask)}, 1, 0);
+        // The same strings as two groups.
+        const auto half = static_cast<std::uint32_t>(z.size() / 2), rest = static_cast<std::uint32_t>(z.size()) - half;
+        const std::vector<PauliGroup> groups = {{x, 0, half}, {x, half, rest}};
+        backend_->pauli_sums_remote(groups, z, {mask, value}, 1, out);
+        for (std::size_t j = 0; j < z.size(); ++j) total[j] += out[j];
+      }
+      for (std::size_t j = 0; j < z.size(); ++j) {
+        Complex sum = 0;
+        for (Index i = 0; i < a.size(); ++i) {
+          sum += std::conj(a[(i ^ x) % a.size()]) * a[i] * (odd_parity(i & z[j]) ? -1.0 : 1.0);
+        }
+        const Complex kept = odd_parity(x & z[j]) ? Complex(0, sum.imag()) : Complex(sum.real(), 0);
+        EXPECT_NEAR(std::abs(total[j] - kept), 0, 1e-13) << bits << " bits, x " << x << " z " << z[j];
+      }
     }
   }
 }

@@ -239,4 +239,32 @@ TEST_P(BackendContract, TheNormOfWhatIsWrittenAddsUpOverChunks) {
   EXPECT_EQ(backend_->take_norm(), 0.0) << "taking the norm clears it";
 }
 
+TEST_P(BackendContract, SweepsMaySumTheProbabilitiesOfBits) {
+  PhiloxSequence random(39);
+  for (const std::uint32_t bits : {5u, 10u, 14u}) {
+    for (int repeat = 0; repeat < 6; ++repeat) {
+      reserve(bits);
+      Sweep sweep = random_sweep(random, {.bits = bits, .active = 5, .operations = 9});
+      const std::uint32_t without = backend_->prepare(std::span(&sweep, 1));
+      sweep.sums_bits = true;
+      const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1));
+      start(40);
+      backend_->sweep(handle, ChunkView{}, 0, false);
+      std::vector<double> out(bits + 1, -1.0), expected(bits + 1);
+      const bool taken = backend_->take_bit_probabilities(out);
+      EXPECT_EQ(taken, backend_->info().name == "cuda" && GetParam().options.jit == "only");
+      const std::vector<Complex> a = read();
+      for (Index i = 0; i < a.size(); ++i) {
+        for_each_bit(i, [&](unsigned bit) { expected[bit] += std::norm(a[i]); });
+        expected[bits] += std::norm(a[i]);
+      }
+      for (std::uint32_t bit = 0; bit <= bits; ++bit) {
+        EXPECT_NEAR(out[bit], taken ? expected[bit] : -1.0, 1e-13) << "bit " << bit << " of " << bits;
+      }
+      backend_->sweep(without, ChunkView{}, 0, false);
+      EXPECT_FALSE(backend_->take_bit_probabilities(out)) << "the latest sweep did not sum";
+    }
+  }
+}
+
 }  // namespace qsim::test

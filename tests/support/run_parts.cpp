@@ -42,7 +42,7 @@ void on_rank(const Circuit& circuit, const RunSetup& setup, Communicator& commun
   parts.executor = std::make_unique<Executor>(*parts.state, *parts.exchanges, setup.check_norm);
   parts.run = std::make_unique<ProgramRun>(parts.program, circuit, *parts.state, *parts.exchanges, *parts.executor,
                                            setup.snapshots);
-  parts.run->prepare();
+  parts.run->prepare(true);
   body(parts);
 }
 

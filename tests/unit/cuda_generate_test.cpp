@@ -136,6 +136,34 @@ TEST(CudaGenerate, TextsOfRandomCircuitsDoOnTheHostWhatProgramsSay) {
   }
 }
 
+TEST(CudaGenerate, TextsThatSumBitsGiveTheirProbabilities) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  std::uint64_t seed = 70;
+  for (const char* const family : {"qft", "random", "ghz"}) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      const Circuit circuit = generate(family, GeneratorOptions{14, 0, 1});
+      PlanOptions options;
+      options.start = Start::kRandom;
+      options.precision = precision;
+      const Plan plan = make_plan(circuit, find_machine("h200"), options);
+      Sweep last = specialize(plan.stages.back().sweeps.back(), plan, 0);
+      last.sums_bits = true;
+      const TileProgram program = lower_sweep(last, lower_options(plan, precision));
+      std::vector<Complex> state = dense::random_state(14, ++seed);
+      const std::vector<double> sums = test::run_summing(program, state);
+      ASSERT_EQ(sums.size(), 15u);
+      std::vector<double> expected(15);
+      for (Index i = 0; i < state.size(); ++i) {
+        for_each_bit(i, [&](unsigned bit) { expected[bit] += std::norm(state[i]); });
+        expected.back() += std::norm(state[i]);
+      }
+      for (std::size_t bit = 0; bit < sums.size(); ++bit) {
+        EXPECT_NEAR(sums[bit], expected[bit], precision == Precision::kDouble ? 1e-14 : 1e-7) << family << bit;
+      }
+    }
+  }
+}
+
 /// A plan's sweeps on one rank after the other, from |0...0>, by the interpreter: each part against the emulator.
 TEST(CudaInterpreter, ItsKernelDoesOnTheHostWhatProgramsSay) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/bits.h"
+#include "cuda/run/bit_sums.h"
 #include "cuda/run/encode.h"
 
 namespace qsim::test {
@@ -68,15 +69,15 @@ void run_thread(const void* arguments, unsigned long long base) { sweep(*static_
 
 constexpr const char* kRunInterpreted = R"(
 void run_thread(const void* arguments, unsigned long long tile) {
-  blockIdx.x = 0;
   qsim::cuda::sweep_kernel<REAL, qsim::cuda::register_bits(REAL{})>(
       *static_cast<const qsim::cuda::SweepParams<REAL>*>(arguments), tile);
 }
 )";
 
 constexpr const char* kRunner = R"(
-extern "C" void run_block(const void* arguments, unsigned threads, unsigned long long tile) {
+extern "C" void run_block(const void* arguments, unsigned threads, unsigned long long tile, unsigned block) {
   blockDim.x = threads;
+  blockIdx.x = block;
   block_barrier = std::make_unique<std::barrier<>>(threads);
   warp_barrier.clear();
   for (unsigned w = 0; w < threads / 32; ++w) warp_barrier.push_back(std::make_unique<std::barrier<>>(32));
@@ -91,7 +92,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
     text.replace(at, what.size(), by);
 }
 
-using RunBlock = void (*)(const void*, unsigned, unsigned long long);
+using RunBlock = void (*)(const void*, unsigned, unsigned long long, unsigned);
 
 /// A generated kernel's text as the host's compiler takes it.
 std::string generated_source(std::string source) {
@@ -150,8 +151,14 @@ struct Angle {
   double half_turns;
 };
 
+struct Sums {
+  std::vector<std::uint64_t> cells;
+  std::vector<double> totals;
+  std::vector<Bit> inside;
+};
+
 template <class Real>
-void run(const cuda::TileProgram& program, std::vector<Complex>& state) {
+void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* sums) {
   const cuda::GeneratedSweep generated = cuda::generate(program);
   const Library library(generated_source(generated.source));
   std::vector<std::complex<Real>> memory(state.begin(), state.end()), tables, dense;
@@ -168,8 +175,15 @@ void run(const cuda::TileProgram& program, std::vector<Complex>& state) {
     for (const cuda::TileTerm& term : terms) angles.push_back({term.mask, term.angle / std::numbers::pi});
   }
   begin.push_back(static_cast<std::uint32_t>(angles.size()));
-  const void* const pointers[cuda::kGeneratedPointers] = {memory.data(), tables.data(), angles.data(),
-                                                          begin.data(),  dense.data(),  nullptr};
+  void *cells = nullptr, *totals = nullptr;
+  if (sums != nullptr) {
+    *sums = {std::vector<std::uint64_t>(cuda::kCellWords),
+             std::vector<double>(std::size_t{1} << count_bits(program.tile_bits)), generated.summed};
+    cells = sums->cells.data();
+    totals = sums->totals.data();
+  }
+  const void* const pointers[cuda::kGeneratedPointers] = {memory.data(), tables.data(), angles.data(), begin.data(),
+                                                          dense.data(),  nullptr,       cells,         totals};
   std::vector<std::byte> arguments(sizeof pointers + generated.ints.size() * 8 + (generated.reals.size() + 1) * 8);
   std::memcpy(arguments.data(), pointers, sizeof pointers);
   std::memcpy(arguments.data() + sizeof pointers, generated.ints.data(), generated.ints.size() * 8);
@@ -177,7 +191,8 @@ void run(const cuda::TileProgram& program, std::vector<Complex>& state) {
   std::memcpy(arguments.data() + sizeof pointers + generated.ints.size() * 8, reals.data(),
               reals.size() * sizeof(Real));
   for (Index number = 0; number < Index{1} << count_bits(program.tile_bits); ++number) {
-    library.run_block(arguments.data(), 1u << program.thread_bits(), deposit_bits(number, program.tile_bits));
+    library.run_block(arguments.data(), 1u << program.thread_bits(), deposit_bits(number, program.tile_bits),
+                      static_cast<unsigned>(number));
   }
   state.assign(memory.begin(), memory.end());
 }
@@ -213,16 +228,32 @@ bool HostInterpreter::run_as(const cuda::TileProgram& program, std::vector<Compl
   params.angles = reinterpret_cast<const cuda::TileAngle*>(tables + encoded->tables.angles);
   params.angle_begin = reinterpret_cast<const std::uint32_t*>(tables + encoded->tables.angle_begin);
   const std::uint64_t tiles = cuda::set_tiles(params, program.tile_bits, 0, 0);
-  for (std::uint64_t tile = 0; tile < tiles; ++tile) kernel_->run_block(&params, 1u << params.thread_bits, tile);
+  for (std::uint64_t tile = 0; tile < tiles; ++tile) kernel_->run_block(&params, 1u << params.thread_bits, tile, 0);
   state.assign(memory.begin(), memory.end());
   return true;
 }
 
 void run_generated(const cuda::TileProgram& program, std::vector<Complex>& state) {
   if (program.precision == Precision::kDouble)
-    run<double>(program, state);
+    run<double>(program, state, nullptr);
   else
-    run<float>(program, state);
+    run<float>(program, state, nullptr);
+}
+
+std::vector<double> run_summing(const cuda::TileProgram& program, std::vector<Complex>& state) {
+  Sums sums;
+  if (program.precision == Precision::kDouble)
+    run<double>(program, state, &sums);
+  else
+    run<float>(program, state, &sums);
+  std::vector<double> tile_sums(static_cast<std::size_t>(count_bits(program.tile_bits)) + 1);
+  for (std::size_t tile = 0; tile < sums.totals.size(); ++tile) {
+    for_each_bit(tile, [&](unsigned bit) { tile_sums[bit] += sums.totals[tile]; });
+    tile_sums.back() += sums.totals[tile];
+  }
+  std::vector<double> out(log2_exact(state.size()) + 1);
+  cuda::place_bit_sums({program.tile_bits, sums.inside}, sums.cells, tile_sums, out);
+  return out;
 }
 
 }  // namespace qsim::test

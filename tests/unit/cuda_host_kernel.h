@@ -14,6 +14,8 @@ bool host_compiler_exists();
 
 /// Runs the kernel of `program` on all its tiles of `state`; throws std::runtime_error where the text does not compile.
 void run_generated(const cuda::TileProgram& program, std::vector<Complex>& state);
+/// The same; of a program that sums bits, what a backend gives as bit_probabilities.
+std::vector<double> run_summing(const cuda::TileProgram& program, std::vector<Complex>& state);
 
 /// The interpreter's kernel, compiled for the host once.
 class HostInterpreter {

@@ -67,29 +67,27 @@ void bit_probabilities(const Shard<T>& shard, ThreadTeam& team, std::span<double
 }
 
 template <typename T>
-void pauli_sums(const Shard<T>& shard, ThreadTeam& team, Index x_mask, std::span<const Index> z_masks, ChunkView view,
-                const std::complex<T>* partner, std::span<Complex> out) {
-  const ViewRuns runs(view, shard.bits, 10);
-  const Index low = runs.run_length() - 1;
+void pauli_sums(const Shard<T>& shard, ThreadTeam& team, PauliPartners<T> partners, Index x_mask,
+                std::span<const Index> z_masks, std::span<Complex> out) {
+  const int bits = std::min(static_cast<int>(shard.bits), 10);
+  const Index low = (Index{1} << bits) - 1, x = x_mask & (shard.size() - 1);
   Index used = 0;
   for (const Index z : z_masks) used |= z & low;
-  const Pieces pieces(runs.runs);
+  const Pieces pieces(shard.size() >> bits);
   std::vector<std::array<CompensatedSum, 2>> sums(pieces.count * z_masks.size());
   std::vector<std::array<double, 2048>> work(static_cast<std::size_t>(team.size()));
+  const std::complex<T>* const others = partners.data == nullptr ? shard.data : partners.data;
   team.run(pieces.count, [&](Index piece, int worker) {
     double* const re = work[static_cast<std::size_t>(worker)].data();
     double* const im = re + 1024;
-    for (Index run = pieces.begin(piece); run < pieces.end(piece); ++run) {
-      const Index base = runs.base(run);
-      const std::complex<T>* const other = partner == nullptr
-                                               ? shard.data + (base ^ (x_mask & ~low))
-                                               : partner + (extract_bits(base ^ x_mask, runs.free) & ~low);
-      product_block(shard.data + base, other, x_mask & low, low + 1, re, im);
-      signed_sums(re, runs.run_bits, used);
-      signed_sums(im, runs.run_bits, used);
+    for (Index block = pieces.begin(piece); block < pieces.end(piece); ++block) {
+      const Index base = block << bits;
+      product_block(shard.data + base, others + (base ^ (x & ~low)), x & low, low + 1, re, im);
+      signed_sums(re, bits, used);
+      signed_sums(im, bits, used);
       for (std::size_t j = 0; j < z_masks.size(); ++j) {
         const Index place = extract_bits(z_masks[j], used);
-        const double sign = odd_parity(base & z_masks[j]) ? -1 : 1;
+        const double sign = odd_parity((partners.first | base) & z_masks[j]) ? -1 : 1;
         std::array<CompensatedSum, 2>& sum = sums[piece * z_masks.size() + j];
         sum[0].add(sign * re[place]);
         sum[1].add(sign * im[place]);
@@ -103,6 +101,7 @@ void pauli_sums(const Shard<T>& shard, ThreadTeam& team, Index x_mask, std::span
       im.add(sums[piece * z_masks.size() + j][1]);
     }
     out[j] = Complex(re.value(), im.value());
+    if (partners.data != nullptr) out[j] = odd_parity(x_mask & z_masks[j]) ? Complex(0, im.value()) : re.value();
   }
 }
 
@@ -172,8 +171,8 @@ void fill_random(const Shard<T>& shard, ThreadTeam& team, const Layout& layout, 
 #define QSIM_INSTANTIATE(T)                                                                        \
   template double norm(const Shard<T>&, ThreadTeam&);                                              \
   template void bit_probabilities(const Shard<T>&, ThreadTeam&, std::span<double>);                \
-  template void pauli_sums(const Shard<T>&, ThreadTeam&, Index, std::span<const Index>, ChunkView, \
-                           const std::complex<T>*, std::span<Complex>);                            \
+  template void pauli_sums(const Shard<T>&, ThreadTeam&, PauliPartners<T>, Index, std::span<const Index>, \
+                           std::span<Complex>);                                                           \
   template Complex inner_product(const Shard<T>&, ThreadTeam&, const std::complex<T>*);            \
   template std::uint64_t checksum(const Shard<T>&, ThreadTeam&, ChunkView);                        \
   template void fill_random(const Shard<T>&, ThreadTeam&, const Layout&, std::uint32_t, std::uint64_t, double);

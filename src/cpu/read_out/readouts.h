@@ -35,10 +35,16 @@ void locate(const Shard<T>& shard, ThreadTeam& team, std::span<const Bit> block_
 template <typename T>
 std::vector<IndexProbability> top(const Shard<T>& shard, ThreadTeam& team, std::size_t count, const Layout& layout,
                                   std::uint32_t rank);
-/// `partner` null: the partners are in the shard. Otherwise they are packed there as pauli_sums_remote says.
+/// Another rank's amplitudes as partners of those from index `first` on, which is a multiple of their number.
 template <typename T>
-void pauli_sums(const Shard<T>& shard, ThreadTeam& team, Index x_mask, std::span<const Index> z_masks, ChunkView view,
-                const std::complex<T>* partner, std::span<Complex> out);
+struct PauliPartners {
+  const std::complex<T>* data = nullptr;  // null: the shard's own
+  Index first = 0;
+};
+/// With partners from elsewhere, `shard` is the part that they belong to, and the sums are those of pauli_sums_remote.
+template <typename T>
+void pauli_sums(const Shard<T>& shard, ThreadTeam& team, PauliPartners<T> partners, Index x_mask,
+                std::span<const Index> z_masks, std::span<Complex> out);
 template <typename T>
 Complex inner_product(const Shard<T>& shard, ThreadTeam& team, const std::complex<T>* other);
 template <typename T>

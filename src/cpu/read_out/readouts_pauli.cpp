@@ -57,17 +57,19 @@ struct SortedStrings {
   std::vector<std::size_t> place;  // in the caller's list
 };
 
-SortedStrings sort_strings(std::span<const PauliGroup> groups, std::span<const Index> z_masks, Index tile) {
+/// `paired`: both ends of a pair are here, below `size`.
+SortedStrings sort_strings(std::span<const PauliGroup> groups, std::span<const Index> z_masks, Index tile, Index size,
+                           bool paired) {
   std::vector<std::size_t> order(groups.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return groups[a].x_mask / tile < groups[b].x_mask / tile; });
+  const auto tile_of = [&](std::size_t group) { return (groups[group].x_mask & (size - 1)) / tile; };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return tile_of(a) < tile_of(b); });
   SortedStrings sorted;
   for (const std::size_t number : order) {
     const PauliGroup& group = groups[number];
     for (const bool imaginary : {false, true}) {
-      Part part{group.x_mask, imaginary, 0, sorted.masks.size(), 0};
-      if (group.x_mask >= kPauliBlock) part.pivot = std::bit_floor(group.x_mask);
+      Part part{group.x_mask & (size - 1), imaginary, 0, sorted.masks.size(), 0};
+      if (paired && part.x >= kPauliBlock) part.pivot = std::bit_floor(part.x);
       for (std::size_t j = group.begin; j < std::size_t{group.begin} + group.count; ++j) {
         if (odd_parity(z_masks[j] & group.x_mask) != imaginary) continue;
         sorted.masks.push_back(z_masks[j]);
@@ -92,10 +94,13 @@ std::vector<double> sign_table() {
 
 template <typename T>
 void pauli_group_sums(const Shard<T>& shard, ThreadTeam& team, const std::string& instruction_set,
-                      std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out) {
+                      PauliPartners<T> partners, std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                      std::span<Complex> out) {
   const PauliKernels<T> kernels = kernels_of<T>(instruction_set);
   const Index tile = Index{1} << std::min(shard.bits, kTileBits);
-  const SortedStrings sorted = sort_strings(groups, z_masks, tile);
+  const bool paired = partners.data == nullptr;
+  const std::complex<T>* const others = paired ? shard.data : partners.data;
+  const SortedStrings sorted = sort_strings(groups, z_masks, tile, shard.size(), paired);
   const std::vector<double> signs = sign_table();
   const Index tiles = shard.size() / tile, pieces = std::min(tiles, kMaxPieces), strings = sorted.masks.size();
   std::vector<CompensatedSum> sums(pieces * strings);
@@ -114,12 +119,13 @@ void pauli_group_sums(const Shard<T>& shard, ThreadTeam& team, const std::string
         for (Index block = base; block < base + tile; block += kPauliBlock) {
           if ((block & part.pivot) != 0) continue;
           const Index partner = (block ^ part.x) & ~(kPauliBlock - 1);
-          kernels.products(shard.data + block, shard.data + partner, part.x % kPauliBlock, part.imaginary,
+          kernels.products(shard.data + block, others + partner, part.x % kPauliBlock, part.imaginary,
                            mine.products.data());
           const Index* const masks = sorted.masks.data() + part.begin;
           kernels.signed_sums(mine.products.data(), masks, part.count, signs.data(), mine.sums.data());
           for (std::size_t m = 0; m < part.count; ++m) {
-            total[part.begin + m].add(odd_parity(block & masks[m]) ? -mine.sums[m] : mine.sums[m]);
+            const bool negative = odd_parity((partners.first | block) & masks[m]);
+            total[part.begin + m].add(negative ? -mine.sums[m] : mine.sums[m]);
           }
         }
       }
@@ -136,9 +142,9 @@ void pauli_group_sums(const Shard<T>& shard, ThreadTeam& team, const std::string
   }
 }
 
-template void pauli_group_sums(const Shard<float>&, ThreadTeam&, const std::string&, std::span<const PauliGroup>,
-                               std::span<const Index>, std::span<Complex>);
-template void pauli_group_sums(const Shard<double>&, ThreadTeam&, const std::string&, std::span<const PauliGroup>,
-                               std::span<const Index>, std::span<Complex>);
+template void pauli_group_sums(const Shard<float>&, ThreadTeam&, const std::string&, PauliPartners<float>,
+                               std::span<const PauliGroup>, std::span<const Index>, std::span<Complex>);
+template void pauli_group_sums(const Shard<double>&, ThreadTeam&, const std::string&, PauliPartners<double>,
+                               std::span<const PauliGroup>, std::span<const Index>, std::span<Complex>);
 
 }  // namespace qsim::cpu

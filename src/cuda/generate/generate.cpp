@@ -223,6 +223,7 @@ void KernelText::store() {
       line(fmt::format("norm = fma((double){0}.x, (double){0}.x, fma((double){0}.y, (double){0}.y, norm));", a(j)));
   }
   line("} }\nif (p.norm != 0) add_norm(p.norm, norm, scratch);");
+  if (program_.sums_bits) sum_bits(columns, dead, dead_set);
 }
 
 GeneratedSweep generate(const TileProgram& program) { return KernelText(program).generate(); }

@@ -15,13 +15,20 @@ struct GeneratedSweep {
   std::vector<std::uint64_t> ints;  // arguments p.u
   std::vector<double> reals;        // arguments p.d
   std::uint32_t shared_bytes = 0;   // dynamic shared memory of a block
+  std::vector<Bit> summed;          // where the kernel sums bits: those of p.cells, in their order
 };
 
 GeneratedSweep generate(const TileProgram& program);
 
 /// Bytes of the kernel's first argument before p.u: see the struct in the text.
-constexpr std::size_t kGeneratedPointers = 6;
+constexpr std::size_t kGeneratedPointers = 8;
 /// p.u begins with the number of runs of tile bits and (shift, mask) of each; they are filled in at launch.
 constexpr std::size_t kGeneratedRuns = 32;
+
+/// p.cells, of kernels that sum bits: kSumCells times kCellBits pairs. Bit `summed[v]` has pair v of each cell, whose
+/// first number counts 2^-62 and whose second 2^-100 of probability: whole numbers, so that the order of blocks does not
+/// matter. p.totals: the probability of each tile.
+constexpr std::size_t kSumCells = 64, kCellBits = 16;
+constexpr std::size_t kCellWords = 2 * kSumCells * kCellBits;
 
 }  // namespace qsim::cuda

@@ -10,7 +10,7 @@ typedef unsigned int u32;
 struct Angle { u64 mask; double half_turns; };
 struct Norm { u64 fraction, whole; };
 struct P {
-  C* state; const C* tables; const Angle* angles; const u32* angle_begin; const C* dense; Norm* norm;
+  C* state; const C* tables; const Angle* angles; const u32* angle_begin; const C* dense; Norm* norm; u64* cells; double* totals;
   u64 u[NU]; R d[ND];
 };
 #define INLINE __device__ __forceinline__
@@ -59,6 +59,25 @@ INLINE void add_norm(Norm* cells, double sum, double* scratch) {
   if (before + add < before) ++carry;
   carry += (u64)whole;
   if (carry != 0) atomicAdd(&cell.whole, carry);
+}
+INLINE void sum_rows(double* rows, u32 values, u64* cells, double* totals, u64 number) {
+  const u32 t = threadIdx.x, threads = blockDim.x, part = t & 15u;
+  double* const parts = rows + values * threads;
+  __syncthreads();
+  for (u32 v = t >> 4; v < values; v += threads >> 4) {
+    double sum = 0;
+    for (u32 u = part; u < threads; u += 16) sum += rows[v * threads + u];
+    parts[v * 16 + part] = sum;
+  }
+  __syncthreads();
+  if (t >= values) return;
+  double sum = 0;
+  for (u32 i = 0; i < 16; ++i) sum += parts[t * 16 + i];
+  if (t + 1 == values) { totals[number] = sum; return; }
+  const double scaled = sum * 4611686018427387904.0, whole = floor(scaled);
+  u64* const cell = cells + ((number % 64) * 16 + t) * 2;
+  atomicAdd(cell, (u64)whole);
+  atomicAdd(cell + 1, (u64)rint((scaled - whole) * 274877906944.0));
 }
 )";
 

@@ -62,6 +62,9 @@ class KernelText {
   void add(const TileOp& op, bool conditional);
   bool hardly_computes() const;
   void store();
+  /// Sums of |a|^2 where an index bit is 1: over a thread's registers by the parity that says so (`to` is where its
+  /// register 0 goes), then over the block's threads. generate_sums.cpp
+  void sum_bits(const IndexColumns& columns, std::uint32_t dead, std::uint32_t dead_set);
 
   // -- rotations and matrices: generate_matrices.cpp
   void rotate(const TileOp& op);

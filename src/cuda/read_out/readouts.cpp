@@ -11,7 +11,6 @@
 namespace qsim::cuda {
 namespace {
 
-constexpr std::size_t kAnswerDoubles = 4096;
 constexpr int kKeyBits = 43;  // probability keys are bit patterns of doubles up to 2 without their low 21 bits
 constexpr int kRadixBits = 12;
 constexpr std::size_t kManyDraws = std::size_t{1} << 14;  // fewer are drawn by the host as fast
@@ -44,8 +43,8 @@ ReadOuts::ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, c
   }
   sums_ = reinterpret_cast<double*>(scratch);
   answer_ = sums_ + kSumScratchDoubles;
-  rest_ = reinterpret_cast<std::byte*>(answer_ + kAnswerDoubles);
-  rest_bytes_ = scratch_bytes - static_cast<std::size_t>(rest_ - scratch);
+  rest_ = scratch + kFixedBytes;
+  rest_bytes_ = scratch_bytes - kFixedBytes;
 }
 
 void ReadOuts::fetch(void* host, const void* device, std::size_t bytes) {
@@ -68,6 +67,11 @@ double ReadOuts::norm() {
 void ReadOuts::bit_probabilities(std::span<double> out) {
   launch_bit_probabilities(shard_, answer_, sums_, stream_);
   fetch(out.data(), answer_, (shard_.local_bits + 1) * sizeof(double));
+}
+
+void ReadOuts::bit_sums(const double* values, std::span<double> out) {
+  launch_bit_sums(values, static_cast<std::uint32_t>(out.size() - 1), answer_, sums_, stream_);
+  fetch(out.data(), answer_, out.size() * sizeof(double));
 }
 
 template <class Value, class Launch>
@@ -350,17 +354,18 @@ void ReadOuts::batched_pauli_sums(std::span<const PauliGroup> groups, std::span<
 void ReadOuts::pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
                                 std::span<Complex> out) {
   batched_pauli_sums(groups, z_masks, out, [&](const std::vector<PauliMasks>& masks, double* answers) {
-    launch_pauli_sums(shard_, masks.data(), static_cast<int>(masks.size()), answers, sums_, stream_);
+    launch_pauli_sums(shard_, {}, masks.data(), static_cast<int>(masks.size()), answers, sums_, stream_);
   });
 }
 
 void ReadOuts::pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
                                  const std::byte* partners, std::span<Complex> out) {
+  Shard part = shard_;
+  part.local_bits -= count_bits(view.mask);
+  part.data = static_cast<const std::byte*>(shard_.data) + view.value * (shard_.double_precision ? 16 : 8);
   batched_pauli_sums(groups, z_masks, out, [&](const std::vector<PauliMasks>& masks, double* answers) {
-    for (std::size_t g = 0; g < masks.size(); ++g) {
-      launch_pauli_sums_remote(shard_, device_view(view), partners, masks[g], answers + 2 * kPauliBatch * g, sums_,
-                               stream_);
-    }
+    launch_pauli_sums(part, {partners, view.value}, masks.data(), static_cast<int>(masks.size()), answers, sums_,
+                      stream_);
   });
 }
 

@@ -19,11 +19,17 @@ class ReadOuts {
  public:
   /// Least scratch that every read-out can work with (larger is faster for histograms and samples of many bits).
   static constexpr std::size_t kMinScratchBytes = std::size_t{16} << 20;
+  static constexpr std::size_t kAnswerDoubles = 4096;
+  /// Of the scratch, what sums and short answers take.
+  static constexpr std::size_t kFixedBytes = (kSumScratchDoubles + kAnswerDoubles) * sizeof(double);
 
   ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
   double norm();
   void bit_probabilities(std::span<double> out);
+  /// out[b] = sum of the values whose number has bit b, the total last; the 2^(out.size() - 1) values are on the device,
+  /// in the scratch past its first kFixedBytes.
+  void bit_sums(const double* values, std::span<double> out);
   void histogram(std::span<const Bit> bits, std::span<double> out);
   void unit_histogram(ChunkView view, std::span<const Bit> bits, std::span<std::uint64_t> out);
   void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
@@ -54,7 +60,7 @@ class ReadOuts {
 
   Shard shard_;
   double* sums_;     // kSumScratchDoubles
-  double* answer_;   // 4096 doubles of results
+  double* answer_;   // kAnswerDoubles of results
   std::byte* rest_;  // what is left of the scratch
   std::size_t rest_bytes_;
   cudaStream_t stream_;

@@ -13,6 +13,8 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <tuple>
+#include <vector>
 
 #include "base/hash.h"
 #include "qsim/error.h"
@@ -21,7 +23,7 @@ namespace qsim::cuda {
 namespace {
 
 constexpr char kMagic[8] = {'Q', 'S', 'I', 'M', 'J', 'I', 'T', '1'};
-constexpr unsigned kMostWorkers = 16;
+constexpr unsigned kMostWorkers = 32;
 
 struct FileHead {
   char magic[8];
@@ -89,89 +91,132 @@ void KernelCache::write(const std::string& source, const std::vector<char>& cubi
   if (!file || trouble) std::filesystem::remove(temporary, trouble);
 }
 
-struct Jit::State {
-  struct Entry {
+/// Compiles each source once for all devices of a process, on as many host threads as there is work for.
+class CompileQueue {
+ public:
+  struct Kernel {
     std::string source;
-    std::uint32_t shared_bytes = 0;
+    CompiledKernel compiled;  // set when `done`
     bool done = false, queued = false;
-    CompiledKernel compiled;
-    std::unique_ptr<DriverKernel> kernel;  // touched by the device's thread only
-    std::string failure;
   };
 
-  State(int arch, std::string folder)
-      : compiler(RuntimeCompiler::load()), architecture(arch), cache(std::move(folder), arch, compiler.version()) {}
+  /// The process's queue for this architecture and folder; it ends with its last user.
+  static std::shared_ptr<CompileQueue> shared(int architecture, const std::string& folder) {
+    static std::mutex mutex;
+    static std::map<std::pair<int, std::string>, std::weak_ptr<CompileQueue>> queues;
+    const std::lock_guard lock(mutex);
+    std::weak_ptr<CompileQueue>& place = queues[{architecture, folder}];
+    std::shared_ptr<CompileQueue> queue = place.lock();
+    if (queue == nullptr) place = queue = std::make_shared<CompileQueue>(architecture, folder);
+    return queue;
+  }
 
-  void work(const std::stop_token& stop) {
-    std::unique_lock lock(mutex);
-    while (wake.wait(lock, stop, [&] { return !queue.empty(); }) && !stop.stop_requested()) {
-      Entry& entry = *queue.front();
-      queue.pop_front();
+  CompileQueue(int architecture, std::string folder)
+      : compiler_(RuntimeCompiler::load()),
+        architecture_(architecture),
+        cache_(std::move(folder), architecture, compiler_.version()) {}
+
+  /// The kernel of `source`: from the cache, else queued unless `cached_only`. It stays where it is.
+  const Kernel& request(const std::string& source, bool cached_only) {
+    std::unique_lock lock(mutex_);
+    auto found = kernels_.find(source);
+    if (found == kernels_.end()) {
       lock.unlock();
-      CompiledKernel compiled = compiler.compile(entry.source, architecture);
-      if (!compiled.cubin.empty()) cache.write(entry.source, compiled.cubin);
+      CompiledKernel compiled;
+      compiled.cubin = cache_.read(source);
       lock.lock();
-      entry.compiled = std::move(compiled);
-      entry.done = true;
-      finished.notify_all();
+      bool is_new = false;
+      std::tie(found, is_new) = kernels_.try_emplace(source);
+      if (is_new) {
+        found->second = {source, std::move(compiled), false, false};
+        found->second.done = !found->second.compiled.cubin.empty();
+      }
+    }
+    Kernel& kernel = found->second;
+    if (kernel.done || kernel.queued || cached_only) return kernel;
+    kernel.queued = true;
+    waiting_.push_back(&kernel);
+    const unsigned most = std::clamp(std::thread::hardware_concurrency(), 1u, kMostWorkers);
+    if (workers_.size() < most) {
+      workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+    }
+    wake_.notify_one();
+    return kernel;
+  }
+
+  bool done(const Kernel& kernel) {
+    const std::lock_guard lock(mutex_);
+    return kernel.done;
+  }
+  /// Returns when the kernel is done, or at once when nobody compiles it.
+  void wait(const Kernel& kernel) {
+    std::unique_lock lock(mutex_);
+    finished_.wait(lock, [&] { return kernel.done || !kernel.queued; });
+  }
+
+ private:
+  void work(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (wake_.wait(lock, stop, [&] { return !waiting_.empty(); }) && !stop.stop_requested()) {
+      Kernel& kernel = *waiting_.front();
+      waiting_.pop_front();
+      lock.unlock();
+      CompiledKernel compiled = compiler_.compile(kernel.source, architecture_);
+      if (!compiled.cubin.empty()) cache_.write(kernel.source, compiled.cubin);
+      lock.lock();
+      kernel.compiled = std::move(compiled);
+      kernel.done = true;
+      finished_.notify_all();
       if (stop.stop_requested()) return;
     }
   }
 
-  RuntimeCompiler compiler;
-  int architecture;
-  KernelCache cache;
-  std::deque<Entry> entries;
-  std::map<std::string, Ticket, std::less<>> by_source;
-  std::mutex mutex;  // guards queue and the entries' compiled, done
-  std::condition_variable_any wake, finished;
-  std::deque<Entry*> queue;
-  std::vector<std::jthread> workers;  // last: they end before what they use
+  RuntimeCompiler compiler_;
+  int architecture_;
+  KernelCache cache_;
+  std::mutex mutex_;  // guards all below
+  std::map<std::string, Kernel, std::less<>> kernels_;
+  std::condition_variable_any wake_, finished_;
+  std::deque<Kernel*> waiting_;
+  std::vector<std::jthread> workers_;  // last: they end before what they use
 };
 
-Jit::Jit(int architecture, std::string cache_folder)
-    : state_(std::make_unique<State>(architecture, std::move(cache_folder))) {}
+struct Jit::State {
+  struct Entry {
+    const CompileQueue::Kernel* source = nullptr;
+    std::uint32_t shared_bytes = 0;
+    std::unique_ptr<DriverKernel> kernel;
+    std::string failure;
+  };
+  std::shared_ptr<CompileQueue> queue;
+  std::deque<Entry> entries;
+  std::map<const CompileQueue::Kernel*, Ticket> tickets;
+};
+
+Jit::Jit(int architecture, const std::string& cache_folder) : state_(std::make_unique<State>()) {
+  state_->queue = CompileQueue::shared(architecture, cache_folder);
+}
 
 Jit::~Jit() = default;
 
 Jit::Ticket Jit::request(const std::string& source, std::uint32_t shared_bytes, bool cached_only) {
-  State& state = *state_;
-  const auto [found, is_new] = state.by_source.try_emplace(source, state.entries.size());
-  const Ticket ticket = found->second;
-  if (is_new) {
-    State::Entry& entry = state.entries.emplace_back();
-    entry.source = source;
-    entry.shared_bytes = shared_bytes;
-    entry.compiled.cubin = state.cache.read(source);
-    entry.done = !entry.compiled.cubin.empty();
-  }
-  State::Entry& entry = state.entries[ticket];
-  const std::lock_guard lock(state.mutex);
-  if (entry.done || entry.queued || cached_only) return ticket;
-  entry.queued = true;
-  state.queue.push_back(&entry);
-  const unsigned most = std::clamp(std::thread::hardware_concurrency(), 1u, kMostWorkers);
-  if (state.workers.size() < most) {
-    state.workers.emplace_back([&state](const std::stop_token& stop) { state.work(stop); });
-  }
-  state.wake.notify_one();
-  return ticket;
+  const CompileQueue::Kernel& kernel = state_->queue->request(source, cached_only);
+  const auto [found, is_new] = state_->tickets.try_emplace(&kernel, state_->entries.size());
+  if (is_new) state_->entries.push_back({&kernel, shared_bytes, nullptr, {}});
+  return found->second;
 }
 
 const DriverKernel* Jit::find(Ticket ticket, bool may_load) {
   State::Entry& entry = state_->entries.at(ticket);
   if (entry.kernel != nullptr) return entry.kernel.get();
-  if (!may_load || !entry.failure.empty()) return nullptr;
-  {
-    const std::lock_guard lock(state_->mutex);
-    if (!entry.done) return nullptr;
-  }
-  if (entry.compiled.cubin.empty()) {
-    entry.failure = "a generated kernel does not compile: " + entry.compiled.log;
+  if (!may_load || !entry.failure.empty() || !state_->queue->done(*entry.source)) return nullptr;
+  const CompiledKernel& compiled = entry.source->compiled;
+  if (compiled.cubin.empty()) {
+    entry.failure = "a generated kernel does not compile: " + compiled.log;
     return nullptr;
   }
   try {
-    entry.kernel = std::make_unique<DriverKernel>(entry.compiled.cubin, entry.shared_bytes);
+    entry.kernel = std::make_unique<DriverKernel>(compiled.cubin, entry.shared_bytes);
   } catch (const DeviceError& error) {
     entry.failure = error.what();
   }
@@ -179,11 +224,8 @@ const DriverKernel* Jit::find(Ticket ticket, bool may_load) {
 }
 
 const DriverKernel& Jit::wait(Ticket ticket) {
-  State::Entry& entry = state_->entries.at(ticket);
-  {
-    std::unique_lock lock(state_->mutex);
-    state_->finished.wait(lock, [&] { return entry.done || !entry.queued; });
-  }
+  const State::Entry& entry = state_->entries.at(ticket);
+  state_->queue->wait(*entry.source);
   const DriverKernel* const kernel = find(ticket);
   if (kernel == nullptr) throw DeviceError(entry.failure.empty() ? "a kernel was not compiled" : entry.failure);
   return *kernel;

@@ -23,10 +23,11 @@ class KernelCache {
   std::string folder_, salt_;
 };
 
+/// One device's kernels; devices of a process share the compiling. Used by the device's thread only.
 class Jit {
  public:
   /// DeviceError when NVRTC is not there.
-  Jit(int architecture, std::string cache_folder);
+  Jit(int architecture, const std::string& cache_folder);
   ~Jit();
 
   using Ticket = std::size_t;
@@ -34,7 +35,7 @@ class Jit {
   /// With `cached_only`, nothing is compiled.
   Ticket request(const std::string& source, std::uint32_t shared_bytes, bool cached_only = false);
   /// The kernel when it is ready, null while it is not (or when it failed); without `may_load`, only one that find() or
-  /// wait() has given before. Call it on the device's thread.
+  /// wait() has given before.
   const DriverKernel* find(Ticket ticket, bool may_load = true);
   /// Waits for the kernel; DeviceError with the compiler's log when it failed.
   const DriverKernel& wait(Ticket ticket);

@@ -52,6 +52,7 @@ std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
                         0, 0);
   }
   first.store = first.active;
+  first.sums_bits = false;
   for (const Birth& birth : sweep.births) second.unborn &= ~bit_mask(birth.bit);
   second.births.clear();
   second.reads = true;
@@ -90,15 +91,20 @@ class Runner final : public SweepRunner {
     }
     upload(staged.data(), start, staged.size(), stream);
     table_used_ = start + staged.size();
-    if (mode_ == JitMode::kOnly) wait_for_kernels(first);
     return first;
   }
 
   void expect_chunks(std::uint32_t handle, Index mask, cudaStream_t stream) override {
-    Variant& variant = variant_for(prepared_.at(handle), mask);
-    make_resident(variant, stream);
+    make_resident(variant_for(prepared_.at(handle), mask), stream);
+  }
+
+  void finish_preparing() override {
     if (mode_ != JitMode::kOnly) return;
-    for (const Part& part : variant.parts) (void)jit_->wait(*part.ticket);
+    for (const Prepared& prepared : prepared_) {
+      for (const Variant& variant : prepared.variants) {
+        for (const Part& part : variant.parts) (void)jit_->wait(*part.ticket);
+      }
+    }
   }
 
   void hold_loading(bool held) override { loading_held_ = held; }
@@ -113,11 +119,15 @@ class Runner final : public SweepRunner {
     Prepared& prepared = prepared_.at(handle);
     Variant& variant = variant_for(prepared, chunk.mask);
     make_resident(variant, stream);
+    swept_.reset();
     for (std::size_t i = 0; i < variant.parts.size(); ++i) {
       launch(variant.parts[i], chunk, stream, accumulate_norm && i + 1 == variant.parts.size());
     }
     if (handle >= kKeptSweeps) prepared.variants.clear();
   }
+
+  const SweepMemory& memory() const override { return memory_; }
+  const SweptBits* swept_bits() const override { return swept_ ? &*swept_ : nullptr; }
 
  private:
   struct Part {
@@ -185,14 +195,6 @@ class Runner final : public SweepRunner {
 
   void ask_for_kernel(Part& part, bool cached_only) const {
     part.ticket = jit_->request(part.generated.source, part.generated.shared_bytes, cached_only);
-  }
-
-  void wait_for_kernels(std::uint32_t first) {
-    for (std::size_t i = first; i < prepared_.size(); ++i) {
-      for (const Variant& variant : prepared_[i].variants) {
-        for (const Part& part : variant.parts) (void)jit_->wait(*part.ticket);
-      }
-    }
   }
 
   /// The program whose tiles leave `chunk_mask` outside; made when there is none yet.
@@ -288,9 +290,21 @@ class Runner final : public SweepRunner {
     }
     const TableBytes& tables = part.encoded.tables;
     std::byte* const base = memory_.tables + at;
-    const void* const pointers[kGeneratedPointers] = {memory_.state,        base + tables.tables,
-                                                      base + tables.angles, base + tables.angle_begin,
-                                                      base + tables.dense,  norm};
+    const std::uint64_t tiles = bit_mask(count_bits(free));
+    const bool sums =
+        !part.generated.summed.empty() && chunk.mask == 0 && (kCellWords + tiles) * sizeof(double) <= memory_.sum_bytes;
+    if (sums) {
+      check(cudaMemsetAsync(memory_.cells(), 0, kCellWords * sizeof(std::uint64_t), stream), "cudaMemsetAsync of sums");
+      swept_ = {part.tile_bits, part.generated.summed};
+    }
+    const void* const pointers[kGeneratedPointers] = {memory_.state,
+                                                      base + tables.tables,
+                                                      base + tables.angles,
+                                                      base + tables.angle_begin,
+                                                      base + tables.dense,
+                                                      norm,
+                                                      sums ? memory_.cells() : nullptr,
+                                                      sums ? memory_.totals() : nullptr};
     arguments_.assign(
         sizeof pointers + ints.size() * 8 + std::max<std::size_t>(part.generated.reals.size(), 1) * sizeof(Real) + 8,
         std::byte{0});
@@ -302,7 +316,6 @@ class Runner final : public SweepRunner {
       std::memcpy(real, &narrow, sizeof narrow);
       real += sizeof narrow;
     }
-    const std::uint64_t tiles = bit_mask(count_bits(free));
     const std::uint32_t threads = 1u << part.encoded.params.thread_bits;
     constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 30;
     for (std::uint64_t first = 0; first < tiles; first += kMostBlocks) {
@@ -327,6 +340,7 @@ class Runner final : public SweepRunner {
   std::vector<std::byte> arguments_;
   SweepMemory memory_;
   std::vector<Prepared> prepared_;
+  std::optional<SweptBits> swept_;
   std::uint64_t table_used_ = 0, generation_ = 1;
 };
 

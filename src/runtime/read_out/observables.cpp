@@ -12,8 +12,11 @@ namespace qsim {
 
 std::vector<double> marginals(DistributedState& state) {
   const std::uint32_t local_bits = state.local_bits();
-  std::vector<double> local(local_bits + 1);
-  state.backend.bit_probabilities(local);
+  std::vector<double> local = state.bit_probabilities;
+  if (local.empty()) {
+    local.resize(local_bits + 1);
+    state.backend.bit_probabilities(local);
+  }
   std::vector<double> by_qubit(state.qubits, 0.0);
   for (Qubit qubit = 0; qubit < state.qubits; ++qubit) {
     const Bit bit = state.layout.bit_of[qubit];

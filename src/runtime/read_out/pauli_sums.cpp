@@ -31,15 +31,14 @@ std::vector<Group> group_by_x(const DistributedState& state, std::span<const Pau
   return groups;
 }
 
-/// Groups as a backend takes them: masks of its own bits, one list of z masks, and whose value each sum is.
+/// Groups as a backend takes them: one list of z masks, and whose value each sum is.
 struct Call {
   std::vector<PauliGroup> groups;
   std::vector<Index> z;
   std::vector<std::size_t> members;
-  void add(const Group& group, Index local) {
-    groups.push_back(
-        {group.x & local, static_cast<std::uint32_t>(z.size()), static_cast<std::uint32_t>(group.z.size())});
-    for (const Index mask : group.z) z.push_back(mask & local);
+  void add(const Group& group) {
+    groups.push_back({group.x, static_cast<std::uint32_t>(z.size()), static_cast<std::uint32_t>(group.z.size())});
+    z.insert(z.end(), group.z.begin(), group.z.end());
     members.insert(members.end(), group.members.begin(), group.members.end());
   }
 };
@@ -48,27 +47,28 @@ struct Call {
 /// of them names both. Both ranks keep a copy of a chunk in the last ring slot and trade the chunk. Then the state
 /// holds the partners b and the slot the own amplitudes a, so the backend sums conj(a[i ^ x]) b[i] (-1)^|i & z|: with i
 /// ^ x for i, the conjugate of what is wanted, times (-1)^|x & z|. The copy goes back in place: each chunk travels
-/// once.
+/// once. Both ranks would get the same: one does every other group, for both.
 void remote_sums(DistributedState& state, ExchangePipeline& exchanges, std::span<const Group* const> groups, Index cut,
                  std::span<Complex> values) {
   const Index local = low_mask(state.local_bits()), x = groups.front()->x, cut_x = x & cut;
   const int peer = static_cast<int>(state.rank() ^ (x >> state.local_bits()));
   const std::uint32_t copy_slot = exchanges.spare_slot();
   Call call;
-  for (const Group* const group : groups) call.add(*group, local);
+  const bool lower = static_cast<int>(state.rank()) < peer;
+  for (std::size_t g = lower ? 0 : 1; g < groups.size(); g += 2) call.add(*groups[g]);
   std::vector<Complex> parts(call.z.size());
   // The lower rank walks the chunks in order; the higher one meets it in the partner chunks.
-  const Index flip = static_cast<int>(state.rank()) < peer ? 0 : cut_x;
+  const Index flip = lower ? 0 : cut_x;
   Index step = 0;
   do {
     const ChunkView mine{cut, step ^ flip}, theirs{cut, step ^ flip ^ cut_x};
     state.backend.pack(mine, copy_slot, 0);
     exchanges.trade_view(mine, theirs, peer);
-    state.backend.pauli_sums_remote(call.groups, call.z, mine, copy_slot, parts);
+    if (!call.groups.empty()) state.backend.pauli_sums_remote(call.groups, call.z, mine, copy_slot, parts);
     for (const PauliGroup& group : call.groups) {
       for (std::size_t j = group.begin; j < std::size_t{group.begin} + group.count; ++j) {
-        const bool negative = odd_parity(group.x_mask & ~cut & call.z[j]);  // the bits of x inside the chunk
-        values[call.members[j]] += negative ? -std::conj(parts[j]) : std::conj(parts[j]);
+        const bool negative = odd_parity(group.x_mask & local & ~cut & call.z[j]);  // the bits of x inside the chunk
+        values[call.members[j]] += (negative ? -2.0 : 2.0) * std::conj(parts[j]);
       }
     }
     state.backend.unpack(mine, copy_slot, 0);
@@ -99,7 +99,7 @@ void local_sums(DistributedState& state, std::span<const Group> groups, std::spa
   const Index local = low_mask(state.local_bits());
   Call call;
   for (const Group& group : groups) {
-    if ((group.x & ~local) == 0) call.add(group, local);
+    if ((group.x & ~local) == 0) call.add(group);
   }
   if (call.groups.empty()) return;
   std::vector<Complex> sums(call.z.size());
