@@ -20,10 +20,12 @@ std::uint64_t round_up(std::uint64_t bytes) {
 }
 
 // The ring takes at most a quarter of the shard, so that only small shards have chunks below the size at which links
-// reach their rate; tiny shards still get a slot that holds something.
+// reach their rate. On a GPU, where memory is no matter then, chunks are not so small that the host's work for a trade
+// outlasts it; tiny shards still get a slot that holds something.
 std::uint64_t chunk_size(std::uint64_t state_bytes, const Machine& machine) {
   const std::uint64_t share = state_bytes / 4 / std::max(1u, machine.chunk_slots);
-  const std::uint64_t least = std::min<std::uint64_t>(4096, std::max<std::uint64_t>(state_bytes, 32));
+  std::uint64_t least = std::min<std::uint64_t>(4096, std::max<std::uint64_t>(state_bytes, 32));
+  if (machine.kind == BackendKind::kCuda) least = std::max(least, std::min(4 * kMiB, state_bytes / 4));
   return std::clamp(std::bit_floor(std::max<std::uint64_t>(share, 1)), least, std::max(machine.chunk_bytes, least));
 }
 

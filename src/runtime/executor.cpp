@@ -79,6 +79,7 @@ std::size_t Executor::prepare(const Plan& plan) {
   prepared.played_bits = plan.rank_bits - state_.rank_bits;
   state_.layout.bit_of.reserve(state_.qubits);  // assigned to later, when nothing may be allocated
   prepared.sums_bits = sum_bits && ends_whole(prepared);
+  if (prepared.sums_bits) state_.bit_probabilities.reserve(state_.local_bits() + 1);
   for (const Stage& stage : plan.stages) prepare_stage(prepared, stage);
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) choose_chunked(prepared, stage);
   norms_.resize(std::max(norms_.size(), plan.stages.size()));
