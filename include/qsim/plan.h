@@ -182,6 +182,9 @@ struct CostTable {
   double cached_arithmetic = 0;
   double link_bytes_per_second = 0;  // a rank, each way
   double exchange_overhead = 0;
+  // Chunks that are not one run or runs at one stride: a further copy command, and the rate of scattered ones. 0: they
+  // move like others.
+  double copy_command = 0, scattered_bytes_per_second = 0;
 };
 
 enum class BackendKind : std::uint8_t { kCpu, kCuda, kNull };

@@ -336,18 +336,15 @@ int PlanBuilder::chunk_bits(const Exchange& exchange) const {
   return wanted;
 }
 
-// Chunk bits are the highest that may be, where places allow right below the swapped ones: chunks are long runs then.
+// Chunk bits lie right below the swapped ones where places allow: chunks are long runs then.
 void PlanBuilder::cut_exchanges(Places moves, const std::vector<bool>& may_extend) {
-  ExchangePlaces places{low_bits_, moves == Places::kFree, choose_overlaps(may_extend), {}};
+  ExchangePlaces places{machine_, low_bits_, moves == Places::kFree, choose_overlaps(may_extend), {}};
   for (const Stage& stage : plan_.stages) places.wanted.push_back(stage.exchange ? chunk_bits(*stage.exchange) : 0);
   if (moves != Places::kKept) place_exchanges(plan_, places);
   for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
-    int wanted = places.wanted[s];
-    for (Bit bit = static_cast<Bit>(plan_.local_bits()); bit-- > 0 && wanted > 0;) {
-      if ((places.candidates[s] >> bit & 1) == 0) continue;
-      plan_.stages[s].exchange->chunk_mask |= bit_mask(bit);
-      --wanted;
-    }
+    Exchange& exchange = *plan_.stages[s].exchange;
+    exchange.chunk_mask = choose_chunk_mask(exchange, places.candidates[s], places.wanted[s], plan_.local_bits(),
+                                            plan_.precision, machine_);
   }
 }
 

@@ -4,12 +4,10 @@
 
 #include "comm/gpu/driver.h"
 #include "kernels/cuda/state.h"
+#include "plan/cost/cost.h"
 
 namespace qsim {
 namespace {
-
-constexpr std::uint64_t kEngineRunBytes = 64 << 10;     // shorter rows keep a copy engine below the link's rate
-constexpr std::uint64_t kEngineCommandBytes = 1 << 20;  // less in a command costs more to start than to move
 
 void copy_by_kernel(ShardShape shape, ChunkView view, std::byte* shard, std::byte* buffer, std::uint64_t count,
                     bool to_view, cudaStream_t stream) {
