@@ -13,6 +13,7 @@ namespace qsim {
 namespace {
 
 constexpr double kCover = 1.3;  // sweeps beside an exchange may take so much of its time: the first and last chunk wait
+constexpr int kManyChunkBits = 4;
 
 /// Bits that may cut `sweep` into chunks: inactive, and born when it is done.
 Index chunk_bits_of(const Sweep& sweep) {
@@ -348,7 +349,7 @@ void PlanBuilder::cut_exchanges(Places moves, const std::vector<bool>& may_exten
   }
 }
 
-// Further sweeps beside an exchange are not worth chunks of short runs.
+// Further sweeps beside an exchange are not worth few chunks, nor chunks of short runs.
 void PlanBuilder::choose_chunks(Places moves) {
   std::vector<bool> may_extend(plan_.stages.size(), true);
   if (plan_.stages.size() < 2) return;
@@ -359,7 +360,9 @@ void PlanBuilder::choose_chunks(Places moves) {
     for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
       const Exchange& exchange = *plan_.stages[s].exchange;
       const bool extended = exchange.overlap_before > 1 || exchange.overlap_after > 1;
-      if (!extended || std::countr_zero(exchange.chunk_mask) >= long_run_bit()) continue;
+      const bool well_cut = std::popcount(exchange.chunk_mask) >= std::min(chunk_bits(exchange), kManyChunkBits) &&
+                            std::countr_zero(exchange.chunk_mask) >= long_run_bit();
+      if (!extended || well_cut) continue;
       may_extend[s] = false;
       again = true;
     }

@@ -66,12 +66,16 @@ TEST(ExchangePlaces, ChunksAreCutWhereFewCommandsMoveThem) {
     exchange.chunk_mask = chunks;
     return exchange_seconds(exchange, 28, Precision::kDouble, h200);
   };
-  // 64 KiB at 16 places a command, 64 of those a part, 48 parts there and back: scattered, kernels move them.
-  EXPECT_GT(seconds(apart), 2 * seconds(neighbours));
-  EXPECT_EQ(seconds(neighbours), seconds(0));
+  const CostTable& cost = h200.cost_double;
+  const double bytes = 3ull << 30;
+  // 64 KiB at 16 places a command: scattered, kernels move them.
+  EXPECT_NEAR(seconds(apart), cost.exchange_overhead + bytes / cost.scattered_bytes_per_second, 1e-9);
+  EXPECT_NEAR(seconds(0), cost.exchange_overhead + bytes / cost.link_bytes_per_second, 1e-9);
+  // One stride, of 2 MiB.
+  EXPECT_NEAR(seconds(neighbours) - seconds(0), (3 << 9) * cost.copy_run, 1e-9);
   // Two gaps: 512 KiB at 4 places a command, 32 of those a part, 48 parts there and back.
   const Index gaps = 0b100111ull << 15;
-  EXPECT_NEAR(seconds(gaps) - seconds(0), 2 * 48 * 31 * h200.cost_double.copy_command, 1e-9);
+  EXPECT_NEAR(seconds(gaps) - seconds(0), (3 << 11) * cost.copy_run + 2 * 48 * 31 * cost.copy_command, 1e-9);
   EXPECT_EQ(choose_chunk_mask(exchange, apart | bit_mask(4), 4, 28, Precision::kDouble, h200), neighbours);
   EXPECT_EQ(choose_chunk_mask(exchange, apart | bit_mask(4), 4, 28, Precision::kDouble, cpu), apart);
   EXPECT_EQ(choose_chunk_mask(exchange, 0, 4, 28, Precision::kDouble, h200), 0u);

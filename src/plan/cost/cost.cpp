@@ -163,7 +163,7 @@ double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Prec
   const CostTable& cost = machine.cost(precision);
   const auto bytes = static_cast<double>(exchanged_amplitudes(exchange, local_bits) * amplitude_bytes(precision));
   const double plain = cost.exchange_overhead + bytes / cost.link_bytes_per_second;
-  if (cost.copy_command <= 0 || cost.scattered_bytes_per_second <= 0) return plain;
+  if (cost.scattered_bytes_per_second <= 0) return plain;
   Index fixed = exchange.chunk_mask | exchange.unborn;
   for (const auto& [local, global] : exchange.swaps) fixed |= pow2(local);
   // The bits of a run, those that its stride skips, those of the runs at that stride; a command for each of the rest.
@@ -183,7 +183,8 @@ double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Prec
   }
   const auto parts = static_cast<double>(pow2(static_cast<std::uint32_t>(std::popcount(exchange.chunk_mask))) *
                                          (pow2(static_cast<std::uint32_t>(exchange.swaps.size())) - 1));
-  return plain + 2 * parts * (commands - 1) * cost.copy_command;  // into a slot, and from there
+  const double runs = commands * static_cast<double>(pow2(rows)) > 1 ? bytes / static_cast<double>(run_bytes) : 0;
+  return plain + runs * cost.copy_run + 2 * parts * (commands - 1) * cost.copy_command;  // to the ring and from there
 }
 
 void predict(Plan& plan, const Machine& machine) {

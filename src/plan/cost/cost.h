@@ -24,7 +24,7 @@ ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bi
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine);
 /// On GPUs, views of shorter runs, and those of several commands (each a run, or runs at one stride) that are shorter,
 /// are moved by kernels; others by copy engines.
-constexpr std::uint64_t kEngineRunBytes = std::uint64_t{64} << 10, kEngineCommandBytes = std::uint64_t{2} << 20;
+constexpr std::uint64_t kEngineRunBytes = std::uint64_t{128} << 10, kEngineCommandBytes = std::uint64_t{2} << 20;
 double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Precision precision,
                         const Machine& machine);
 
