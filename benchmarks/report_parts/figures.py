@@ -28,6 +28,7 @@ SUITE = [("graphstate", 59), ("qft", 539), ("qpeexact", 582), ("wstate", 173), (
 # Least speed-up of ours on 4 GPUs; others on 2 and 4 GPUs, ms from any start state.
 SCALING = {"qft": (2, {"HyQuas": (284, 139), "QuEST 4.1": (6837, 7480)}), "supremacy": (2, {"HyQuas": (199, None)}),
            "random": (3, {}), "qv": (3, {})}
+SUITE_SCALING = {"realamprandom": 3}  # least speed-up of ours on 4 GPUs
 SUITE_GAIN = {"random": 5, "zero": 8}  # times faster than HyQuas, geometric mean
 INTERPRETER_FACTOR = 2  # of the specialised kernels' time
 COLD_SECONDS = 1.5  # of a whole run beyond its simulate time, with an empty cache

@@ -4,7 +4,7 @@ import math
 
 from report_parts.figures import (BATCH_RATE, CHALLENGE, COLD_SECONDS, CPU_FIELD_GAIN, ENGINE, FIELD,
                                   INTERPRETER_FACTOR, OVERHEAD_SHARE, PARSER_SECONDS, PLANNER_SECONDS, SAMPLING_MS,
-                                  SCALING, SINKS_ACCURACY, SUITE, SUITE_GAIN)
+                                  SCALING, SINKS_ACCURACY, SUITE, SUITE_GAIN, SUITE_SCALING)
 from report_parts.text import milliseconds, number, table, total_seconds
 
 
@@ -41,8 +41,7 @@ def circuits(results):
             if row and row["status"] == "failed":
                 rows[-1][2] = FAILED
     for start, target in SUITE_GAIN.items():
-        times = [(hyquas, milliseconds(results.row(f"MQTBench_30q__{name}_indep_qiskit_30.qasm", 30, start)))
-                 for name, hyquas in SUITE if hyquas]
+        times = [(hyquas, milliseconds(results.row(suite_file(name), 30, start))) for name, hyquas in SUITE if hyquas]
         gains = [hyquas / ms for hyquas, ms in times if ms]
         rows.append(at_least(f"public suite, from {start}: times HyQuas's speed, geometric mean",
                              mean(gains) if len(gains) == len(times) else None, target, "x"))
@@ -57,6 +56,10 @@ def circuits(results):
     return rows
 
 
+def suite_file(name):
+    return f"MQTBench_30q__{name}_indep_qiskit_30.qasm"
+
+
 def scaling(results):
     rows, labels = [], {name: label for name, label, *_ in ENGINE}
     for name, (least, others) in SCALING.items():
@@ -67,13 +70,18 @@ def scaling(results):
             for count, ms, most in ((2, two, theirs[0]), (4, four, theirs[1])):
                 if most:
                     rows.append(at_most(f"{labels[name]}, from random, {count} GPUs: {who}'s time", ms, most, "ms"))
-    slower = []
-    for name, *_ in ENGINE:
-        times = map(milliseconds, results.side_by_side(name, 30, "random", (1, 2, 4)))
-        times = [time for time in times if time]
-        slower += [after / before for before, after in zip(times, times[1:])]
-    rows.append(at_most("with twice the GPUs, from random: worst time to that with half", max(slower, default=None), 1,
-                        "times"))
+    for name, least in SUITE_SCALING.items():
+        one, _, four = map(milliseconds, results.side_by_side(suite_file(name), 30, "random", (1, 2, 4)))
+        rows.append(at_least(f"{name}, from random: speed-up on 4 GPUs", one / four if one and four else None, least,
+                             "x"))
+    for start in ("random", "zero"):
+        slower = []
+        for name in [name for name, *_ in ENGINE] + [suite_file(name) for name, _ in SUITE]:
+            times = map(milliseconds, results.side_by_side(name, 30, start, (1, 2, 4)))
+            times = [time for time in times if time]
+            slower += [after / before for before, after in zip(times, times[1:])]
+        rows.append(at_most(f"with twice the GPUs, from {start}: worst time to that with half",
+                            max(slower, default=None), 1, "times"))
     return rows
 
 

@@ -182,9 +182,6 @@ struct CostTable {
   double cached_arithmetic = 0;
   double link_bytes_per_second = 0;  // a rank, each way
   double exchange_overhead = 0;
-  // What chunks of several runs add: each run at a stride, each further copy command (a run, or runs at one stride); and
-  // the rate of scattered ones. 0: all move alike.
-  double copy_run = 0, copy_command = 0, scattered_bytes_per_second = 0;
 };
 
 enum class BackendKind : std::uint8_t { kCpu, kCuda, kNull };

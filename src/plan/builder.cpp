@@ -13,7 +13,6 @@ namespace qsim {
 namespace {
 
 constexpr double kCover = 1.3;  // sweeps beside an exchange may take so much of its time: the first and last chunk wait
-constexpr int kManyChunkBits = 4;
 
 /// Bits that may cut `sweep` into chunks: inactive, and born when it is done.
 Index chunk_bits_of(const Sweep& sweep) {
@@ -337,19 +336,22 @@ int PlanBuilder::chunk_bits(const Exchange& exchange) const {
   return wanted;
 }
 
-// Chunk bits lie right below the swapped ones where places allow: chunks are long runs then.
+// Chunk bits are the highest that may be, where places allow right below the swapped ones: chunks are long runs then.
 void PlanBuilder::cut_exchanges(Places moves, const std::vector<bool>& may_extend) {
-  ExchangePlaces places{machine_, low_bits_, moves == Places::kFree, choose_overlaps(may_extend), {}};
+  ExchangePlaces places{low_bits_, moves == Places::kFree, choose_overlaps(may_extend), {}};
   for (const Stage& stage : plan_.stages) places.wanted.push_back(stage.exchange ? chunk_bits(*stage.exchange) : 0);
   if (moves != Places::kKept) place_exchanges(plan_, places);
   for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
-    Exchange& exchange = *plan_.stages[s].exchange;
-    exchange.chunk_mask = choose_chunk_mask(exchange, places.candidates[s], places.wanted[s], plan_.local_bits(),
-                                            plan_.precision, machine_);
+    int wanted = places.wanted[s];
+    for (Bit bit = static_cast<Bit>(plan_.local_bits()); bit-- > 0 && wanted > 0;) {
+      if ((places.candidates[s] >> bit & 1) == 0) continue;
+      plan_.stages[s].exchange->chunk_mask |= bit_mask(bit);
+      --wanted;
+    }
   }
 }
 
-// Further sweeps beside an exchange are not worth few chunks, nor chunks of short runs.
+// Further sweeps beside an exchange are not worth chunks of short runs.
 void PlanBuilder::choose_chunks(Places moves) {
   std::vector<bool> may_extend(plan_.stages.size(), true);
   if (plan_.stages.size() < 2) return;
@@ -360,9 +362,7 @@ void PlanBuilder::choose_chunks(Places moves) {
     for (std::size_t s = 1; s < plan_.stages.size(); ++s) {
       const Exchange& exchange = *plan_.stages[s].exchange;
       const bool extended = exchange.overlap_before > 1 || exchange.overlap_after > 1;
-      const bool well_cut = std::popcount(exchange.chunk_mask) >= std::min(chunk_bits(exchange), kManyChunkBits) &&
-                            std::countr_zero(exchange.chunk_mask) >= long_run_bit();
-      if (!extended || well_cut) continue;
+      if (!extended || std::countr_zero(exchange.chunk_mask) >= long_run_bit()) continue;
       may_extend[s] = false;
       again = true;
     }

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "base/bits.h"
-#include "plan/cost/cost.h"
 
 namespace qsim {
 namespace {
@@ -128,7 +127,6 @@ Plan without_operations(const Plan& plan) {
   Plan bare;
   bare.qubits = plan.qubits;
   bare.rank_bits = plan.rank_bits;
-  bare.precision = plan.precision;
   bare.start = plan.start;
   for (const Stage& stage : plan.stages) {
     bare.stages.push_back({stage.exchange, {}, {}});
@@ -142,25 +140,19 @@ Plan without_operations(const Plan& plan) {
   return bare;
 }
 
-/// The exchange's time with these chunks, the first and the last of which have nothing beside them.
-double seconds_in_chunks(Exchange exchange, Index chunk_mask, std::uint32_t local_bits, Precision precision,
-                         const Machine& machine) {
-  exchange.chunk_mask = chunk_mask;
-  return exchange_seconds(exchange, local_bits, precision, machine) *
-         (1 + std::ldexp(2.0, -static_cast<int>(count_bits(chunk_mask))));
-}
-
-/// Time of all exchanges, and where that is the same the runs of memory that they move, over the shard's amplitudes.
-std::pair<double, double> quality(const Plan& plan, const ExchangePlaces& places) {
-  std::pair<double, double> total{0, 0};
+// Runs of memory that all exchanges move, over the shard's amplitudes.
+double runs(const Plan& plan, const ExchangePlaces& places) {
+  double total = 0;
   for (std::size_t s = 1; s < plan.stages.size(); ++s) {
-    const Exchange& exchange = *plan.stages[s].exchange;
-    const Index chunks = choose_chunk_mask(exchange, places.candidates[s], places.wanted[s], plan.local_bits(),
-                                           plan.precision, places.machine);
-    auto lowest = static_cast<unsigned>(chunks == 0 ? plan.local_bits() : std::countr_zero(chunks));
-    for (const auto& [local, global] : exchange.swaps) lowest = std::min<unsigned>(lowest, local);
-    total.first += seconds_in_chunks(exchange, chunks, plan.local_bits(), plan.precision, places.machine);
-    total.second += std::ldexp(1.0, -static_cast<int>(lowest));
+    unsigned lowest = plan.local_bits();
+    for (const auto& [local, global] : plan.stages[s].exchange->swaps) lowest = std::min<unsigned>(lowest, local);
+    int wanted = places.wanted[s];
+    for (unsigned bit = plan.local_bits(); bit-- > 0 && wanted > 0;) {
+      if (!test_bit(places.candidates[s], bit)) continue;
+      lowest = std::min(lowest, bit);
+      --wanted;
+    }
+    total += std::ldexp(1.0, -static_cast<int>(lowest));
   }
   return total;
 }
@@ -169,47 +161,19 @@ constexpr std::size_t kManySweeps = 256;  // longer plans try one renaming
 
 }  // namespace
 
-Index choose_chunk_mask(const Exchange& exchange, Index candidates, int wanted, std::uint32_t local_bits,
-                        Precision precision, const Machine& machine) {
-  Index best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  const auto offer = [&](Index mask) {
-    const double seconds = seconds_in_chunks(exchange, mask, local_bits, precision, machine);
-    if (seconds >= least) return;
-    least = seconds;
-    best = mask;
-  };
-  // The highest ones, and neighbours from any bit down: those are one stride.
-  Index highest = 0;
-  for (unsigned bit = local_bits; bit-- > 0 && static_cast<int>(count_bits(highest)) < wanted;) {
-    if (!test_bit(candidates, bit)) continue;
-    highest |= bit_mask(bit);
-    offer(highest);
-  }
-  for (unsigned bit = local_bits; bit-- > 0;) {
-    Index mask = 0;
-    for (unsigned next = bit + 1; next-- > 0 && test_bit(candidates, next);) {
-      if (static_cast<int>(count_bits(mask)) == wanted) break;
-      mask |= bit_mask(next);
-      offer(mask);
-    }
-  }
-  return best;
-}
-
 void place_exchanges(Plan& plan, ExchangePlaces& places) {
   if (plan.stages.size() < 2) return;
   std::size_t sweeps = 0;
   for (const Stage& stage : plan.stages) sweeps += stage.sweeps.size();
   const Plan bare = without_operations(plan);
   const unsigned turns = sweeps > kManySweeps ? 1 : plan.local_bits();
-  std::pair<double, double> best = quality(bare, places);  // of the plan as it is
+  double best = runs(bare, places);  // of the plan as it is
   int best_turn = -1;
   for (unsigned turn = 0; turn < turns; ++turn) {
     Plan tried = bare;
     ExchangePlaces moved = places;
     Renaming(tried, moved, turn).run();
-    const std::pair<double, double> reached = quality(tried, moved);
+    const double reached = runs(tried, moved);
     if (reached >= best) continue;
     best = reached;
     best_turn = static_cast<int>(turn);

@@ -8,17 +8,11 @@
 namespace qsim {
 
 struct ExchangePlaces {
-  const Machine& machine;
   std::uint32_t low_bits = 0;     // bits below this stay where they are: sweeps need them active
   bool free_start = false;        // the start layout may change
   std::vector<Index> candidates;  // by stage: bits that may cut its exchange into chunks
   std::vector<int> wanted;        // and how many are wanted
 };
-
-/// Which of `candidates`, at most `wanted`, cut the exchange: more chunks leave less of it without a sweep beside it,
-/// but chunks of many pieces take longer. The highest where it makes no difference.
-Index choose_chunk_mask(const Exchange& exchange, Index candidates, int wanted, std::uint32_t local_bits,
-                        Precision precision, const Machine& machine);
 
 /// Renames local bits of a plan without chunks, stage by stage, so that swapped bits come to lie at the top of the
 /// shard and candidates right below them. Only the start layout and the stores of sweeps that run anyway change: no

@@ -4,10 +4,13 @@
 
 #include "comm/gpu/driver.h"
 #include "kernels/cuda/state.h"
-#include "plan/cost/cost.h"
 
 namespace qsim {
 namespace {
+
+// Shorter rows keep a copy engine below the link's rate; less in each of several commands costs more to start than to
+// move (docs/decisions/0007). Kernels do not mind.
+constexpr std::uint64_t kEngineRunBytes = 256 << 10, kEngineCommandBytes = 4 << 20;
 
 void copy_by_kernel(ShardShape shape, ChunkView view, std::byte* shard, std::byte* buffer, std::uint64_t count,
                     bool to_view, cudaStream_t stream) {

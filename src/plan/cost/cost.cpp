@@ -158,40 +158,17 @@ double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision pre
   return seconds_of(sweep_parts(sweep, local_bits, precision, machine), machine.cost(precision));
 }
 
-double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Precision precision,
-                        const Machine& machine) {
+double exchange_seconds(std::uint64_t amplitudes, Precision precision, const Machine& machine) {
   const CostTable& cost = machine.cost(precision);
-  const auto bytes = static_cast<double>(exchanged_amplitudes(exchange, local_bits) * amplitude_bytes(precision));
-  const double plain = cost.exchange_overhead + bytes / cost.link_bytes_per_second;
-  if (cost.scattered_bytes_per_second <= 0) return plain;
-  Index fixed = exchange.chunk_mask | exchange.unborn;
-  for (const auto& [local, global] : exchange.swaps) fixed |= pow2(local);
-  // The bits of a run, those that its stride skips, those of the runs at that stride; a command for each of the rest.
-  std::uint32_t bit = 0;
-  const auto pass = [&](Index taken) {
-    const std::uint32_t first = bit;
-    while (bit < local_bits && (fixed >> bit & 1) == taken) ++bit;
-    return bit - first;
-  };
-  const std::uint64_t run_bytes = amplitude_bytes(precision) << pass(0);
-  (void)pass(1);
-  const std::uint32_t rows = pass(0);
-  const auto commands = static_cast<double>(
-      pow2(local_bits - bit - static_cast<std::uint32_t>(std::popcount(fixed >> bit & (pow2(local_bits - bit) - 1)))));
-  if (run_bytes < kEngineRunBytes || (commands > 1 && run_bytes << rows < kEngineCommandBytes)) {
-    return cost.exchange_overhead + bytes / cost.scattered_bytes_per_second;
-  }
-  const auto parts = static_cast<double>(pow2(static_cast<std::uint32_t>(std::popcount(exchange.chunk_mask))) *
-                                         (pow2(static_cast<std::uint32_t>(exchange.swaps.size())) - 1));
-  const double runs = commands * static_cast<double>(pow2(rows)) > 1 ? bytes / static_cast<double>(run_bytes) : 0;
-  return plain + runs * cost.copy_run + 2 * parts * (commands - 1) * cost.copy_command;  // to the ring and from there
+  const auto bytes = static_cast<double>(amplitudes * amplitude_bytes(precision));
+  return cost.exchange_overhead + bytes / cost.link_bytes_per_second;
 }
 
 void predict(Plan& plan, const Machine& machine) {
   for (Stage& stage : plan.stages) {
     if (stage.exchange) {
-      Exchange& exchange = *stage.exchange;
-      exchange.predicted_seconds = exchange_seconds(exchange, plan.local_bits(), plan.precision, machine);
+      const std::uint64_t amplitudes = exchanged_amplitudes(*stage.exchange, plan.local_bits());
+      stage.exchange->predicted_seconds = exchange_seconds(amplitudes, plan.precision, machine);
     }
     for (Sweep& sweep : stage.sweeps) {
       sweep.predicted_seconds = sweep_seconds(sweep, plan.local_bits(), plan.precision, machine);

@@ -95,13 +95,9 @@ CostTable parse_costs(const Json& json, const std::string& where) {
   cost.cached_arithmetic = reader.number("cached_arithmetic", false);
   cost.link_bytes_per_second = reader.number("link_bytes_per_s", true);
   cost.exchange_overhead = reader.number("exchange_overhead_s", false);
-  cost.copy_run = reader.number("copy_run_s", false);
-  cost.copy_command = reader.number("copy_command_s", false);
-  cost.scattered_bytes_per_second = reader.number("scattered_bytes_per_s", false);
   reader.finish({"sweep_overhead_s", "read_bytes_per_s", "write_bytes_per_s", "narrow_run_factor", "overlap_power",
                  "matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
-                 "matrix_dense", "cached_arithmetic", "link_bytes_per_s", "exchange_overhead_s", "copy_run_s", "copy_command_s",
-                 "scattered_bytes_per_s"});
+                 "matrix_dense", "cached_arithmetic", "link_bytes_per_s", "exchange_overhead_s"});
   return cost;
 }
 
