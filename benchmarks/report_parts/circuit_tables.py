@@ -101,7 +101,7 @@ def interpreter(results):
 def transports(results):
     rows = []
     for key in sorted(results.rows, key=lambda key: (key[6], key[2], key[0])):
-        if key[0].startswith("exchange_") and key[6] > 1 and results.rows[key][1]["status"] == "ok":
+        if key[0].startswith("exchange_") and key[6] > 1 and results.newest(key)[1]["status"] == "ok":
             row = results.row_of(key)
             work = row["work"]
             rows.append([f"{key[2]} {key[3]}, from {key[4]}", str(key[6]), row["exchange"] or "-",

@@ -10,7 +10,7 @@ def cpu(results):
     rows = []
     keys = sorted(key for key in results.rows if key[1] == "cpu" and not key[0])
     for key in keys:
-        if results.rows[key][1]["status"] != "ok":
+        if results.newest(key)[1]["status"] != "ok":
             continue
         row = results.row_of(key)
         rows.append([f"{key[2]} {key[3]}, from {key[4]}", key[5], str(key[6]), str(row["threads"]),

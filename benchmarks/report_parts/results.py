@@ -10,8 +10,7 @@ class Results:
     """All documents of a folder; rows of benchmarks by what they measured."""
 
     def __init__(self, folder):
-        self.rows = {}
-        self.by_commit = {}  # the same of each commit, with the commit before the rest of the key
+        self.rows = {}  # of each key, by commit: the newest of each as (date, row, document)
         self.tables = {}
         self.micro = {}  # Google Benchmark's documents by step and backend
         self.exchanges = []  # documents of qsim_exchange: one for each machine and number of ranks
@@ -52,16 +51,14 @@ class Results:
             forced = step if chosen else ""
             key = (forced, backend, os.path.basename(row["name"]), row["qubits"], row["from"], row["precision"],
                    row["ranks"])
-            old = self.rows.get(key)
             # A weak-scaling row is not worth more than an ordinary one; the date decides.
             if row["status"] == "skipped":
                 continue
-            if old is None or document["date"] >= old[0]:
-                self.rows[key] = (document["date"], row, document)
-            by_commit = (document["environment"]["commit"], *key)
-            old = self.by_commit.get(by_commit)
-            if old is None or document["date"] >= old[0]:
-                self.by_commit[by_commit] = (document["date"], row, document)
+            by_commit = self.rows.setdefault(key, {})
+            commit = document["environment"]["commit"]
+            if commit not in by_commit or document["date"] >= by_commit[commit][0]:
+                by_commit.pop(commit, None)  # of equal dates the last one read is the newest
+                by_commit[commit] = (document["date"], row, document)
 
     def row(self, name, qubits, start="zero", precision="double", ranks=1, backend="cuda", forced=""):
         key = (forced, backend, name, qubits, start, precision, ranks)
@@ -71,19 +68,24 @@ class Results:
         """Rows of one circuit on each number of GPUs, all of one commit where one has them all: the newest such. Numbers
         of GPUs without a row in it are left to the newest row that there is."""
         keys = [("", "cuda", name, qubits, start, "double", count) for count in counts]
-        keys = [key if key in self.rows else None for key in keys]
-        present = [key for key in keys if key]
-        commits = {commit for commit, *key in self.by_commit if tuple(key) in present}
-        complete = [[self.by_commit[(commit, *key)] for key in present] for commit in commits
-                    if all((commit, *key) in self.by_commit for key in present)]
-        newest = max(complete, key=lambda rows: rows[-1][0], default=[self.rows[key] for key in present])
+        present = [key for key in keys if key in self.rows]
+        commits = set.intersection(*(set(self.rows[key]) for key in present)) if present else set()
+        complete = [[self.rows[key][commit] for key in present] for commit in commits]
+        newest = max(complete, key=lambda rows: rows[-1][0], default=[self.newest(key) for key in present])
         self.used += [document for _, _, document in newest]
         rows = iter(row for _, row, _ in newest)
-        return [next(rows) if key else None for key in keys]
+        return [next(rows) if key in self.rows else None for key in keys]
+
+    def newest(self, key):
+        return max(reversed(self.rows[key].values()), key=lambda entry: entry[0])
+
+    def newest_rows(self):
+        return [self.newest(key)[1] for key in self.rows]
 
     def row_of(self, key):
-        self.used.append(self.rows[key][2])
-        return self.rows[key][1]
+        _, row, document = self.newest(key)
+        self.used.append(document)
+        return row
 
     def sources(self):
         """The documents of the rows asked for since the last call, earliest first."""

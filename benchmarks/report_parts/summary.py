@@ -112,7 +112,7 @@ def parts(results):
 def host(results):
     gains = [FIELD[row["circuit"]] / row["ms"] for row in results.tables.get("naive", {"rows": []})["rows"]
              if row["precision"] == "single" and row["circuit"] in FIELD]
-    shares = [row["overhead_s"] / row["simulate_s"]["median"] for _, row, _ in results.rows.values()
+    shares = [row["overhead_s"] / row["simulate_s"]["median"] for row in results.newest_rows()
               if row["status"] == "ok" and row.get("overhead_s") and row["qubits"] >= 20]
     runs = [run for document in results.micro.values() for run in document["benchmarks"]]
     micro = {run["name"]: run["real_time"] * 1e-3 for run in runs}

@@ -187,8 +187,8 @@ class Backend {
   /// For every group, over this shard's i of `view`, where the partners a[i ^ x_mask] are another rank's: `slot` holds
   /// that rank's amplitudes of the view {view.mask, view.value ^ (x_mask & view.mask)}, packed; x_mask & view.mask is
   /// the same for all groups, and view.mask the shard's highest bits. Masks have the bits beyond the shard as well. Of
-  /// the sum that pauli_sums gives, out[j] is the part which the partner's sum does not cancel: the real one where x_mask
-  /// and z_masks[j] share an even number of bits, otherwise the imaginary one.
+  /// the sum that pauli_sums gives, out[j] is the part which the partner's sum does not cancel: the real one where
+  /// x_mask and z_masks[j] share an even number of bits, otherwise the imaginary one.
   virtual void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
                                  std::uint32_t slot, std::span<Complex> out) = 0;
   /// Sum over local i of conj(snapshot[i]) state[i].

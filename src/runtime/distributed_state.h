@@ -29,7 +29,7 @@ struct DistributedState {
   std::uint32_t rank_bits = 0;
   Precision precision = Precision::kDouble;
   Layout layout;
-  std::vector<Exchange> moves = {};  // exchanges that read-outs have run, in order
+  std::vector<Exchange> moves = {};            // exchanges that read-outs have run, in order
   std::vector<double> bit_probabilities = {};  // this shard's, where the last sweep took them; empty: not known
 
   std::uint32_t local_bits() const { return qubits - rank_bits; }

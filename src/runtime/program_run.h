@@ -49,8 +49,8 @@ class ProgramRun {
   ProgramRun(const Program& program, const Circuit& circuit, DistributedState& state, ExchangePipeline& exchanges,
              Executor& executor, std::uint32_t snapshots);
 
-  /// Uploads everything that any branch needs, and waits for what the backend makes in the background. `marginals`: they
-  /// will be read.
+  /// Uploads everything that any branch needs, and waits for what the backend makes in the background. `marginals`:
+  /// they will be read.
   void prepare(bool marginals);
   /// Runs all branches; afterwards the state is that of the last one. UnsupportedError where an exact answer needs more
   /// than kMaxBranches branches.

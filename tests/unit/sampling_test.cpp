@@ -96,6 +96,17 @@ TEST(Sampler, RefusesAStateWithoutProbability) {
   });
 }
 
+TEST(Sampler, RefusesAStateThatHasChangedSinceItsDistributionWasTaken) {
+  test::with_run_parts(random_state_circuit(6), {}, [](test::RunParts& parts) {
+    parts.run->run({});
+    Sampler sampler(*parts.state, *parts.exchanges);
+    const MemoryRegion state = parts.state->backend.state();
+    std::fill_n(state.data, state.bytes, std::byte{0});
+    const std::vector<std::uint64_t> shots = {0, 1, 2};
+    EXPECT_THROW(sampler.sample(shots, 11, 2, ~Index{0}), Error);
+  });
+}
+
 TEST(OutcomeDistribution, DescendsPastTwentyQubitsWithoutListingThemAll) {
   const Circuit circuit = generate("ghz", {22, 0, 1});
   for (const int ranks : {1, 4}) {

@@ -168,13 +168,13 @@ void fill_random(const Shard<T>& shard, ThreadTeam& team, const Layout& layout, 
   });
 }
 
-#define QSIM_INSTANTIATE(T)                                                                        \
-  template double norm(const Shard<T>&, ThreadTeam&);                                              \
-  template void bit_probabilities(const Shard<T>&, ThreadTeam&, std::span<double>);                \
+#define QSIM_INSTANTIATE(T)                                                                               \
+  template double norm(const Shard<T>&, ThreadTeam&);                                                     \
+  template void bit_probabilities(const Shard<T>&, ThreadTeam&, std::span<double>);                       \
   template void pauli_sums(const Shard<T>&, ThreadTeam&, PauliPartners<T>, Index, std::span<const Index>, \
                            std::span<Complex>);                                                           \
-  template Complex inner_product(const Shard<T>&, ThreadTeam&, const std::complex<T>*);            \
-  template std::uint64_t checksum(const Shard<T>&, ThreadTeam&, ChunkView);                        \
+  template Complex inner_product(const Shard<T>&, ThreadTeam&, const std::complex<T>*);                   \
+  template std::uint64_t checksum(const Shard<T>&, ThreadTeam&, ChunkView);                               \
   template void fill_random(const Shard<T>&, ThreadTeam&, const Layout&, std::uint32_t, std::uint64_t, double);
 QSIM_INSTANTIATE(float)
 QSIM_INSTANTIATE(double)

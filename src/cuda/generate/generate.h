@@ -26,8 +26,8 @@ constexpr std::size_t kGeneratedPointers = 8;
 constexpr std::size_t kGeneratedRuns = 32;
 
 /// p.cells, of kernels that sum bits: kSumCells times kCellBits pairs. Bit `summed[v]` has pair v of each cell, whose
-/// first number counts 2^-62 and whose second 2^-100 of probability: whole numbers, so that the order of blocks does not
-/// matter. p.totals: the probability of each tile.
+/// first number counts 2^-62 and whose second 2^-100 of probability: whole numbers, so that the order of blocks does
+/// not matter. p.totals: the probability of each tile.
 constexpr std::size_t kSumCells = 64, kCellBits = 16;
 constexpr std::size_t kCellWords = 2 * kSumCells * kCellBits;
 

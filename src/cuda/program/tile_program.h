@@ -105,11 +105,11 @@ struct TileProgram {
   std::vector<Bit> store;   // index bit it is written to
   Index tile_bits = 0;      // index bits that number the tiles (chunk bits included)
   bool reads = true;
-  Coordinate births = 0;  // coordinates whose bit is born here: both values read the place of 0
-  Coordinate dead = 0;    // coordinates (unborn, phantom) where only 0 exists: neither read nor written
-  Index zero_tiles = 0;   // where reads: tiles with one of these bits start as zeros
+  Coordinate births = 0;   // coordinates whose bit is born here: both values read the place of 0
+  Coordinate dead = 0;     // coordinates (unborn, phantom) where only 0 exists: neither read nor written
+  Index zero_tiles = 0;    // where reads: tiles with one of these bits start as zeros
   bool sums_bits = false;  // generated kernels sum each bit's probability while they store
-  int start_table = -1;   // loaded values times tables[start_table][thread] * start_register[slot][bit] ...
+  int start_table = -1;    // loaded values times tables[start_table][thread] * start_register[slot][bit] ...
   std::array<std::array<Complex, 2>, kMaxRegisterBits> start_register{};
   bool start_scaled = false;  // any start factor at all
   Complex start_constant{1, 0};

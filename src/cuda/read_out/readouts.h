@@ -27,8 +27,8 @@ class ReadOuts {
 
   double norm();
   void bit_probabilities(std::span<double> out);
-  /// out[b] = sum of the values whose number has bit b, the total last; the 2^(out.size() - 1) values are on the device,
-  /// in the scratch past its first kFixedBytes.
+  /// out[b] = sum of the values whose number has bit b, the total last; the 2^(out.size() - 1) values are on the
+  /// device, in the scratch past its first kFixedBytes.
   void bit_sums(const double* values, std::span<double> out);
   void histogram(std::span<const Bit> bits, std::span<double> out);
   void unit_histogram(ChunkView view, std::span<const Bit> bits, std::span<std::uint64_t> out);

@@ -16,6 +16,9 @@
 namespace qsim {
 namespace {
 
+constexpr const char* kNoAmplitude =
+    "a shot fell on no amplitude: the state has changed since its distribution was taken; counts are not shown";
+
 constexpr std::uint32_t kBlockQubits = 16;
 constexpr std::uint64_t kShotStream = 0x73686f7473;  // "shots": apart from the streams of start states and circuits
 
@@ -189,6 +192,7 @@ OutcomeCounts Sampler::sample(std::span<const std::uint64_t> shots, std::uint64_
     }
     bool rising = true;
     for (const Index index : found) {
+      if (index >= state_.local_amplitudes()) throw VerificationError(kNoAmplitude);
       const Index value = logical(index) & mask;
       if (!mine.empty() && mine.back().first == value) {
         ++mine.back().second;
@@ -199,7 +203,11 @@ OutcomeCounts Sampler::sample(std::span<const std::uint64_t> shots, std::uint64_
     }
     if (!rising) count_runs(mine);
   }
-  return merge_outcomes(state_.communicator, std::move(mine));
+  OutcomeCounts all = merge_outcomes(state_.communicator, std::move(mine));
+  std::uint64_t total = 0;
+  for (const auto& [value, times] : all) total += times;
+  if (total != shots.size()) throw VerificationError(kNoAmplitude);
+  return all;
 }
 
 OutcomeCounts merge_outcomes(Communicator& communicator, OutcomeCounts mine) {
