@@ -181,7 +181,7 @@ struct CostTable {
   // Arithmetic from which on a sweep's instructions leave the instruction cache; 0: never.
   double cached_arithmetic = 0;
   double link_bytes_per_second = 0;  // a rank, each way
-  double exchange_overhead = 0;
+  double exchange_overhead = 0;      // once, and once more for each partner
 };
 
 enum class BackendKind : std::uint8_t { kCpu, kCuda, kNull };

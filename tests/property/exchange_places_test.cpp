@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/bits.h"
+#include "plan/cost/cost.h"
 #include "qsim/generators.h"
 #include "qsim/plan.h"
 
@@ -51,6 +52,20 @@ TEST(ExchangePlaces, LaterExchangesOfRandomCircuitsMoveRunsThatKeepTheLinksRate)
     const Plan plan = make_plan(circuit, find_machine("h200"), options);
     for (std::size_t s = 1; s < plan.stages.size(); ++s)
       EXPECT_GE(amplitude_bytes(plan.precision) << std::countr_zero(taken(*plan.stages[s].exchange)), 1u << 16) << s;
+  }
+}
+
+TEST(ExchangeCost, CountsBytesAndTheHostsWorkForEachPartner) {
+  const Machine h200 = find_machine("h200");
+  const CostTable& cost = h200.cost_double;
+  Exchange exchange;
+  double share = 1;  // of the shard, that stays
+  for (Bit bits = 1; bits <= 3; ++bits) {
+    exchange.swaps.emplace_back(static_cast<Bit>(20 - bits), static_cast<Bit>(19 + bits));
+    share /= 2;
+    const double bytes = 16 * (1 - share) * (1 << 20);
+    EXPECT_NEAR(exchange_seconds(exchange, 20, Precision::kDouble, h200),
+                bytes / cost.link_bytes_per_second + cost.exchange_overhead / share, 1e-12);
   }
 }
 

@@ -158,17 +158,19 @@ double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision pre
   return seconds_of(sweep_parts(sweep, local_bits, precision, machine), machine.cost(precision));
 }
 
-double exchange_seconds(std::uint64_t amplitudes, Precision precision, const Machine& machine) {
+double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Precision precision,
+                        const Machine& machine) {
   const CostTable& cost = machine.cost(precision);
-  const auto bytes = static_cast<double>(amplitudes * amplitude_bytes(precision));
-  return cost.exchange_overhead + bytes / cost.link_bytes_per_second;
+  const auto bytes = static_cast<double>(exchanged_amplitudes(exchange, local_bits) * amplitude_bytes(precision));
+  const auto partners = static_cast<double>(pow2(static_cast<std::uint32_t>(exchange.swaps.size())) - 1);
+  return cost.exchange_overhead * (1 + partners) + bytes / cost.link_bytes_per_second;
 }
 
 void predict(Plan& plan, const Machine& machine) {
   for (Stage& stage : plan.stages) {
     if (stage.exchange) {
-      const std::uint64_t amplitudes = exchanged_amplitudes(*stage.exchange, plan.local_bits());
-      stage.exchange->predicted_seconds = exchange_seconds(amplitudes, plan.precision, machine);
+      Exchange& exchange = *stage.exchange;
+      exchange.predicted_seconds = exchange_seconds(exchange, plan.local_bits(), plan.precision, machine);
     }
     for (Sweep& sweep : stage.sweeps) {
       sweep.predicted_seconds = sweep_seconds(sweep, plan.local_bits(), plan.precision, machine);

@@ -22,7 +22,8 @@ struct ArithmeticCounts {
 ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bits);
 
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine);
-double exchange_seconds(std::uint64_t amplitudes, Precision precision, const Machine& machine);
+double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Precision precision,
+                        const Machine& machine);
 
 /// Sets predicted_seconds of everything in the plan, and what exchanges add beside sweeps.
 void predict(Plan& plan, const Machine& machine);
