@@ -4,7 +4,7 @@ import math
 import re
 
 from report_parts import charts
-from report_parts.figures import CHALLENGE, ENGINE, SUITE
+from report_parts.figures import CHALLENGE, ENGINE, SUITE, suite_file
 from report_parts.text import (UNMEASURED, milliseconds, number, percent, ratio, shown, source, table,
                                total_seconds)
 
@@ -129,7 +129,7 @@ def capacity(results):
 def suite(results):
     rows, gains = [], []
     for name, hyquas in SUITE:
-        file = f"MQTBench_30q__{name}_indep_qiskit_30.qasm"
+        file = suite_file(name)
         random, zero = (milliseconds(results.row(file, 30, start)) for start in ("random", "zero"))
         if hyquas and random and zero:
             gains.append((hyquas / random, hyquas / zero))

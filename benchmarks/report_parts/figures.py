@@ -25,6 +25,12 @@ FIELD = {"ghz_n24.qasm": 90, "qft_n24.qasm": 987, "supremacy_n24_d14.qasm": 278,
 # The public suite on one GPU: HyQuas's ms at 30 qubits.
 SUITE = [("graphstate", 59), ("qft", 539), ("qpeexact", 582), ("wstate", 173), ("realamprandom", None),
          ("twolocalrandom", None)]
+
+
+def suite_file(name):
+    return f"MQTBench_30q__{name}_indep_qiskit_30.qasm"
+
+
 # Least speed-up of ours on 4 GPUs; others on 2 and 4 GPUs, ms from any start state.
 SCALING = {"qft": (2, {"HyQuas": (284, 139), "QuEST 4.1": (6837, 7480)}), "supremacy": (2, {"HyQuas": (199, None)}),
            "random": (3, {}), "qv": (3, {})}

@@ -4,7 +4,8 @@ import math
 
 from report_parts.figures import (BATCH_RATE, CHALLENGE, COLD_SECONDS, CPU_FIELD_GAIN, ENGINE, FIELD,
                                   INTERPRETER_FACTOR, OVERHEAD_SHARE, PARSER_SECONDS, PLANNER_SECONDS, SAMPLING_MS,
-                                  SCALING, SINKS_ACCURACY, SUITE, SUITE_GAIN, SUITE_SCALING)
+                                  SCALING, SINKS_ACCURACY, SUITE, SUITE_GAIN, SUITE_SCALING,
+                                  suite_file)
 from report_parts.text import milliseconds, number, table, total_seconds
 
 
@@ -54,10 +55,6 @@ def circuits(results):
     rows.append(at_most("interpreter alone, worst of the six, to specialised kernels", max(factors, default=None),
                         INTERPRETER_FACTOR, "times"))
     return rows
-
-
-def suite_file(name):
-    return f"MQTBench_30q__{name}_indep_qiskit_30.qasm"
 
 
 def scaling(results):

@@ -114,20 +114,12 @@ class CpuBackend : public Backend {
   }
   void pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
                         std::span<Complex> out) override {
-    if (bits_ < static_cast<std::uint32_t>(kPauliBlockBits)) return Backend::pauli_group_sums(groups, z_masks, out);
-    cpu::pauli_group_sums<T>(shard(), team_, instruction_set_, {}, groups, z_masks, out);
+    sum_groups(shard(), {}, groups, z_masks, out);
   }
   void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
                          std::uint32_t slot, std::span<Complex> out) override {
-    const cpu::Shard<T> part{shard().data + view.value, bits_ - count_bits(view.mask)};
-    const cpu::PauliPartners<T> partners{slot_data(view, slot), view.value};
-    if (part.bits >= static_cast<std::uint32_t>(kPauliBlockBits)) {
-      return cpu::pauli_group_sums<T>(part, team_, instruction_set_, partners, groups, z_masks, out);
-    }
-    for (const PauliGroup& group : groups) {
-      cpu::pauli_sums<T>(part, team_, partners, group.x_mask, z_masks.subspan(group.begin, group.count),
-                         out.subspan(group.begin, group.count));
-    }
+    sum_groups({shard().data + view.value, bits_ - count_bits(view.mask)}, {slot_data(view, slot), view.value}, groups,
+               z_masks, out);
   }
   Complex inner_product(std::uint32_t snapshot) override {
     return cpu::inner_product<T>(shard(), team_, snapshot_data(snapshot));
@@ -144,6 +136,18 @@ class CpuBackend : public Backend {
   using Amplitude = std::complex<T>;
 
   Shard<T> shard() const { return {state_, bits_}; }
+
+  /// Many strings at once where `part` has a block for them, else group by group.
+  void sum_groups(const Shard<T>& part, PauliPartners<T> partners, std::span<const PauliGroup> groups,
+                  std::span<const Index> z_masks, std::span<Complex> out) {
+    if (part.bits >= static_cast<std::uint32_t>(kPauliBlockBits)) {
+      return cpu::pauli_group_sums<T>(part, team_, instruction_set_, partners, groups, z_masks, out);
+    }
+    for (const PauliGroup& group : groups) {
+      cpu::pauli_sums<T>(part, team_, partners, group.x_mask, z_masks.subspan(group.begin, group.count),
+                         out.subspan(group.begin, group.count));
+    }
+  }
 
   Amplitude* snapshot_data(std::uint32_t snapshot) const {
     if (snapshot >= snapshot_count_) {

@@ -77,9 +77,8 @@ class CudaBackend final : public Backend {
     scratch_bytes_ = layout.scratch_bytes - kNormBytes;
     norm_ = reinterpret_cast<NormCell*>(scratch);
     check(cudaMemsetAsync(norm_, 0, kNormBytes, lane(0)), "cudaMemsetAsync of the norm");
-    const std::uint64_t fixed = std::min<std::uint64_t>(ReadOuts::kFixedBytes, scratch_bytes_);
-    runner_->set_memory(
-        {state_, tables, layout.table_bytes, norm_, bits_, streams_, scratch_ + fixed, scratch_bytes_ - fixed});
+    runner_->set_memory({state_, tables, layout.table_bytes, norm_, bits_, streams_,
+                         ReadOuts::bit_sum_memory(scratch_, scratch_bytes_)});
     synchronize();
   }
 
@@ -181,14 +180,7 @@ class CudaBackend final : public Backend {
   bool take_bit_probabilities(std::span<double> out) override {
     const SweptBits* const swept = runner_->swept_bits();
     if (swept == nullptr) return false;
-    std::vector<double> tile_sums(static_cast<std::size_t>(count_bits(swept->tile_bits)) + 1);
-    readouts().bit_sums(runner_->memory().totals(), tile_sums);
-    std::vector<std::uint64_t> cells(kCellWords);
-    check(cudaMemcpyAsync(cells.data(), runner_->memory().cells(), kCellWords * sizeof(std::uint64_t),
-                          cudaMemcpyDeviceToHost, lane(0)),
-          "cudaMemcpyAsync of bit sums");
-    check(cudaStreamSynchronize(lane(0)), "cudaStreamSynchronize for bit sums");
-    place_bit_sums(*swept, cells, tile_sums, out);
+    readouts().swept_bit_probabilities(*swept, out);
     return true;
   }
   void histogram(std::span<const Bit> bits, std::span<double> out) override { readouts().histogram(bits, out); }

@@ -73,7 +73,7 @@ std::uint64_t sweep_bytes(const Sweep& sweep, std::uint32_t local_bits, Precisio
 Executor::Executor(DistributedState& state, ExchangePipeline& exchanges, bool check_norm)
     : state_(state), exchanges_(exchanges), check_norm_(check_norm) {}
 
-std::size_t Executor::prepare(const Plan& plan) {
+std::size_t Executor::prepare(const Plan& plan, bool sum_bits) {
   PreparedPlan prepared;
   prepared.plan = &plan;
   prepared.played_bits = plan.rank_bits - state_.rank_bits;

@@ -31,7 +31,10 @@ class Executor {
   /// executor. A plan for more ranks than there are is run as those ranks would: this rank's highest local bits play
   /// the missing rank bits, each sweep runs once for each rank that is played, and exchanges between those move data
   /// inside the shard. The arithmetic on every amplitude is then the same for any number of ranks.
-  std::size_t prepare(const Plan& plan);
+  /// `sum_bits`: the last sweep takes each bit's probability where the backend can; after the run it is in
+  /// DistributedState::bit_probabilities. For a program that ends with this plan: nothing else may change the state
+  /// before it is read.
+  std::size_t prepare(const Plan& plan, bool sum_bits = false);
   /// Uploads one sweep that is already specialised; returns its handle.
   std::uint32_t prepare_sweep(const Sweep& sweep);
 
@@ -47,10 +50,6 @@ class Executor {
   /// Sweeps with fewer active bits get more while they are prepared, where the plan's shard has them: a backend that
   /// widens narrow sweeps itself could do so differently for shards of another size.
   std::uint32_t least_active_bits = 0;
-  /// Last sweeps of plans that are prepared take each bit's probability where the backend can: it is in
-  /// DistributedState::bit_probabilities after such a plan's run. For programs that end with their only plan: nothing
-  /// else may change the state before it is read.
-  bool sum_bits = false;
 
   Profile* profile = nullptr;  // where there is one, spans are added to it
 

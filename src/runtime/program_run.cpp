@@ -44,9 +44,8 @@ void ProgramRun::prepare(bool marginals) {
       program_.steps.front().condition >= 0 || program_.plans.at(program_.steps.front().plan).start == Start::kState) {
     throw Error("a program must begin with a plan that makes the start state");
   }
-  executor_.sum_bits = marginals && program_.steps.size() == 1;
-  for (const Plan& plan : program_.plans) plan_numbers_.push_back(executor_.prepare(plan));
-  executor_.sum_bits = false;
+  const bool sum_bits = marginals && program_.steps.size() == 1;
+  for (const Plan& plan : program_.plans) plan_numbers_.push_back(executor_.prepare(plan, sum_bits));
   Layout layout = program_.plans.front().initial_layout;
   for (const Step& step : program_.steps) {
     if (step.kind == Step::Kind::kPlan) {

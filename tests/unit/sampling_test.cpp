@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
+#include "null/null_backend.h"
+#include "qsim/communicator.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "runtime/read_out/observables.h"
@@ -105,6 +108,41 @@ TEST(Sampler, RefusesAStateThatHasChangedSinceItsDistributionWasTaken) {
     const std::vector<std::uint64_t> shots = {0, 1, 2};
     EXPECT_THROW(sampler.sample(shots, 11, 2, ~Index{0}), Error);
   });
+}
+
+/// A device that finds no amplitude for its draws, or leaves the last one out.
+class LosesDraws final : public NullBackend {
+ public:
+  explicit LosesDraws(bool says_so) : NullBackend({}), says_so_(says_so) {}
+  void unit_histogram(ChunkView, std::span<const Bit>, std::span<std::uint64_t> out) override {
+    std::fill(out.begin(), out.end(), std::uint64_t{1} << 40);
+  }
+  void locate(std::span<const Bit>, std::span<const Bit>, std::span<const UnitDraw>, std::span<Index> out) override {
+    std::fill(out.begin(), out.end(), ~Index{0});
+  }
+  bool draw(const DrawBlocks&, std::span<const std::uint64_t> shots, std::uint64_t, std::uint64_t,
+            std::vector<Index>& found) override {
+    if (!says_so_) found.assign(shots.size() - 1, 0);
+    return !says_so_;
+  }
+
+ private:
+  bool says_so_;
+};
+
+TEST(Sampler, RefusesShotsThatFallOnNoAmplitude) {
+  const std::vector<std::uint64_t> shots = {0, 1, 2};
+  for (const bool says_so : {true, false}) {
+    LosesDraws backend(says_so);
+    PoolLayout pool;
+    pool.state_bytes = 16 << 5;
+    backend.reserve(pool, 5);
+    const std::unique_ptr<Communicator> communicator = make_self_communicator();
+    DistributedState state{backend, *communicator, 5, 0, Precision::kDouble, Layout::identity(5)};
+    ExchangePipeline exchanges(state, nullptr, pool);
+    Sampler sampler(state, exchanges);
+    EXPECT_THROW(sampler.sample(shots, 11, 2, ~Index{0}), VerificationError) << says_so;
+  }
 }
 
 TEST(OutcomeDistribution, DescendsPastTwentyQubitsWithoutListingThemAll) {

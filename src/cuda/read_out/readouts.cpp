@@ -11,6 +11,9 @@
 namespace qsim::cuda {
 namespace {
 
+constexpr std::size_t kAnswerDoubles = 4096;
+/// Of the scratch, what sums and short answers take.
+constexpr std::size_t kFixedBytes = (kSumScratchDoubles + kAnswerDoubles) * sizeof(double);
 constexpr int kKeyBits = 43;  // probability keys are bit patterns of doubles up to 2 without their low 21 bits
 constexpr int kRadixBits = 12;
 constexpr std::size_t kManyDraws = std::size_t{1} << 14;  // fewer are drawn by the host as fast
@@ -47,6 +50,11 @@ ReadOuts::ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, c
   rest_bytes_ = scratch_bytes - kFixedBytes;
 }
 
+BitSumMemory ReadOuts::bit_sum_memory(std::byte* scratch, std::size_t scratch_bytes) {
+  if (scratch_bytes < kMinScratchBytes) return {};
+  return {scratch + kFixedBytes, scratch_bytes - kFixedBytes};
+}
+
 void ReadOuts::fetch(void* host, const void* device, std::size_t bytes) {
   check_cuda(cudaGetLastError(), "launch of a read-out kernel");
   check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync of a read-out");
@@ -69,9 +77,15 @@ void ReadOuts::bit_probabilities(std::span<double> out) {
   fetch(out.data(), answer_, (shard_.local_bits + 1) * sizeof(double));
 }
 
-void ReadOuts::bit_sums(const double* values, std::span<double> out) {
-  launch_bit_sums(values, static_cast<std::uint32_t>(out.size() - 1), answer_, sums_, stream_);
-  fetch(out.data(), answer_, out.size() * sizeof(double));
+void ReadOuts::swept_bit_probabilities(const SweptBits& swept, std::span<double> out) {
+  const BitSumMemory sums{rest_, rest_bytes_};
+  const unsigned bits = count_bits(swept.tile_bits);
+  std::vector<double> tile_sums(bits + std::size_t{1});
+  launch_bit_sums(sums.totals(), bits, answer_, sums_, stream_);
+  fetch(tile_sums.data(), answer_, tile_sums.size() * sizeof(double));
+  std::vector<std::uint64_t> cells(kCellWords);
+  fetch(cells.data(), sums.cells(), cells.size() * sizeof(std::uint64_t));
+  place_bit_sums(swept, cells, tile_sums, out);
 }
 
 template <class Value, class Launch>
@@ -316,16 +330,15 @@ void ReadOuts::pauli_sums(Index x_mask, std::span<const Index> z_masks, std::spa
   pauli_group_sums({&group, 1}, z_masks, out);
 }
 
-template <class Launch>
-void ReadOuts::batched_pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
-                                  std::span<Complex> out, Launch launch) {
+void ReadOuts::batched_pauli_sums(const Shard& part, PauliPartners partners, std::span<const PauliGroup> groups,
+                                  std::span<const Index> z_masks, std::span<Complex> out) {
   const std::size_t room = rest_bytes_ / (2 * kPauliBatch * sizeof(double));  // launches' answers of one wait
   auto* const answers = reinterpret_cast<double*>(rest_);
   std::vector<PauliMasks> waiting;
   std::vector<std::size_t> begins;  // in `out`, of what waits
   const auto collect = [&] {
     if (waiting.empty()) return;
-    launch(waiting, answers);
+    launch_pauli_sums(part, partners, waiting.data(), static_cast<int>(waiting.size()), answers, sums_, stream_);
     std::vector<double> host(2 * kPauliBatch * waiting.size());
     fetch(host.data(), answers, host.size() * sizeof(double));
     for (std::size_t g = 0; g < waiting.size(); ++g) {
@@ -353,9 +366,7 @@ void ReadOuts::batched_pauli_sums(std::span<const PauliGroup> groups, std::span<
 
 void ReadOuts::pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
                                 std::span<Complex> out) {
-  batched_pauli_sums(groups, z_masks, out, [&](const std::vector<PauliMasks>& masks, double* answers) {
-    launch_pauli_sums(shard_, {}, masks.data(), static_cast<int>(masks.size()), answers, sums_, stream_);
-  });
+  batched_pauli_sums(shard_, {}, groups, z_masks, out);
 }
 
 void ReadOuts::pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
@@ -363,10 +374,7 @@ void ReadOuts::pauli_sums_remote(std::span<const PauliGroup> groups, std::span<c
   Shard part = shard_;
   part.local_bits -= count_bits(view.mask);
   part.data = static_cast<const std::byte*>(shard_.data) + view.value * (shard_.double_precision ? 16 : 8);
-  batched_pauli_sums(groups, z_masks, out, [&](const std::vector<PauliMasks>& masks, double* answers) {
-    launch_pauli_sums(part, {partners, view.value}, masks.data(), static_cast<int>(masks.size()), answers, sums_,
-                      stream_);
-  });
+  batched_pauli_sums(part, {partners, view.value}, groups, z_masks, out);
 }
 
 Complex ReadOuts::inner_product(const std::byte* left) {

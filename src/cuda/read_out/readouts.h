@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "cuda/run/bit_sums.h"
 #include "kernels/cuda/readout.h"
 #include "qsim/backend.h"
 
@@ -19,17 +20,15 @@ class ReadOuts {
  public:
   /// Least scratch that every read-out can work with (larger is faster for histograms and samples of many bits).
   static constexpr std::size_t kMinScratchBytes = std::size_t{16} << 20;
-  static constexpr std::size_t kAnswerDoubles = 4096;
-  /// Of the scratch, what sums and short answers take.
-  static constexpr std::size_t kFixedBytes = (kSumScratchDoubles + kAnswerDoubles) * sizeof(double);
+  /// Of that scratch, where sweeps may leave their sums of bits; nothing where it is too small for read-outs.
+  static BitSumMemory bit_sum_memory(std::byte* scratch, std::size_t scratch_bytes);
 
   ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
   double norm();
   void bit_probabilities(std::span<double> out);
-  /// out[b] = sum of the values whose number has bit b, the total last; the 2^(out.size() - 1) values are on the
-  /// device, in the scratch past its first kFixedBytes.
-  void bit_sums(const double* values, std::span<double> out);
+  /// The same from what a sweep has left in bit_sum_memory(): no other read-out may have come between.
+  void swept_bit_probabilities(const SweptBits& swept, std::span<double> out);
   void histogram(std::span<const Bit> bits, std::span<double> out);
   void unit_histogram(ChunkView view, std::span<const Bit> bits, std::span<std::uint64_t> out);
   void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
@@ -50,17 +49,15 @@ class ReadOuts {
   template <class Value, class Launch>
   void sliced_histogram(ChunkView view, std::span<const Bit> bits, std::span<Value> out, Launch launch);
   std::vector<unsigned long long> radix_counts(const Ranking& ranking, const RadixStep& step);
-  /// `launch` is given groups of at most kPauliBatch masks and where their answers go, 2 kPauliBatch apart.
-  template <class Launch>
-  void batched_pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out,
-                          Launch launch);
+  void batched_pauli_sums(const Shard& part, PauliPartners partners, std::span<const PauliGroup> groups,
+                          std::span<const Index> z_masks, std::span<Complex> out);
   void send(void* device, const void* host, std::size_t bytes);
   /// Copies device results to `host` and waits.
   void fetch(void* host, const void* device, std::size_t bytes);
 
   Shard shard_;
   double* sums_;     // kSumScratchDoubles
-  double* answer_;   // kAnswerDoubles of results
+  double* answer_;   // kAnswerDoubles of results (readouts.cpp)
   std::byte* rest_;  // what is left of the scratch
   std::size_t rest_bytes_;
   cudaStream_t stream_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/bits.h"
-#include "cuda/generate/generate.h"
 
 namespace qsim::cuda {
 

@@ -126,7 +126,6 @@ class Runner final : public SweepRunner {
     if (handle >= kKeptSweeps) prepared.variants.clear();
   }
 
-  const SweepMemory& memory() const override { return memory_; }
   const SweptBits* swept_bits() const override { return swept_ ? &*swept_ : nullptr; }
 
  private:
@@ -291,10 +290,10 @@ class Runner final : public SweepRunner {
     const TableBytes& tables = part.encoded.tables;
     std::byte* const base = memory_.tables + at;
     const std::uint64_t tiles = bit_mask(count_bits(free));
-    const bool sums =
-        !part.generated.summed.empty() && chunk.mask == 0 && (kCellWords + tiles) * sizeof(double) <= memory_.sum_bytes;
+    const bool sums = !part.generated.summed.empty() && chunk.mask == 0 && memory_.sums.holds(tiles);
     if (sums) {
-      check(cudaMemsetAsync(memory_.cells(), 0, kCellWords * sizeof(std::uint64_t), stream), "cudaMemsetAsync of sums");
+      check(cudaMemsetAsync(memory_.sums.cells(), 0, kCellWords * sizeof(std::uint64_t), stream),
+            "cudaMemsetAsync of sums");
       swept_ = {part.tile_bits, part.generated.summed};
     }
     const void* const pointers[kGeneratedPointers] = {memory_.state,
@@ -303,8 +302,8 @@ class Runner final : public SweepRunner {
                                                       base + tables.angle_begin,
                                                       base + tables.dense,
                                                       norm,
-                                                      sums ? memory_.cells() : nullptr,
-                                                      sums ? memory_.totals() : nullptr};
+                                                      sums ? memory_.sums.cells() : nullptr,
+                                                      sums ? memory_.sums.totals() : nullptr};
     arguments_.assign(
         sizeof pointers + ints.size() * 8 + std::max<std::size_t>(part.generated.reals.size(), 1) * sizeof(Real) + 8,
         std::byte{0});

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "cuda/device.h"
-#include "cuda/generate/generate.h"
 #include "cuda/run/bit_sums.h"
 #include "kernels/cuda/sweep.h"
 #include "qsim/backend.h"
@@ -21,17 +20,13 @@ struct SweepMemory {
   NormCell* norm = nullptr;
   std::uint32_t local_bits = 0;
   std::span<const Stream> lanes;  // everything that may still use the tables
-  std::byte* sums = nullptr;      // room for kCellWords numbers and a number a tile, for sweeps that sum bits
-  std::uint64_t sum_bytes = 0;
-  std::uint64_t* cells() const { return reinterpret_cast<std::uint64_t*>(sums); }
-  double* totals() const { return reinterpret_cast<double*>(cells() + kCellWords); }
+  BitSumMemory sums;
 };
 
 class SweepRunner {
  public:
   virtual ~SweepRunner() = default;
   virtual void set_memory(const SweepMemory& memory) = 0;
-  virtual const SweepMemory& memory() const = 0;
   virtual std::uint32_t prepare(std::span<const Sweep> sweeps, cudaStream_t stream) = 0;
   virtual void expect_chunks(std::uint32_t handle, Index mask, cudaStream_t stream) = 0;
   virtual void finish_preparing() = 0;
@@ -40,7 +35,7 @@ class SweepRunner {
   /// one.
   virtual void hold_loading(bool held) = 0;
   virtual void run(std::uint32_t handle, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) = 0;
-  /// What the latest run has summed, in SweepMemory::cells and totals; null where it has not.
+  /// What the latest run has left in SweepMemory::sums; null where it has not.
   virtual const SweptBits* swept_bits() const = 0;
 };
 
