@@ -9,13 +9,15 @@
 namespace qsim {
 namespace {
 
-constexpr std::array<Pass, 7> kPasses{{
+constexpr std::array<Pass, 8> kPasses{{
     {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
     {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
     {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
     {"recognise_rotations", "turns CX ladders around rotations about Z into rotations about parities",
      recognise_rotations},
+    {"shorten_cx_networks", "turns CX gates with nothing else between them into fewer that do the same",
+     shorten_cx_networks},
     {"merge_diagonals", "adds up equal diagonals between which there are only diagonals", merge_diagonals},
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};

@@ -60,6 +60,9 @@ bool merge_runs(const Circuit& circuit, Rewritten& result);
 /// CX a,b ... CX a,b around rotations of b about Z becomes rotations about the parity of both.
 bool recognise_rotations(const Circuit& circuit, Rewritten& result);
 
+/// CX gates with nothing else between them become fewer, and new names of the qubits that follow.
+bool shorten_cx_networks(const Circuit& circuit, Rewritten& result);
+
 /// Equal diagonals with nothing between them but diagonals on their qubits add up.
 bool merge_diagonals(const Circuit& circuit, Rewritten& result);
 

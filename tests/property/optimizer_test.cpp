@@ -197,6 +197,50 @@ TEST(Optimizer, ACxIsNotMovedPastWhatDoesNotCommute) {
   EXPECT_FALSE(cancel_inverses(circuit, rewritten));
 }
 
+// Layers of rotations with the CX of every pair between them, as transpilers write them: each gate as soon as it may
+// be.
+TEST(Optimizer, FullEntanglementBetweenRotationsBecomesChains) {
+  constexpr Qubit kQubits = 6;
+  Circuit circuit(kQubits);
+  for (int layer = 0; layer < 3; ++layer) {
+    for (Qubit b = 0; b < kQubits; ++b) {
+      const double angle = 0.3 + 0.1 * b + layer;
+      circuit.add_gate(Gate::kRy, {}, std::span(&b, 1), std::span(&angle, 1));
+      for (Qubit a = 0; layer < 2 && a < b; ++a) circuit.cx(a, b);
+    }
+  }
+  Rewritten rewritten;
+  ASSERT_TRUE(shorten_cx_networks(circuit, rewritten));
+  EXPECT_EQ(rewritten.circuit.operations().size(), 3 * kQubits + 2 * (kQubits - 1));
+  EXPECT_EQ(rewritten.removed.size(), 2 * (15 - (kQubits - 1)));
+  expect_same(circuit, rewritten, 2);
+}
+
+// The same, where one gate between the CX of one pair keeps them apart.
+TEST(Optimizer, CxNetworksEndWhereAnotherGateStands) {
+  Circuit circuit(3);
+  circuit.cx(0, 1);
+  circuit.h(1);
+  circuit.cx(0, 1);
+  circuit.cx(1, 2);
+  Rewritten rewritten;
+  EXPECT_FALSE(shorten_cx_networks(circuit, rewritten));
+}
+
+TEST(Optimizer, ThreeCxRenameTheQubitsOfWhatFollows) {
+  Circuit circuit(3);
+  circuit.h(2);
+  circuit.cx(0, 1);
+  circuit.cx(1, 0);
+  circuit.cx(0, 1);
+  circuit.cx(2, 1);
+  circuit.h(0);
+  Rewritten rewritten;
+  ASSERT_TRUE(shorten_cx_networks(circuit, rewritten));
+  EXPECT_EQ(rewritten.circuit.operations().size(), 3U);
+  expect_same(circuit, rewritten, 3);
+}
+
 std::vector<Gate> gates_of(const Circuit& circuit) {
   std::vector<Gate> gates;
   for (const Operation& op : circuit.operations()) gates.push_back(op.gate);

@@ -57,8 +57,8 @@ TEST(SearchCounts, SharedCircuitsNeedNoMoreThanWasReached) {
       {"corpus/qasm2_valid/mqtbench_quartz/MQTBench_30q__wstate_indep_qiskit_30.qasm", 30, 0, 3, {1, 1, 1}},
       {"corpus/qasm2_valid/mqtbench_quartz/MQTBench_30q__qpeexact_indep_qiskit_30.qasm", 30, 0, 3, {1, 1, 1}},
       {"corpus/qasm2_valid/mqtbench_quartz/MQTBench_30q__qpeinexact_indep_qiskit_30.qasm", 30, 0, 3, {1, 1, 1}},
-      {"corpus/qasm2_valid/mqtbench_quartz/MQTBench_30q__twolocalrandom_indep_qiskit_30.qasm", 30, 0, 11, {4, 4, 4}},
-      {"corpus/qasm2_valid/mqtbench_quartz/MQTBench_30q__realamprandom_indep_qiskit_30.qasm", 30, 0, 11, {4, 4, 4}},
+      {"corpus/qasm2_valid/mqtbench_quartz/MQTBench_30q__twolocalrandom_indep_qiskit_30.qasm", 30, 0, 3, {1, 1, 1}},
+      {"corpus/qasm2_valid/mqtbench_quartz/MQTBench_30q__realamprandom_indep_qiskit_30.qasm", 30, 0, 3, {1, 1, 1}},
       {"corpus/qasm2_valid/mqtbench_quartz/MQTBench_33q__qft_indep_qiskit_33.qasm", 33, 0, 4, {1, 1, 1}},
       {"corpus/qasm2_valid/mqtbench_quartz/MQTBench_33q__qpeexact_indep_qiskit_33.qasm", 33, 0, 4, {1, 1, 1}},
   }};
