@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -73,6 +74,9 @@ struct DrawBlocks {
   std::span<const Bit> block_bits;      // local bits whose values spell the block
   std::span<const Bit> order;           // the remaining local bits: amplitudes inside a block, least significant first
 };
+
+/// What is done with drawn indices.
+using DrawTaker = std::function<void(std::span<const Index>)>;
 
 /// When a device's lanes did what they were given, for time lines.
 class LaneClock {
@@ -162,13 +166,13 @@ class Backend {
   /// found.
   virtual void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
                       std::span<Index> out) = 0;
-  /// Draws the shots with these numbers where the backend can do it faster than its host: appends to `found` the local
-  /// index of each draw that falls on this rank, rising in the order of places where all fit at once. The place of a
-  /// shot is floor(w total / 2^64), total = ends.back(), w word shot % 4 of block shot / 4 of Philox(seed, stream).
-  /// false: nothing was done, the caller draws and locates.
+  /// Draws the shots with these numbers where the backend can do it faster than its host: `take` is given the local
+  /// indices of the draws that fall on this rank, in pieces while later ones are drawn, rising in the order of places
+  /// where all fit at once. The place of a shot is floor(w total / 2^64), total = ends.back(), w word shot % 4 of block
+  /// shot / 4 of Philox(seed, stream). false: nothing was done, the caller draws and locates.
   virtual bool draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed,
-                    std::uint64_t stream, std::vector<Index>& found) {
-    (void)blocks, (void)shots, (void)seed, (void)stream, (void)found;
+                    std::uint64_t stream, const DrawTaker& take) {
+    (void)blocks, (void)shots, (void)seed, (void)stream, (void)take;
     return false;
   }
   /// The `count` most probable local amplitudes by falling probability. Probabilities compare equal when they agree to

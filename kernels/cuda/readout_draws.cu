@@ -8,7 +8,7 @@ namespace qsim::cuda {
 namespace {
 
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
-constexpr int kAhead = 4;  // steps whose amplitudes are loaded together
+constexpr int kAheadBits = 3, kAhead = 1 << kAheadBits;  // steps whose amplitudes are loaded together
 
 /// A warp serves a run: it walks the block's amplitudes 32 a step in the order of `order` and keeps the running total
 /// of units; where the next 32 draws, one a lane, reach into a step, all lanes look for their amplitudes. Reads each
@@ -26,6 +26,16 @@ __global__ void locate_kernel(const Amplitude* data, BitList block_bits, BitList
   for (std::uint32_t j = 0; j < lane_bits; ++j) lane_part |= static_cast<std::uint64_t>(lane >> j & 1) << order.bits[j];
   const bool active = lane < (1u << lane_bits);
   const std::uint64_t steps = std::uint64_t{1} << (order.count - lane_bits);
+  std::uint64_t low_parts[kAheadBits];  // of a step's lowest bits
+#pragma unroll
+  for (int j = 0; j < kAheadBits; ++j)
+    low_parts[j] = lane_bits + j < order.count ? std::uint64_t{1} << order.bits[lane_bits + j] : 0;
+  const auto ahead = [&](int k) {
+    std::uint64_t part = 0;
+#pragma unroll
+    for (int j = 0; j < kAheadBits; ++j) part |= (k >> j & 1) != 0 ? low_parts[j] : 0;
+    return part;
+  };
   std::uint64_t running = 0, next = 0;
   const auto draw_of_lane = [&] {
     return next + lane < run.count ? places[run.first + next + lane] - run.base : kNone;
@@ -33,10 +43,11 @@ __global__ void locate_kernel(const Amplitude* data, BitList block_bits, BitList
   std::uint64_t draw = draw_of_lane();
   for (std::uint64_t step = 0; step < steps && next < run.count; step += kAhead) {
     std::uint64_t mine[kAhead], sum = 0;
+    const std::uint64_t here = base | lane_part | scatter_bits(step >> kAheadBits, order, lane_bits + kAheadBits);
 #pragma unroll
     for (int k = 0; k < kAhead; ++k) {
       const bool there = active && step + k < steps;
-      mine[k] = there ? units(load_amplitude(data, base | lane_part | scatter_bits(step + k, order, lane_bits))) : 0;
+      mine[k] = there ? units(load_amplitude(data, here | ahead(k))) : 0;
       sum += mine[k];
     }
     for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kAllLanes, sum, offset);
@@ -53,16 +64,16 @@ __global__ void locate_kernel(const Amplitude* data, BitList block_bits, BitList
       }
       const std::uint64_t total = __shfl_sync(kAllLanes, inclusive, 31);
       for (;;) {
-        const bool here = draw < running + total;
-        const unsigned matched = __popc(__ballot_sync(kAllLanes, here));
+        const bool reached = draw < running + total;
+        const unsigned matched = __popc(__ballot_sync(kAllLanes, reached));
         if (matched == 0) break;
         int low = 0;  // first lane whose inclusive total exceeds the draw
         for (int half = 16; half > 0; half /= 2) {
           const std::uint64_t before = __shfl_sync(kAllLanes, inclusive, low + half - 1);
-          if (here && running + before <= draw) low += half;
+          if (reached && running + before <= draw) low += half;
         }
-        const std::uint64_t part = __shfl_sync(kAllLanes, lane_part, low);
-        if (here) out[run.first + next + lane] = base | part | scatter_bits(step + k, order, lane_bits);
+        const std::uint64_t index = __shfl_sync(kAllLanes, here | ahead(k), low);
+        if (reached) out[run.first + next + lane] = index;
         next += matched;
         draw = draw_of_lane();
       }

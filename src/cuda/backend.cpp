@@ -192,8 +192,8 @@ class CudaBackend final : public Backend {
     readouts().locate(block_bits, order, draws, out);
   }
   bool draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t stream,
-            std::vector<Index>& found) override {
-    return readouts().draw(blocks, shots, seed, stream, found);
+            const DrawTaker& take) override {
+    return readouts().draw(blocks, shots, seed, stream, take);
   }
   std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank) override {
     return readouts().top(count, layout, rank);
@@ -238,7 +238,7 @@ class CudaBackend final : public Backend {
     if (state_ == nullptr) throw Error("a CUDA backend was read before its pool was reserved");
     if (!readouts_) {
       readouts_.emplace(Shard{state_, bits_, options_.precision == Precision::kDouble}, scratch_, scratch_bytes_,
-                        lane(0));
+                        lane(0), lane(1));
     }
     return *readouts_;
   }

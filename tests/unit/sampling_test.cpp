@@ -121,8 +121,8 @@ class LosesDraws final : public NullBackend {
     std::fill(out.begin(), out.end(), ~Index{0});
   }
   bool draw(const DrawBlocks&, std::span<const std::uint64_t> shots, std::uint64_t, std::uint64_t,
-            std::vector<Index>& found) override {
-    if (!says_so_) found.assign(shots.size() - 1, 0);
+            const DrawTaker& take) override {
+    if (!says_so_) take(std::vector<Index>(shots.size() - 1, 0));
     return !says_so_;
   }
 

@@ -17,6 +17,7 @@ constexpr std::size_t kFixedBytes = (kSumScratchDoubles + kAnswerDoubles) * size
 constexpr int kKeyBits = 43;  // probability keys are bit patterns of doubles up to 2 without their low 21 bits
 constexpr int kRadixBits = 12;
 constexpr std::size_t kManyDraws = std::size_t{1} << 14;  // fewer are drawn by the host as fast
+constexpr std::size_t kDrawPieces = 8;  // of a batch of draws: the host takes one, the device finds the next
 constexpr std::size_t kMinCandidates = std::size_t{1} << 16;
 
 BitList bit_list(std::span<const Bit> bits) {
@@ -36,8 +37,8 @@ struct Threshold {
 
 }  // namespace
 
-ReadOuts::ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, cudaStream_t stream)
-    : shard_(shard), stream_(stream) {
+ReadOuts::ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, cudaStream_t stream, cudaStream_t copies)
+    : shard_(shard), stream_(stream), copies_(copies), drawn_(kDrawPieces) {
   if (scratch_bytes < kMinScratchBytes) {
     throw CapacityError("read-outs need " + std::to_string(kMinScratchBytes) +
                             " bytes of device scratch, the pool has " + std::to_string(scratch_bytes) +
@@ -177,7 +178,7 @@ void ReadOuts::locate(std::span<const Bit> block_bits, std::span<const Bit> orde
 }
 
 bool ReadOuts::draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed,
-                    std::uint64_t stream, std::vector<Index>& found) {
+                    std::uint64_t stream, const DrawTaker& take) {
   if (shots.size() < kManyDraws) return false;
   // Scratch: totals and runs of the blocks, then for a batch of draws their places twice, shots or answers, and what
   // the sort needs.
@@ -204,9 +205,9 @@ bool ReadOuts::draw(const DrawBlocks& blocks, std::span<const std::uint64_t> sho
   for (std::size_t first = 0; first < shots.size(); first += capacity) {
     const std::size_t count = std::min(capacity, shots.size() - first);
     const std::span<const std::uint64_t> batch = shots.subspan(first, count);
-    const bool consecutive = std::adjacent_find(batch.begin(), batch.end(), [](std::uint64_t a, std::uint64_t b) {
-                               return b != a + 1;
-                             }) == batch.end();
+    std::uint64_t apart = 0;
+    for (std::size_t i = 0; i < count; ++i) apart |= batch[i] ^ (batch[0] + i);
+    const bool consecutive = apart == 0;
     if (!consecutive) send(numbers, batch.data(), batch.size_bytes());
     check_cuda(launch_sorted_places(consecutive ? nullptr : numbers, batch.front(), count, seed, stream,
                                     blocks.ends.back(), unsorted, sorted, scratch, sort_bytes, stream_),
@@ -214,15 +215,40 @@ bool ReadOuts::draw(const DrawBlocks& blocks, std::span<const std::uint64_t> sho
     launch_draw_runs(sorted, count, ends, bit_list(positions), blocks.fixed, runs, stream_);
     // Draws of other ranks' blocks are in no run.
     check_cuda(cudaMemsetAsync(numbers, 0xff, count * sizeof(Index), stream_), "cudaMemsetAsync of draws");
-    launch_locate(shard_, bit_list(blocks.block_bits), bit_list(blocks.order), runs, local_blocks, sorted, numbers,
-                  stream_);
-    const std::size_t before = found.size();
-    found.resize(before + count);
-    fetch(found.data() + before, numbers, count * sizeof(Index));
-    if (local_blocks == blocks.ends.size()) continue;  // there are no other ranks
-    found.erase(std::remove(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(), ~Index{0}), found.end());
+    take_draws(runs, local_blocks, blocks, sorted, numbers, count, take);
   }
   return true;
+}
+
+// Finds the amplitudes of a batch piece by piece of its blocks. A piece crosses to the host, and is taken there, while
+// the device finds the next ones.
+void ReadOuts::take_draws(const DrawRun* runs, std::size_t run_count, const DrawBlocks& blocks,
+                          const std::uint64_t* places, std::uint64_t* numbers, std::size_t count,
+                          const DrawTaker& take) {
+  const std::size_t pieces = std::min(kDrawPieces, run_count), piece_runs = run_count / pieces;  // powers of two
+  std::vector<DrawRun> begins(pieces);
+  check_cuda(cudaMemcpy2DAsync(begins.data(), sizeof(DrawRun), runs, piece_runs * sizeof(DrawRun), sizeof(DrawRun),
+                               pieces, cudaMemcpyDeviceToHost, stream_),
+             "cudaMemcpy2DAsync of draws");
+  check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize of draws");
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    launch_locate(shard_, bit_list(blocks.block_bits), bit_list(blocks.order), runs + piece * piece_runs, piece_runs,
+                  places, numbers, stream_);
+    check_cuda(cudaGetLastError(), "launch of draws");
+    check_cuda(cudaEventRecord(drawn_[piece].get(), stream_), "cudaEventRecord of draws");
+  }
+  std::vector<Index> found;
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const std::size_t begin = begins[piece].first, end = piece + 1 < pieces ? begins[piece + 1].first : count;
+    found.resize(end - begin);
+    check_cuda(cudaStreamWaitEvent(copies_, drawn_[piece].get()), "cudaStreamWaitEvent of draws");
+    check_cuda(
+        cudaMemcpyAsync(found.data(), numbers + begin, found.size() * sizeof(Index), cudaMemcpyDeviceToHost, copies_),
+        "cudaMemcpyAsync of draws");
+    check_cuda(cudaStreamSynchronize(copies_), "cudaStreamSynchronize of draws");
+    if (run_count != blocks.ends.size()) std::erase(found, ~Index{0});  // other ranks'
+    take(found);
+  }
 }
 
 std::vector<unsigned long long> ReadOuts::radix_counts(const Ranking& ranking, const RadixStep& step) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "cuda/device.h"
 #include "cuda/run/bit_sums.h"
 #include "kernels/cuda/readout.h"
 #include "qsim/backend.h"
@@ -23,7 +24,8 @@ class ReadOuts {
   /// Of that scratch, where sweeps may leave their sums of bits; nothing where it is too small for read-outs.
   static BitSumMemory bit_sum_memory(std::byte* scratch, std::size_t scratch_bytes);
 
-  ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, cudaStream_t stream);
+  /// `copies`: another stream, for answers that cross to the host while `stream` goes on.
+  ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, cudaStream_t stream, cudaStream_t copies);
 
   double norm();
   void bit_probabilities(std::span<double> out);
@@ -34,7 +36,7 @@ class ReadOuts {
   void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
               std::span<Index> out);
   bool draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t stream,
-            std::vector<Index>& found);
+            const DrawTaker& take);
   std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank);
   void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out);
   /// Every group's launches are enqueued before the first answer is waited for.
@@ -51,6 +53,8 @@ class ReadOuts {
   std::vector<unsigned long long> radix_counts(const Ranking& ranking, const RadixStep& step);
   void batched_pauli_sums(const Shard& part, PauliPartners partners, std::span<const PauliGroup> groups,
                           std::span<const Index> z_masks, std::span<Complex> out);
+  void take_draws(const DrawRun* runs, std::size_t run_count, const DrawBlocks& blocks, const std::uint64_t* places,
+                  std::uint64_t* numbers, std::size_t count, const DrawTaker& take);
   void send(void* device, const void* host, std::size_t bytes);
   /// Copies device results to `host` and waits.
   void fetch(void* host, const void* device, std::size_t bytes);
@@ -60,7 +64,8 @@ class ReadOuts {
   double* answer_;   // kAnswerDoubles of results (readouts.cpp)
   std::byte* rest_;  // what is left of the scratch
   std::size_t rest_bytes_;
-  cudaStream_t stream_;
+  cudaStream_t stream_, copies_;
+  std::vector<Event> drawn_;  // by piece of a batch of draws
 };
 
 }  // namespace qsim::cuda

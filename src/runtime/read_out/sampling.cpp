@@ -1,6 +1,9 @@
 // Integer sampling by descent: blocks of the high qubits on all ranks, then amplitudes inside a block on its rank.
 #include "runtime/read_out/sampling.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -83,6 +86,19 @@ class LogicalIndices {
   Index rank_part_;
   std::vector<std::array<Index, 256>> parts_;
 };
+
+/// Room for `count` outcomes, in huge pages where the system has them: the first touch of the small pages of a million
+/// outcomes takes the host longer than a device takes to draw them.
+void make_room(OutcomeCounts& outcomes, std::size_t count) {
+  constexpr std::size_t kWorthIt = std::size_t{4} << 20;
+  outcomes.reserve(count);
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(outcomes.data());
+  const std::uintptr_t first = (begin + page - 1) / page * page,
+                       end = begin + count * sizeof(OutcomeCounts::value_type);
+  if (end < first + kWorthIt) return;
+  (void)madvise(outcomes.data() + (first - begin) / sizeof(OutcomeCounts::value_type), end - first, MADV_HUGEPAGE);
+}
 
 void count_runs(OutcomeCounts& outcomes) {
   if (!std::is_sorted(outcomes.begin(), outcomes.end())) std::sort(outcomes.begin(), outcomes.end());
@@ -182,32 +198,32 @@ OutcomeCounts Sampler::sample(std::span<const std::uint64_t> shots, std::uint64_
   const QubitPlaces at = state_.places(block_list_), inner = state_.places(inner_list_);
   const DrawBlocks blocks{ends_, at.local_positions, at.fixed, at.local, inner.local};
   const LogicalIndices logical(state_);
+  std::uint64_t taken = 0;
   OutcomeCounts mine;
-  mine.reserve(std::min(shots.size(), kBatch));
+  make_room(mine, std::min(shots.size(), kBatch));
   for (std::size_t first = 0; first < shots.size(); first += kBatch) {
     const std::span<const std::uint64_t> batch = shots.subspan(first, std::min(kBatch, shots.size() - first));
-    std::vector<Index> found;
-    if (!state_.backend.draw(blocks, batch, seed, shot_stream(draw), found)) {
-      found = locate(blocks, sorted_places(batch, seed, draw, ends_.back()));
-    }
     bool rising = true;
-    for (const Index index : found) {
-      if (index >= state_.local_amplitudes()) throw VerificationError(kNoAmplitude);
-      const Index value = logical(index) & mask;
-      if (!mine.empty() && mine.back().first == value) {
-        ++mine.back().second;
-        continue;
+    const auto take = [&](std::span<const Index> found) {
+      taken += found.size();
+      for (const Index index : found) {
+        if (index >= state_.local_amplitudes()) throw VerificationError(kNoAmplitude);
+        const Index value = logical(index) & mask;
+        if (!mine.empty() && mine.back().first == value) {
+          ++mine.back().second;
+          continue;
+        }
+        rising = rising && (mine.empty() || mine.back().first < value);
+        mine.emplace_back(value, 1);
       }
-      rising = rising && (mine.empty() || mine.back().first < value);
-      mine.emplace_back(value, 1);
-    }
+    };
+    if (!state_.backend.draw(blocks, batch, seed, shot_stream(draw), take))
+      take(locate(blocks, sorted_places(batch, seed, draw, ends_.back())));
     if (!rising) count_runs(mine);
   }
-  OutcomeCounts all = merge_outcomes(state_.communicator, std::move(mine));
-  std::uint64_t total = 0;
-  for (const auto& [value, times] : all) total += times;
-  if (total != shots.size()) throw VerificationError(kNoAmplitude);
-  return all;
+  state_.communicator.sum({&taken, 1});
+  if (taken != shots.size()) throw VerificationError(kNoAmplitude);
+  return merge_outcomes(state_.communicator, std::move(mine));
 }
 
 OutcomeCounts merge_outcomes(Communicator& communicator, OutcomeCounts mine) {
