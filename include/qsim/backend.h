@@ -75,6 +75,13 @@ struct DrawBlocks {
   std::span<const Bit> order;           // the remaining local bits: amplitudes inside a block, least significant first
 };
 
+/// This shard's view `mine` against `peer`'s `theirs` (equal sizes), through ring slot `slot`.
+struct Trade {
+  ChunkView mine, theirs;
+  int peer = 0;
+  std::uint32_t slot = 0;
+};
+
 /// What is done with drawn indices.
 using DrawTaker = std::function<void(std::span<const Index>)>;
 
@@ -111,10 +118,9 @@ class Backend {
   /// others follow.
   virtual std::uint32_t prepare(std::span<const Sweep> sweeps) = 0;
   /// Says that `handle` will run in chunks that fix the bits of `mask`, so that nothing is made or uploaded beside an
-  /// exchange.
-  virtual void expect_chunks(std::uint32_t handle, Index mask) {
-    (void)handle;
-    (void)mask;
+  /// exchange. `arrivals`: where sweep_arrived() may run it, the bits that tell a chunk's parts apart; else 0.
+  virtual void expect_chunks(std::uint32_t handle, Index mask, Index arrivals) {
+    (void)handle, (void)mask, (void)arrivals;
   }
   /// Waits for what prepare() and expect_chunks() left running in the background and sweeps would wait for, so that no
   /// run's time contains it.
@@ -125,6 +131,19 @@ class Backend {
   /// `accumulate_norm`, the sum of squares of what is written is added to a running total that take_norm() returns and
   /// clears.
   virtual void sweep(std::uint32_t handle, ChunkView chunk, int lane, bool accumulate_norm) = 0;
+  /// sweep() on a chunk of which the parts `arrived` (their `mine`, a run of memory each) are in their slots instead of
+  /// in place. `arrivals`: the bits, neighbours, that tell the chunk's parts apart.
+  virtual void sweep_arrived(std::uint32_t handle, ChunkView chunk, int lane, bool accumulate_norm, Index arrivals,
+                             std::span<const Trade> arrived) {
+    (void)arrivals;
+    for (const Trade& one : arrived) unpack(one.mine, one.slot, lane);
+    sweep(handle, chunk, lane, accumulate_norm);
+  }
+  /// Whether sweep_arrived() would load what is in the slots from there; else a transport puts it in place better.
+  virtual bool loads_arrived(std::uint32_t handle, Index mask, Index arrivals) {
+    (void)handle, (void)mask, (void)arrivals;
+    return false;
+  }
   virtual double take_norm() = 0;
   virtual int lanes() const = 0;
   /// The device's own queue behind `lane` (a cudaStream_t), for transports that enqueue their copies; null where there
@@ -209,13 +228,6 @@ class Backend {
 /// Orders probabilities so that rounding noise does not decide: |a|^2 rounded to 32 significant bits.
 std::uint64_t probability_key(double probability);
 
-/// This shard's view `mine` against `peer`'s `theirs` (equal sizes), through ring slot `slot`.
-struct Trade {
-  ChunkView mine, theirs;
-  int peer = 0;
-  std::uint32_t slot = 0;
-};
-
 /// Moves chunks of the state between ranks' devices.
 class Transport {
  public:
@@ -233,6 +245,10 @@ class Transport {
   virtual void trade_all(std::span<const Trade> trades, int lane) {
     for (const Trade& one : trades) trade(one.mine, one.theirs, one.peer, one.slot, lane);
   }
+  /// Whether there is trade_to_slots().
+  virtual bool leaves_in_slots() const { return false; }
+  /// trade_all() of views that are one run of memory each, but what arrives stays in the slots, contiguous.
+  virtual void trade_to_slots(std::span<const Trade> trades, int lane);
   /// Waits until every trade begun so far is complete (host-driven transports progress only in trade and finish).
   virtual void finish() = 0;
 };

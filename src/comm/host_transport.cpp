@@ -65,6 +65,10 @@ class HostTransport final : public Transport {
 
 }  // namespace
 
+void Transport::trade_to_slots(std::span<const Trade>, int) {
+  throw Error(std::string(name()) + " puts in place what arrives");
+}
+
 std::unique_ptr<Transport> make_host_transport(Backend& backend, Communicator& communicator, std::uint32_t local_bits) {
   return std::make_unique<HostTransport>(backend, communicator, local_bits);
 }

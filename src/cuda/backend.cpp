@@ -92,9 +92,13 @@ class CudaBackend final : public Backend {
     set_device();
     return runner_->prepare(sweeps, lane(0));
   }
-  void expect_chunks(std::uint32_t handle, Index mask) override {
+  void expect_chunks(std::uint32_t handle, Index mask, Index arrivals) override {
     set_device();
-    runner_->expect_chunks(handle, mask, lane(0));
+    runner_->expect_chunks(handle, mask, arrivals, lane(0));
+  }
+  bool loads_arrived(std::uint32_t handle, Index mask, Index arrivals) override {
+    set_device();
+    return runner_->loads_arrived(handle, mask, arrivals);
   }
   void finish_preparing() override {
     set_device();
@@ -107,6 +111,16 @@ class CudaBackend final : public Backend {
   void sweep(std::uint32_t handle, ChunkView chunk, int lane_number, bool accumulate_norm) override {
     set_device();
     runner_->run(handle, chunk, use_lane(lane_number), accumulate_norm);
+  }
+  void sweep_arrived(std::uint32_t handle, ChunkView chunk, int lane_number, bool accumulate_norm, Index arrivals,
+                     std::span<const Trade> arrived) override {
+    set_device();
+    if (!runner_->loads_arrived(handle, chunk.mask, arrivals)) {
+      return Backend::sweep_arrived(handle, chunk, lane_number, accumulate_norm, arrivals, arrived);
+    }
+    arrivals_.clear();
+    for (const Trade& one : arrived) arrivals_.push_back({one.mine.value, slots_.at(one.slot)});
+    runner_->run_arrived(handle, chunk, arrivals, arrivals_, use_lane(lane_number), accumulate_norm);
   }
   double take_norm() override {
     join();
@@ -291,6 +305,7 @@ class CudaBackend final : public Backend {
   std::array<bool, kLanes> lane_used_{};
   std::unique_ptr<SweepRunner> runner_;
   std::optional<ReadOuts> readouts_;
+  std::vector<Arrival> arrivals_;
   std::uint32_t bits_ = 0;
   std::byte* state_ = nullptr;
   std::byte* snapshots_ = nullptr;

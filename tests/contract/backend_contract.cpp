@@ -26,7 +26,7 @@ void BackendContract::reserve(std::uint32_t bits) {
   layout.state_bytes = bytes;
   layout.snapshot_bytes = 2 * bytes;
   layout.chunk_bytes = bytes;
-  layout.chunk_slots = 2;
+  layout.chunk_slots = 3;
   layout.table_bytes = 4 << 20;
   layout.scratch_bytes = 32 << 20;  // a device needs this much for read-outs
   bits_ = bits;

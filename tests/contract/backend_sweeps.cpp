@@ -171,6 +171,60 @@ TEST_P(BackendContract, AChunkIsAllThatASweepTouches) {
   }
 }
 
+// Parts of a chunk as an exchange leaves them: those of other ranks in slots, what is in their places of no meaning.
+TEST_P(BackendContract, SweepsFindInSlotsWhatHasArrived) {
+  constexpr std::uint32_t kBits = 11;
+  PhiloxSequence random(21);
+  reserve(kBits);
+  for (int repeat = 0; repeat < 12; ++repeat) {
+    const auto part_bits = static_cast<std::uint32_t>(1 + repeat % 2),
+               chunk_bits = static_cast<std::uint32_t>(random.below(3));
+    const Index arrivals = low_mask(kBits) & ~low_mask(kBits - part_bits);
+    ChunkView chunk;
+    chunk.mask = low_mask(kBits - part_bits) & ~low_mask(kBits - part_bits - chunk_bits);
+    chunk.value = chunk.mask & random.bits();
+    SweepShape shape;
+    shape.bits = kBits;
+    shape.active = static_cast<std::uint32_t>(2 + random.below(6));
+    shape.operations = 6;
+    Sweep sweep;
+    Index active = 0;
+    do {
+      sweep = random_sweep(random, shape);
+      active = 0;
+      for (const Bit bit : sweep.active) active |= bit_mask(bit);
+    } while ((active & chunk.mask) != 0 || sweep.unborn != 0);
+    backend_->clear_sweeps();
+    const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1));
+    backend_->expect_chunks(handle, chunk.mask, arrivals);
+    const std::vector<Complex> sent = start(random.bits());
+    const Index own = arrivals & random.bits();
+    std::vector<Trade> arrived;
+    for (Index part = 0, left = bit_mask(part_bits); left > 0; --left, part = next_under_mask(part, arrivals)) {
+      if (part == own) continue;
+      const ChunkView view{chunk.mask | arrivals, chunk.value | part};
+      const auto slot = static_cast<std::uint32_t>(2 - arrived.size());
+      backend_->pack(view, slot, 0);
+      arrived.push_back({view, {}, 0, slot});
+    }
+    const std::vector<Complex> before = start(random.bits());
+    std::vector<Complex> together = before;
+    for (Index i = 0; i < together.size(); ++i) {
+      if ((i & chunk.mask) == chunk.value && (i & arrivals) != own) together[i] = sent[i];
+    }
+    if (GetParam().options.jit == "only" && GetParam().name.starts_with("Cuda")) {
+      EXPECT_TRUE(backend_->loads_arrived(handle, chunk.mask, arrivals));
+    }
+    backend_->sweep_arrived(handle, chunk, 0, false, arrivals, arrived);
+    const std::vector<Complex> expected = reference_sweep(sweep, chunk, kBits, together), after = read();
+    for (Index i = 0; i < after.size(); ++i) {
+      const bool inside = (i & chunk.mask) == chunk.value;
+      ASSERT_LE(std::abs(after[i] - (inside ? expected[i] : before[i])), inside ? tolerance(6) : 0)
+          << "amplitude " << i << ", repeat " << repeat << ": " << describe(sweep);
+    }
+  }
+}
+
 TEST_P(BackendContract, MatricesOfEveryOrderMatchTheirDefinition) {
   PhiloxSequence random(23);
   reserve(10);

@@ -54,6 +54,24 @@ class StreamBackend final : public NullBackend {
       }
     });
   }
+  bool loads_arrived(std::uint32_t, Index, Index) override { return true; }
+  void sweep_arrived(std::uint32_t handle, ChunkView chunk, int lane, bool, Index arrivals,
+                     std::span<const Trade> arrived) override {
+    ++arrivals_loaded;
+    test::enqueue(streams_.at(static_cast<std::size_t>(lane)),
+                  [this, handle, chunk, arrivals, trades = std::vector<Trade>(arrived.begin(), arrived.end())] {
+                    for (Index i = 0; i < Index{1} << bits_; ++i) {
+                      if ((i & chunk.mask) != chunk.value) continue;
+                      Words word = get(i);
+                      for (const Trade& one : trades) {
+                        if ((i & arrivals) != (one.mine.value & arrivals)) continue;
+                        const Index at = i - one.mine.value;  // views are runs of memory
+                        std::memcpy(word.data(), &slots_[one.slot][at * words_], 8 * words_);
+                      }
+                      set(i, swept(word, handle));
+                    }
+                  });
+  }
   void fork() override {
     cudaEventRecord(events_[0], streams_[0]);
     for (std::size_t lane = 1; lane < kLanes; ++lane) cudaStreamWaitEvent(streams_[lane], events_[0], 0);
@@ -76,6 +94,7 @@ class StreamBackend final : public NullBackend {
   void set(Index i, Words word) { std::memcpy(&shard[i * words_], word.data(), 8 * words_); }
 
   std::vector<std::uint64_t> shard;
+  std::uint64_t arrivals_loaded = 0;  // sweeps that have
 
  private:
   static BackendOptions options_of(Precision precision) {
@@ -110,7 +129,8 @@ Index swapped(const Exchange& exchange, Index i) {
 }
 
 /// Plays the game three times over, each time on what the last has left, and compares every amplitude.
-void play(const Game& game) {
+/// `arrivals_loaded`: sweeps of all ranks that loaded what had arrived from slots.
+void play(const Game& game, std::uint64_t* arrivals_loaded = nullptr) {
   constexpr int kTimes = 3;
   const Index amplitudes = Index{1} << (game.local_bits + game.rank_bits);
   std::vector<Words> expected(amplitudes), next(amplitudes);
@@ -152,6 +172,8 @@ void play(const Game& game) {
     const StreamBackend& backend = backends[i >> game.local_bits];
     ASSERT_EQ(backend.get(i & low_mask(game.local_bits)), expected[i]) << "amplitude " << i;
   }
+  if (arrivals_loaded == nullptr) return;
+  for (const StreamBackend& backend : backends) *arrivals_loaded += backend.arrivals_loaded;
 }
 
 Game random_game(std::uint64_t seed, std::uint32_t rank_bits) {
@@ -198,6 +220,35 @@ TEST_P(PeerExchange, MovesEveryAmplitudeInOrderWhateverIsLate) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, PeerExchange, testing::Values(1, 2, 3),
                          [](const auto& number) { return std::to_string(1 << number.param); });
+
+TEST_P(PeerExchange, SweepsLoadWhatArrivesFromSlotsWhateverIsLate) {
+  std::uint64_t loaded = 0;
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    test::set_pauses(300, seed);
+    std::mt19937_64 random(seed);
+    Game game;
+    game.rank_bits = GetParam();
+    game.precision = seed % 2 == 0 ? Precision::kDouble : Precision::kSingle;
+    const auto swaps = static_cast<std::uint32_t>(1 + random() % game.rank_bits);
+    const auto chunk_bits = static_cast<std::uint32_t>(1 + random() % 4);
+    for (std::uint32_t i = 0; i < swaps; ++i) {
+      game.exchange.swaps.emplace_back(static_cast<Bit>(game.local_bits - swaps + i),
+                                       static_cast<Bit>(game.local_bits + i));
+    }
+    game.exchange.chunk_mask = low_mask(game.local_bits - swaps) & ~low_mask(game.local_bits - swaps - chunk_bits);
+    game.pool.chunk_bytes = amplitude_bytes(game.precision) << (game.local_bits - swaps - chunk_bits);
+    game.pool.chunk_slots = static_cast<std::uint32_t>((1U << swaps) - 1 + random() % 8);
+    if (seed % 3 != 0) game.before.push_back({3, false, 0});
+    for (std::uint64_t i = random() % 2; i < 2; ++i)
+      game.after.push_back({static_cast<std::uint32_t>(10 + i), false, 0});
+    std::uint64_t now = 0;
+    ASSERT_NO_FATAL_FAILURE(play(game, &now));
+    EXPECT_EQ(now, std::uint64_t{3} << (game.rank_bits + chunk_bits)) << "one sweep a chunk, rank and time";
+    loaded += now;
+  }
+  EXPECT_GT(loaded, 0U);
+}
 
 TEST(PeerExchange, GoesByCopiesWhereChunksAreRunsAndByKernelsWhereTheyAreScattered) {
   Game game;

@@ -136,6 +136,27 @@ TEST(CudaGenerate, TextsOfRandomCircuitsDoOnTheHostWhatProgramsSay) {
   }
 }
 
+/// The highest bits' parts of the state lie apart, whether a sweep has those bits in its tiles or not.
+TEST(CudaGenerate, TextsLoadWhatHasArrivedFromWhereItIs) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  std::uint64_t seed = 90;
+  int inside = 0, outside = 0;
+  for (const char* const family : {"qft", "random"}) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      std::vector<TileProgram> programs =
+          programs_of(generate(family, GeneratorOptions{15, 0, 1}), precision, Start::kRandom);
+      programs.resize(2);
+      for (TileProgram& program : programs) {
+        program.arrivals = ++seed % 3 == 0 ? bit_mask(14) : Index{3} << 13;
+        ++((program.tile_bits & program.arrivals) == program.arrivals ? outside : inside);
+        expect_same_effect(program, 15, seed);
+      }
+    }
+  }
+  EXPECT_GT(inside, 0);
+  EXPECT_GT(outside, 0);
+}
+
 TEST(CudaGenerate, TextsThatSumBitsGiveTheirProbabilities) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
   std::uint64_t seed = 70;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <string>
@@ -159,7 +160,7 @@ struct Sums {
 
 template <class Real>
 void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* sums) {
-  const cuda::GeneratedSweep generated = cuda::generate(program);
+  cuda::GeneratedSweep generated = cuda::generate(program);
   const Library library(generated_source(generated.source));
   std::vector<std::complex<Real>> memory(state.begin(), state.end()), tables, dense;
   for (const auto& table : program.tables) tables.insert(tables.end(), table.begin(), table.end());
@@ -181,6 +182,15 @@ void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* su
              std::vector<double>(std::size_t{1} << count_bits(program.tile_bits)), generated.summed};
     cells = sums->cells.data();
     totals = sums->totals.data();
+  }
+  std::vector<std::vector<std::complex<Real>>> parts;
+  for (Index part = next_under_mask(0, program.arrivals); part != 0; part = next_under_mask(part, program.arrivals)) {
+    const auto begin_of = memory.begin() + static_cast<std::ptrdiff_t>(part);
+    const auto end_of = begin_of + static_cast<std::ptrdiff_t>(next_under_mask(0, program.arrivals));
+    parts.emplace_back(begin_of, end_of);
+    std::fill(begin_of, end_of, std::complex<Real>(std::numeric_limits<Real>::quiet_NaN()));
+    generated.ints[generated.origins + parts.size()] =
+        reinterpret_cast<std::uintptr_t>(parts.back().data()) - reinterpret_cast<std::uintptr_t>(memory.data() + part);
   }
   const void* const pointers[cuda::kGeneratedPointers] = {memory.data(), tables.data(), angles.data(), begin.data(),
                                                           dense.data(),  nullptr,       cells,         totals};

@@ -112,10 +112,12 @@ void KernelText::load() {
   line(fmt::format("{} {{", condition.empty() ? "" : "if (" + condition + ")"));
   if (program_.reads) {
     const IndexColumns columns = load_columns(program_);
-    line(fmt::format("const C* from = p.state + (base | ({}));", thread_index(columns.thread)));
+    line(fmt::format("const u64 at = base | ({});", thread_index(columns.thread)));
     slot_offsets(columns.slot);
+    const std::uint32_t apart = arrived_origins(columns.slot);
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      if ((dead_set >> j & 1) == 0 && (j & births) == 0) line(fmt::format("a{} = fetch(from + o{});", j, j));
+      if ((dead_set >> j & 1) == 0 && (j & births) == 0)
+        line(fmt::format("a{} = fetch(from{} + o{});", j, j & apart, j));
     }
     for (std::uint32_t j = 0; j < registers_; ++j) {
       if ((dead_set >> j & 1) == 0 && (j & births) != 0) line(fmt::format("a{} = a{};", j, j & ~births));
@@ -126,6 +128,26 @@ void KernelText::load() {
     }
   }
   line("}");
+}
+
+std::uint32_t KernelText::arrived_origins(const std::vector<Index>& slots) {
+  if (program_.arrivals == 0) {
+    line("const C* from0 = p.state + at;");
+    return 0;
+  }
+  const Index values = bit_mask(count_bits(program_.arrivals));
+  const std::string shift = int_arg(log2_exact(program_.arrivals & (~program_.arrivals + 1)));
+  out_.origins = out_.ints.size();
+  out_.ints.resize(out_.ints.size() + values);
+  std::uint32_t apart = 0;
+  for (std::size_t s = 0; s < slots.size(); ++s) apart |= (slots[s] & program_.arrivals) != 0 ? 1u << s : 0;
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    if ((j & ~apart) != 0) continue;
+    const std::string value = fmt::format("((at ^ o{}) >> {} & {})", j, shift, values - 1);
+    line(fmt::format("const C* from{} = (const C*)((const char*)(p.state + at) + p.u[{} + {}]);", j, out_.origins,
+                     value));
+  }
+  return apart;
 }
 
 void KernelText::start() {

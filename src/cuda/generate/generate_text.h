@@ -57,6 +57,8 @@ class KernelText {
   void slot_offsets(const std::vector<Index>& columns);
   void begin();
   void load();
+  /// Pointers from0, ... by the slots whose bits tell where an amplitude has arrived; returns those slots.
+  std::uint32_t arrived_origins(const std::vector<Index>& slots);
   void start();
   void guarded(const TileOp& op);
   void add(const TileOp& op, bool conditional);

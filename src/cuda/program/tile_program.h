@@ -108,6 +108,7 @@ struct TileProgram {
   Coordinate births = 0;   // coordinates whose bit is born here: both values read the place of 0
   Coordinate dead = 0;     // coordinates (unborn, phantom) where only 0 exists: neither read nor written
   Index zero_tiles = 0;    // where reads: tiles with one of these bits start as zeros
+  Index arrivals = 0;      // generated kernels: bits whose values tell from where amplitudes are loaded
   bool sums_bits = false;  // generated kernels sum each bit's probability while they store
   int start_table = -1;    // loaded values times tables[start_table][thread] * start_register[slot][bit] ...
   std::array<std::array<Complex, 2>, kMaxRegisterBits> start_register{};

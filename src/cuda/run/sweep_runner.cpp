@@ -94,15 +94,25 @@ class Runner final : public SweepRunner {
     return first;
   }
 
-  void expect_chunks(std::uint32_t handle, Index mask, cudaStream_t stream) override {
-    make_resident(variant_for(prepared_.at(handle), mask), stream);
+  void expect_chunks(std::uint32_t handle, Index mask, Index arrivals, cudaStream_t stream) override {
+    Variant& variant = variant_for(prepared_.at(handle), mask);
+    make_resident(variant, stream);
+    if (arrivals != 0) ask_for_arrivals(variant.parts.front(), arrivals);
+  }
+
+  bool loads_arrived(std::uint32_t handle, Index mask, Index arrivals) override {
+    Part& part = variant_for(prepared_.at(handle), mask).parts.front();
+    return part.arrivals == arrivals && kernel_of(part.arrived) != nullptr;
   }
 
   void finish_preparing() override {
     if (mode_ != JitMode::kOnly) return;
     for (const Prepared& prepared : prepared_) {
       for (const Variant& variant : prepared.variants) {
-        for (const Part& part : variant.parts) (void)jit_->wait(*part.ticket);
+        for (const Part& part : variant.parts) {
+          (void)jit_->wait(*part.kernel.ticket);
+          if (part.arrived.ticket) (void)jit_->wait(*part.arrived.ticket);
+        }
       }
     }
   }
@@ -116,26 +126,29 @@ class Runner final : public SweepRunner {
   }
 
   void run(std::uint32_t handle, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) override {
-    Prepared& prepared = prepared_.at(handle);
-    Variant& variant = variant_for(prepared, chunk.mask);
-    make_resident(variant, stream);
-    swept_.reset();
-    for (std::size_t i = 0; i < variant.parts.size(); ++i) {
-      launch(variant.parts[i], chunk, stream, accumulate_norm && i + 1 == variant.parts.size());
-    }
-    if (handle >= kKeptSweeps) prepared.variants.clear();
+    run_parts(handle, chunk, 0, {}, stream, accumulate_norm);
+  }
+
+  void run_arrived(std::uint32_t handle, ChunkView chunk, Index arrivals, std::span<const Arrival> arrived,
+                   cudaStream_t stream, bool accumulate_norm) override {
+    run_parts(handle, chunk, arrivals, arrived, stream, accumulate_norm);
   }
 
   const SweptBits* swept_bits() const override { return swept_ ? &*swept_ : nullptr; }
 
  private:
+  struct Kernel {
+    GeneratedSweep generated;
+    std::optional<Jit::Ticket> ticket;
+    std::uint32_t uses = 0;
+  };
   struct Part {
     EncodedSweep<Real> encoded;
-    Index tile_bits = 0;
+    TileProgram program;
     std::uint64_t table_at = 0;
-    std::uint32_t uses = 0;
-    GeneratedSweep generated;  // its source only until the kernel is asked for
-    std::optional<Jit::Ticket> ticket;
+    Kernel kernel;
+    Index arrivals = 0;
+    Kernel arrived;  // where arrivals are expected: the kernel that loads them from where they are
   };
   struct Variant {
     Index inside = 0;  // active index bits: a chunk view must not fix them
@@ -171,9 +184,9 @@ class Runner final : public SweepRunner {
     options.outside = outside;
     options.register_bits = register_bits(Real{});
     options.max_bits = register_bits(Real{}) + kMaxThreadBits;
-    const bool compile = jit_ && (mode_ == JitMode::kOnly || memory_.local_bits >= kCompileBits);
+    const bool compile = compiles_at_once();
     options.canonical = compile;  // the interpreter does whole blocks faster
-    const TileProgram program = lower_sweep(sweep, options);
+    TileProgram program = lower_sweep(sweep, options);
     std::optional<EncodedSweep<Real>> encoded = encode<Real>(program);
     if (!encoded || padded(encoded->tables.bytes.size()) > memory_.table_bytes) {
       const auto [first, second] = split_sweep(sweep);
@@ -184,16 +197,40 @@ class Runner final : public SweepRunner {
     for (const Bit bit : program.active) {
       if (bit != kPhantom) variant.inside |= bit_mask(bit);
     }
-    Part part{std::move(*encoded), program.tile_bits, 0, 0, {}, {}};
+    Part part{std::move(*encoded), std::move(program), 0, {}, 0, {}};
     if (jit_) {
-      part.generated = generate(program);
-      ask_for_kernel(part, !compile);
+      part.kernel.generated = generate(part.program);
+      ask_for_kernel(part.kernel, !compile);
     }
     variant.parts.push_back(std::move(part));
   }
 
-  void ask_for_kernel(Part& part, bool cached_only) const {
-    part.ticket = jit_->request(part.generated.source, part.generated.shared_bytes, cached_only);
+  bool compiles_at_once() const { return jit_ && (mode_ == JitMode::kOnly || memory_.local_bits >= kCompileBits); }
+
+  void ask_for_kernel(Kernel& kernel, bool cached_only) const {
+    kernel.ticket = jit_->request(kernel.generated.source, kernel.generated.shared_bytes, cached_only);
+  }
+
+  void ask_for_arrivals(Part& part, Index arrivals) const {
+    if (!jit_ || part.arrivals == arrivals) return;
+    part.arrivals = arrivals;
+    TileProgram program = part.program;
+    program.arrivals = arrivals;
+    part.arrived = {generate(program), {}, 0};
+    ask_for_kernel(part.arrived, !compiles_at_once());
+  }
+
+  void run_parts(std::uint32_t handle, ChunkView chunk, Index arrivals, std::span<const Arrival> arrived,
+                 cudaStream_t stream, bool accumulate_norm) {
+    Prepared& prepared = prepared_.at(handle);
+    Variant& variant = variant_for(prepared, chunk.mask);
+    make_resident(variant, stream);
+    swept_.reset();
+    for (std::size_t i = 0; i < variant.parts.size(); ++i) {
+      const bool first = i == 0, last = i + 1 == variant.parts.size();
+      launch(variant.parts[i], chunk, first ? arrivals : 0, arrived, stream, accumulate_norm && last);
+    }
+    if (handle >= kKeptSweeps) prepared.variants.clear();
   }
 
   /// The program whose tiles leave `chunk_mask` outside; made when there is none yet.
@@ -243,7 +280,8 @@ class Runner final : public SweepRunner {
     wait_for(stream);
   }
 
-  void launch(Part& part, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) {
+  void launch(Part& part, ChunkView chunk, Index arrivals, std::span<const Arrival> arrived, cudaStream_t stream,
+              bool accumulate_norm) {
     std::uint64_t at = part.table_at;
     if (at == kNotPlaced) {
       for (const Stream& lane : memory_.lanes) wait_for(lane.get());
@@ -252,8 +290,12 @@ class Runner final : public SweepRunner {
       table_used_ = memory_.table_bytes;
     }
     NormCell* const norm = accumulate_norm ? memory_.norm : nullptr;
-    if (const DriverKernel* const kernel = kernel_of(part))
-      return launch_generated(part, *kernel, at, chunk, stream, norm);
+    if (arrivals != 0) {
+      place_origins(part.arrived.generated, chunk, arrivals, arrived);
+      return launch_generated(part, part.arrived.generated, *kernel_of(part.arrived), at, chunk, stream, norm);
+    }
+    if (const DriverKernel* const kernel = kernel_of(part.kernel))
+      return launch_generated(part, part.kernel.generated, *kernel, at, chunk, stream, norm);
     SweepParams<Real>& params = part.encoded.params;
     const TableBytes& tables = part.encoded.tables;
     std::byte* const base = memory_.tables + at;
@@ -264,22 +306,35 @@ class Runner final : public SweepRunner {
     params.angles = reinterpret_cast<const TileAngle*>(base + tables.angles);
     params.angle_begin = reinterpret_cast<const std::uint32_t*>(base + tables.angle_begin);
     params.norm = norm;
-    const std::uint64_t tiles = set_tiles(params, part.tile_bits, chunk.mask, chunk.value);
+    const std::uint64_t tiles = set_tiles(params, part.program.tile_bits, chunk.mask, chunk.value);
     check(launch_sweep(params, tiles, stream), "launch of a sweep");
   }
 
-  const DriverKernel* kernel_of(Part& part) {
-    if (!jit_) return nullptr;
-    if (mode_ == JitMode::kOnly) return &jit_->wait(*part.ticket);
+  const DriverKernel* kernel_of(Kernel& kernel) {
+    if (!jit_ || !kernel.ticket) return nullptr;
+    if (mode_ == JitMode::kOnly) return &jit_->wait(*kernel.ticket);
     // A small sweep that keeps coming back deserves its kernel too.
-    if (++part.uses == kCompileUses) ask_for_kernel(part, false);
-    return jit_->find(*part.ticket, !loading_held_);
+    if (++kernel.uses == kCompileUses) ask_for_kernel(kernel, false);
+    return jit_->find(*kernel.ticket, !loading_held_);
   }
 
-  void launch_generated(Part& part, const DriverKernel& kernel, std::uint64_t at, ChunkView chunk, cudaStream_t stream,
-                        NormCell* norm) {
-    std::vector<std::uint64_t>& ints = part.generated.ints;
-    const Index free = part.tile_bits & ~chunk.mask;
+  /// What has not arrived but stayed is in place.
+  void place_origins(GeneratedSweep& generated, ChunkView chunk, Index arrivals,
+                     std::span<const Arrival> arrived) const {
+    std::uint64_t* const origins = generated.ints.data() + generated.origins;
+    std::fill_n(origins, bit_mask(count_bits(arrivals)), std::uint64_t{0});
+    for (const Arrival& one : arrived) {
+      if ((one.first & ~arrivals) != chunk.value) throw Error("an arrival of another chunk");
+      const std::byte* const place = memory_.state + one.first * sizeof(Amplitude<Real>);
+      origins[extract_bits(one.first, arrivals)] =
+          reinterpret_cast<std::uintptr_t>(one.data) - reinterpret_cast<std::uintptr_t>(place);
+    }
+  }
+
+  void launch_generated(const Part& part, GeneratedSweep& generated, const DriverKernel& kernel, std::uint64_t at,
+                        ChunkView chunk, cudaStream_t stream, NormCell* norm) {
+    std::vector<std::uint64_t>& ints = generated.ints;
+    const Index free = part.program.tile_bits & ~chunk.mask;
     const std::vector<BitRun> runs = runs_of(free);
     if (runs.size() > kGeneratedRuns) throw Error("tile bits are in too many runs");
     ints[0] = runs.size();
@@ -290,11 +345,11 @@ class Runner final : public SweepRunner {
     const TableBytes& tables = part.encoded.tables;
     std::byte* const base = memory_.tables + at;
     const std::uint64_t tiles = bit_mask(count_bits(free));
-    const bool sums = !part.generated.summed.empty() && chunk.mask == 0 && memory_.sums.holds(tiles);
+    const bool sums = !generated.summed.empty() && chunk.mask == 0 && memory_.sums.holds(tiles);
     if (sums) {
       check(cudaMemsetAsync(memory_.sums.cells(), 0, kCellWords * sizeof(std::uint64_t), stream),
             "cudaMemsetAsync of sums");
-      swept_ = {part.tile_bits, part.generated.summed};
+      swept_ = {part.program.tile_bits, generated.summed};
     }
     const void* const pointers[kGeneratedPointers] = {memory_.state,
                                                       base + tables.tables,
@@ -305,12 +360,12 @@ class Runner final : public SweepRunner {
                                                       sums ? memory_.sums.cells() : nullptr,
                                                       sums ? memory_.sums.totals() : nullptr};
     arguments_.assign(
-        sizeof pointers + ints.size() * 8 + std::max<std::size_t>(part.generated.reals.size(), 1) * sizeof(Real) + 8,
+        sizeof pointers + ints.size() * 8 + std::max<std::size_t>(generated.reals.size(), 1) * sizeof(Real) + 8,
         std::byte{0});
     std::memcpy(arguments_.data(), pointers, sizeof pointers);
     std::memcpy(arguments_.data() + sizeof pointers, ints.data(), ints.size() * 8);
     std::byte* real = arguments_.data() + sizeof pointers + ints.size() * 8;
-    for (const double value : part.generated.reals) {
+    for (const double value : generated.reals) {
       const Real narrow = static_cast<Real>(value);
       std::memcpy(real, &narrow, sizeof narrow);
       real += sizeof narrow;

@@ -23,18 +23,29 @@ struct SweepMemory {
   BitSumMemory sums;
 };
 
+/// A part of a chunk that is not in place: its amplitudes from index `first` on are at `data`.
+struct Arrival {
+  Index first = 0;
+  const std::byte* data = nullptr;
+};
+
 class SweepRunner {
  public:
   virtual ~SweepRunner() = default;
   virtual void set_memory(const SweepMemory& memory) = 0;
   virtual std::uint32_t prepare(std::span<const Sweep> sweeps, cudaStream_t stream) = 0;
-  virtual void expect_chunks(std::uint32_t handle, Index mask, cudaStream_t stream) = 0;
+  virtual void expect_chunks(std::uint32_t handle, Index mask, Index arrivals, cudaStream_t stream) = 0;
+  /// Whether run_arrived() has its kernel.
+  virtual bool loads_arrived(std::uint32_t handle, Index mask, Index arrivals) = 0;
   virtual void finish_preparing() = 0;
   virtual void clear() = 0;
   /// While held, no kernel is loaded: loading can wait for the device, and the device for a rank that waits for this
   /// one.
   virtual void hold_loading(bool held) = 0;
   virtual void run(std::uint32_t handle, ChunkView chunk, cudaStream_t stream, bool accumulate_norm) = 0;
+  /// The same of a chunk whose parts `arrived` are elsewhere; loads_arrived() was true.
+  virtual void run_arrived(std::uint32_t handle, ChunkView chunk, Index arrivals, std::span<const Arrival> arrived,
+                           cudaStream_t stream, bool accumulate_norm) = 0;
   /// What the latest run has left in SweepMemory::sums; null where it has not.
   virtual const SweptBits* swept_bits() const = 0;
 };

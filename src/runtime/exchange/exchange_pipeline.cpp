@@ -2,6 +2,7 @@
 #include "runtime/exchange/exchange_pipeline.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <string>
 
@@ -76,7 +77,7 @@ Index ExchangePipeline::extra_cut(Index mask) const {
   return cut;
 }
 
-void ExchangePipeline::trade(int lane, int lanes) {
+void ExchangePipeline::trade(int lane, int lanes, bool to_slots) {
   const Index cut = extra_cut(trades_.front().mine.mask);
   // A slot always serves the same lane, so that its uses are in order.
   const auto step = static_cast<std::uint32_t>(lanes);
@@ -95,7 +96,11 @@ void ExchangePipeline::trade(int lane, int lanes) {
         one.slot = (static_cast<std::uint32_t>(lane) + step * (turn++ % slots_a_lane)) % slots_;
         bytes_sent_ += (amplitude_bytes_ << local_bits_) >> count_bits(one.mine.mask);
       }
-      transport_->trade_all(pieces_, lane);
+      if (to_slots) {
+        transport_->trade_to_slots(pieces_, lane);
+      } else {
+        transport_->trade_all(pieces_, lane);
+      }
     }
     piece = next_under_mask(piece, cut);
   } while (piece != 0);
@@ -106,9 +111,25 @@ void ExchangePipeline::trade(int lane, int lanes) {
   }
 }
 
-void ExchangePipeline::run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane) {
+Index ExchangePipeline::arrival_bits(const Exchange& exchange) const {
+  if (transport_ == nullptr || !transport_->leaves_in_slots()) return 0;
+  const SwapMasks masks = swap_masks(exchange, local_bits_);
+  const Index fixed = masks.local | exchange.chunk_mask;
+  const std::uint32_t free_bits = local_bits_ - count_bits(fixed);
+  const bool one_run = exchange.unborn == 0 && fixed == (low_mask(local_bits_) & ~low_mask(free_bits));
+  const bool neighbours = masks.local >> std::countr_zero(masks.local) == low_mask(count_bits(masks.local));
+  const bool fit = slots_ >= (Index{1} << count_bits(masks.local)) - 1 &&
+                   amplitude_bytes_ << free_bits <= transport_->max_trade_bytes(slot_bytes_);
+  return one_run && neighbours && fit ? masks.local : 0;
+}
+
+void ExchangePipeline::run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane, Index arrivals) {
   const Moment begin = profile != nullptr ? profile->moment(lane) : Moment{};
-  backend_.sweep(sweep.handle, view, lane, sweep.accumulate_norm);
+  if (arrivals != 0) {
+    backend_.sweep_arrived(sweep.handle, view, lane, sweep.accumulate_norm, arrivals, pieces_);
+  } else {
+    backend_.sweep(sweep.handle, view, lane, sweep.accumulate_norm);
+  }
   if (profile != nullptr) profile->add(Span::Kind::kSweep, sweep.number, lane, begin, profile->moment(lane));
 }
 
@@ -122,6 +143,8 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
   const int most = partners > 2 ? kMostLanesOfMany : kMostLanes;
   const int lanes = std::max(1, std::min({backend_.lanes(), lanes_with_slots, most}));
   const Index own = local_value(exchange, local_bits_, rank_);
+  Index arrivals = after.empty() ? 0 : arrival_bits(exchange);
+  if (arrivals != 0 && !backend_.loads_arrived(after.front().handle, exchange.chunk_mask, arrivals)) arrivals = 0;
   const bool complete_at_return = backend_.lanes() <= 1;
   const auto start = Clock::now();
   backend_.fork();
@@ -129,7 +152,7 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
   Index chunk = 0;
   do {
     const ChunkView view{exchange.chunk_mask, chunk};
-    for (const ChunkedSweep& sweep : before) run_chunk(sweep, view, lane);
+    for (const ChunkedSweep& sweep : before) run_chunk(sweep, view, lane, 0);
     const auto travel = Clock::now();
     trades_.clear();
     for (Index d = 1; d < partners; ++d) {
@@ -138,9 +161,9 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
       const Index mask = exchange.chunk_mask | masks.local | exchange.unborn;
       trades_.push_back({{mask, chunk | theirs}, {mask, chunk | own}, static_cast<int>(peer), 0});
     }
-    trade(lane, lanes);
+    trade(lane, lanes, arrivals != 0);
     if (complete_at_return) seconds_ += seconds_since(travel);
-    for (const ChunkedSweep& sweep : after) run_chunk(sweep, view, lane);
+    for (const ChunkedSweep& sweep : after) run_chunk(sweep, view, lane, &sweep == &after.front() ? arrivals : 0);
     lane = (lane + 1) % lanes;
     chunk = next_under_mask(chunk, exchange.chunk_mask);
   } while (chunk != 0);
@@ -163,7 +186,7 @@ void ExchangePipeline::trade_view(ChunkView mine, ChunkView theirs, int peer) {
   const auto start = Clock::now();
   // Through slot 0, never the spare one.
   trades_.assign(1, Trade{mine, theirs, peer, 0});
-  trade(0, static_cast<int>(slots_));
+  trade(0, static_cast<int>(slots_), false);
   transport_->finish();
   backend_.synchronize();
   seconds_ += seconds_since(start);

@@ -28,6 +28,9 @@ class ExchangePipeline {
   /// Swaps the bits of `exchange`; `before` and `after` are run, in order, on every chunk just before and after it
   /// travels.
   void run(const Exchange& exchange, std::span<const ChunkedSweep> before, std::span<const ChunkedSweep> after);
+  /// The bits that tell a chunk's parts apart, where the first sweep after the exchange may load what arrives from the
+  /// ring's slots: each part of a chunk is one run of memory and fits a slot. Else 0.
+  Index arrival_bits(const Exchange& exchange) const;
   /// Trades the amplitudes of a view with `peer`'s amplitudes of another view of the same mask; completes before it
   /// returns. Views larger than a slot are cut.
   void trade_view(ChunkView mine, ChunkView theirs, int peer);
@@ -44,10 +47,12 @@ class ExchangePipeline {
   double seconds() const { return seconds_; }
 
  private:
-  // Makes trades_, cut into pieces that fit slots. Of several lanes each has slots of its own.
-  void trade(int lane, int lanes);
+  // Makes trades_, cut into pieces that fit slots. Of several lanes each has slots of its own. With `to_slots` each is
+  // one piece, which stays in its slot.
+  void trade(int lane, int lanes, bool to_slots);
   void require_transport() const;
-  void run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane);
+  // `arrivals`: of a sweep that loads what pieces_ have brought from their slots; else 0.
+  void run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane, Index arrivals);
 
   Backend& backend_;
   Transport* transport_;

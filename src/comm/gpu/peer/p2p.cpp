@@ -6,6 +6,8 @@
 //   record READY | tell and be told by each | for each: wait its READY, pull theirs -> slot (or swap half), record DONE
 //   | tell and be told by each | for each: wait its DONE, slot -> mine
 //
+// Where the next sweep loads from the slots itself, the last step is only the wait: that sweep stores where they read.
+//
 // All ranks go through their peers in the same order, by distance, so that pairs pull from each other.
 //
 // A stream only ever waits for an event that has been recorded, and both sides run the same sequence of trades in the
@@ -99,33 +101,10 @@ class P2pTransport final : public Transport {
     trade_all({&one, 1}, lane);
   }
 
-  void trade_all(std::span<const Trade> trades, int lane_number) override {
-    const auto lane = static_cast<std::size_t>(lane_number);
-    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
-    // All views have the same shape, so all ranks go the same way.
-    const bool by_engines = suits_copy_engine(view_runs(shape_, trades.front().mine));
-    check_cuda(cudaEventRecord(events_.own_ready(lane), stream), "cudaEventRecord of a chunk that is ready");
-    for (const Trade& one : trades) meet(one.peer);
-    for (const Trade& one : trades) {
-      const auto peer = static_cast<std::size_t>(one.peer);
-      check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
-      if (by_engines) {
-        copy_view_to_buffer(shape_, one.theirs, states_.region(one.peer), backend_.slot(one.slot).data, stream);
-      } else {
-        swap_half(one.mine, one.theirs, one.peer, stream);
-      }
-      check_cuda(cudaEventRecord(events_.own_done(peer, lane), stream), "cudaEventRecord of a trade's part");
-    }
-    for (const Trade& one : trades) meet(one.peer);
-    for (const Trade& one : trades) {
-      const auto peer = static_cast<std::size_t>(one.peer);
-      check_cuda(cudaStreamWaitEvent(stream, events_.done_of(peer, lane)), "cudaStreamWaitEvent for a peer's part");
-      if (by_engines) {
-        copy_buffer_to_view(shape_, one.mine, backend_.slot(one.slot).data, backend_.state().data, stream);
-      }
-      traded_[peer] = true;
-    }
-    paces_[lane].pace(trades.size(), stream, [&] { give_up(lane); });
+  void trade_all(std::span<const Trade> trades, int lane_number) override { trade_pieces(trades, lane_number, true); }
+  bool leaves_in_slots() const override { return true; }
+  void trade_to_slots(std::span<const Trade> trades, int lane_number) override {
+    trade_pieces(trades, lane_number, false);
   }
 
   /// Waits for every lane; a peer that has gone would leave them waiting for ever, so no progress is an error.
@@ -152,6 +131,36 @@ class P2pTransport final : public Transport {
   }
 
  private:
+  /// Only views that copy engines suit may stay in their slots.
+  void trade_pieces(std::span<const Trade> trades, int lane_number, bool in_place) {
+    const auto lane = static_cast<std::size_t>(lane_number);
+    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
+    // All views have the same shape, so all ranks go the same way.
+    const bool by_engines = suits_copy_engine(view_runs(shape_, trades.front().mine));
+    check_cuda(cudaEventRecord(events_.own_ready(lane), stream), "cudaEventRecord of a chunk that is ready");
+    for (const Trade& one : trades) meet(one.peer);
+    for (const Trade& one : trades) {
+      const auto peer = static_cast<std::size_t>(one.peer);
+      check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
+      if (by_engines) {
+        copy_view_to_buffer(shape_, one.theirs, states_.region(one.peer), backend_.slot(one.slot).data, stream);
+      } else {
+        swap_half(one.mine, one.theirs, one.peer, stream);
+      }
+      check_cuda(cudaEventRecord(events_.own_done(peer, lane), stream), "cudaEventRecord of a trade's part");
+    }
+    for (const Trade& one : trades) meet(one.peer);
+    for (const Trade& one : trades) {
+      const auto peer = static_cast<std::size_t>(one.peer);
+      check_cuda(cudaStreamWaitEvent(stream, events_.done_of(peer, lane)), "cudaStreamWaitEvent for a peer's part");
+      if (by_engines && in_place) {
+        copy_buffer_to_view(shape_, one.mine, backend_.slot(one.slot).data, backend_.state().data, stream);
+      }
+      traded_[peer] = true;
+    }
+    paces_[lane].pace(trades.size(), stream, [&] { give_up(lane); });
+  }
+
   /// The kernel's first launch loads it; that must not happen while peers wait for each other.
   void warm_up() {
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(0));
