@@ -1,14 +1,17 @@
 // A chunk in long runs is pulled into slots of the ring and put in place by copy engines, which leave the
 // multiprocessors to the sweeps; a scattered one is swapped in place by kernels, half of it by each of the two ranks.
 // Each side of a trade records events on its stream and tells the other's host, which then lets its own stream wait for
-// them. A chunk that goes to several peers:
+// them. A chunk that goes to several peers, nearest first:
 //
-//   record READY | tell and be told by each | for each: wait its READY, pull theirs -> slot (or swap half), record DONE
-//   | tell and be told by each | for each: wait its DONE, slot -> mine
+//   for each: record READY | tell and be told | wait its READY, pull theirs -> slot (or swap half), record DONE
+//   for each: tell and be told | wait its DONE, slot -> mine
+//
+// All ranks go through their peers in the same order, by distance, so that pairs pull from each other. Where there are
+// several peers, pulls have streams of their own, two for all lanes, chunk after chunk in turn. READY is recorded
+// there, after the pull before: a pair begins together, and nobody pulls from a rank that another one still pulls from.
+// Left to the lanes, ranks got out of step and stayed so: exchanges between four took 9 ms or 15.
 //
 // Where the next sweep loads from the slots itself, the last step is only the wait: that sweep stores where they read.
-//
-// All ranks go through their peers in the same order, by distance, so that pairs pull from each other.
 //
 // A stream only ever waits for an event that has been recorded, and both sides run the same sequence of trades in the
 // same order, so the earliest unfinished trade never waits for a later one, whatever queues streams share on the
@@ -17,6 +20,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <span>
@@ -89,6 +93,8 @@ class P2pTransport final : public Transport {
         states_(communicator, backend.state()),
         events_(communicator, lanes_),
         paces_(lanes_),
+        swept_(lanes_),
+        pulled_(lanes_),
         traded_(static_cast<std::size_t>(communicator.size()), false) {
     warm_up();
   }
@@ -137,18 +143,21 @@ class P2pTransport final : public Transport {
     const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
     // All views have the same shape, so all ranks go the same way.
     const bool by_engines = suits_copy_engine(view_runs(shape_, trades.front().mine));
-    check_cuda(cudaEventRecord(events_.own_ready(lane), stream), "cudaEventRecord of a chunk that is ready");
-    for (const Trade& one : trades) meet(one.peer);
+    const cudaStream_t pulls = by_engines && trades.size() > 1 ? next_pull_stream() : stream;
+    wait_for_stream(pulls, stream, swept_[lane]);
     for (const Trade& one : trades) {
       const auto peer = static_cast<std::size_t>(one.peer);
-      check_cuda(cudaStreamWaitEvent(stream, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
+      check_cuda(cudaEventRecord(events_.own_ready(peer, lane), pulls), "cudaEventRecord of a chunk that is ready");
+      meet(one.peer);
+      check_cuda(cudaStreamWaitEvent(pulls, events_.ready_of(peer, lane)), "cudaStreamWaitEvent for a peer's chunk");
       if (by_engines) {
-        copy_view_to_buffer(shape_, one.theirs, states_.region(one.peer), backend_.slot(one.slot).data, stream);
+        copy_view_to_buffer(shape_, one.theirs, states_.region(one.peer), backend_.slot(one.slot).data, pulls);
       } else {
-        swap_half(one.mine, one.theirs, one.peer, stream);
+        swap_half(one.mine, one.theirs, one.peer, pulls);
       }
-      check_cuda(cudaEventRecord(events_.own_done(peer, lane), stream), "cudaEventRecord of a trade's part");
+      check_cuda(cudaEventRecord(events_.own_done(peer, lane), pulls), "cudaEventRecord of a trade's part");
     }
+    wait_for_stream(stream, pulls, pulled_[lane]);
     for (const Trade& one : trades) meet(one.peer);
     for (const Trade& one : trades) {
       const auto peer = static_cast<std::size_t>(one.peer);
@@ -159,6 +168,20 @@ class P2pTransport final : public Transport {
       traded_[peer] = true;
     }
     paces_[lane].pace(trades.size(), stream, [&] { give_up(lane); });
+  }
+
+  /// Lanes 6 and 7 in turn: no exchange runs its chunks on them, and the first eight share no queues. The last ones where
+  /// there are fewer.
+  cudaStream_t next_pull_stream() {
+    const int last = std::min(static_cast<int>(lanes_), 8) - 1;
+    return static_cast<cudaStream_t>(backend_.native_lane(std::max(0, last - static_cast<int>(turn_++ % 2))));
+  }
+
+  /// What `stream` is given next waits for what `other` has been given so far.
+  static void wait_for_stream(cudaStream_t stream, cudaStream_t other, const PlainEvent& event) {
+    if (stream == other) return;
+    check_cuda(cudaEventRecord(event.get(), other), "cudaEventRecord between a lane and its pulls");
+    check_cuda(cudaStreamWaitEvent(stream, event.get()), "cudaStreamWaitEvent between a lane and its pulls");
   }
 
   /// The kernel's first launch loads it; that must not happen while peers wait for each other.
@@ -202,8 +225,10 @@ class P2pTransport final : public Transport {
   Communicator& communicator_;
   PeerMemory states_;
   PeerEvents events_;
-  std::vector<LanePace> paces_;  // by lane
-  std::vector<bool> traded_;     // with whom since the last finish()
+  std::vector<LanePace> paces_;             // by lane
+  std::vector<PlainEvent> swept_, pulled_;  // by lane: a chunk may be pulled from; it has come
+  unsigned turn_ = 0;                       // of the streams that pull
+  std::vector<bool> traded_;                // with whom since the last finish()
 };
 
 }  // namespace

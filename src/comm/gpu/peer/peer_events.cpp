@@ -34,7 +34,7 @@ bool in_one_process(Communicator& communicator) {
 PeerEvents::PeerEvents(Communicator& communicator, std::size_t lanes) : lanes_(lanes) {
   const auto ranks = static_cast<std::size_t>(communicator.size());
   const auto rank = static_cast<std::size_t>(communicator.rank());
-  const std::size_t each = (1 + ranks) * lanes;
+  const std::size_t each = 2 * ranks * lanes;
   const bool one_process = in_one_process(communicator);
   const unsigned flags = cudaEventDisableTiming | (one_process ? 0u : cudaEventInterprocess);
   std::vector<EventOffer> mine(each), all(each * ranks);
@@ -51,7 +51,7 @@ PeerEvents::PeerEvents(Communicator& communicator, std::size_t lanes) : lanes_(l
     if (!one_process && cudaIpcGetEventHandle(&offer.handle, offer.event) != cudaSuccess) (void)cudaGetLastError();
   }
   communicator.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
-  theirs_.resize(2 * ranks * lanes, nullptr);
+  theirs_.resize(each, nullptr);
   const auto open = [&](const EventOffer& offer, cudaEvent_t& event) {
     if (offer.process == getpid()) {
       event = offer.event;
@@ -67,11 +67,8 @@ PeerEvents::PeerEvents(Communicator& communicator, std::size_t lanes) : lanes_(l
   };
   for (std::size_t peer = 0; peer < ranks && failure.empty(); ++peer) {
     if (peer == rank) continue;
-    const EventOffer* offers = &all[peer * each];
-    for (std::size_t lane = 0; lane < lanes && failure.empty(); ++lane) {
-      open(offers[lane], theirs_[2 * peer * lanes + lane]);
-      open(offers[(1 + rank) * lanes + lane], theirs_[(2 * peer + 1) * lanes + lane]);
-    }
+    const EventOffer* const offers = &all[peer * each + 2 * rank * lanes];
+    for (std::size_t i = 0; i < 2 * lanes && failure.empty(); ++i) open(offers[i], theirs_[2 * peer * lanes + i]);
   }
   std::array<std::int64_t, 1> worst{failure.empty() ? -1 : communicator.rank()};
   communicator.max(worst);
