@@ -66,9 +66,10 @@ double seconds_of(const SweepParts& parts, const CostTable& cost) {
   return parts.overhead + std::pow(std::pow(parts.memory, power) + std::pow(parts.arithmetic, power), 1 / power);
 }
 
-// What the exchange adds to `sweeps`, the time of the sweeps beside it. Chunks travel through memory four times (read
-// by the peer, written to the ring, read, put in place), which sweeps that wait for memory feel; and the sweeps of the
-// first and the last chunk, or the trade of one chunk, have nothing beside them.
+// What the exchange adds to `sweeps`, the time of the sweeps beside it. A chunk is read by the peer and written to the
+// ring, from where the next sweep loads it; without one beside the exchange it is read again and put in place. Sweeps
+// that wait for memory feel these trips; and the sweeps of the first and the last chunk, or the trade of one chunk,
+// have nothing beside them.
 double added_seconds(const Exchange& exchange, const Plan& plan, const SweepParts& beside, double sweeps,
                      const Machine& machine) {
   // Host-driven transports are complete when they return.
@@ -77,7 +78,8 @@ double added_seconds(const Exchange& exchange, const Plan& plan, const SweepPart
   const auto bytes =
       static_cast<double>(exchanged_amplitudes(exchange, plan.local_bits()) * amplitude_bytes(plan.precision));
   SweepParts both = beside;
-  both.memory += 2 * bytes / cost.read_bytes_per_second + 2 * bytes / cost.write_bytes_per_second;
+  const double times = exchange.overlap_after > 0 ? 1 : 2;
+  both.memory += times * (bytes / cost.read_bytes_per_second + bytes / cost.write_bytes_per_second);
   const double slowed = sweeps + seconds_of(both, cost) - seconds_of(beside, cost);
   const auto chunks = static_cast<double>(pow2(static_cast<std::uint32_t>(std::popcount(exchange.chunk_mask))));
   const double by_link = exchange.predicted_seconds + sweeps / chunks;
