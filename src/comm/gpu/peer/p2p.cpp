@@ -170,8 +170,8 @@ class P2pTransport final : public Transport {
     paces_[lane].pace(trades.size(), stream, [&] { give_up(lane); });
   }
 
-  /// Lanes 6 and 7 in turn: no exchange runs its chunks on them, and the first eight share no queues. The last ones where
-  /// there are fewer.
+  /// Lanes 6 and 7 in turn: no exchange runs its chunks on them, and the first eight share no queues. The last ones
+  /// where there are fewer.
   cudaStream_t next_pull_stream() {
     const int last = std::min(static_cast<int>(lanes_), 8) - 1;
     return static_cast<cudaStream_t>(backend_.native_lane(std::max(0, last - static_cast<int>(turn_++ % 2))));
