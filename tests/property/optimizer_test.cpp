@@ -95,7 +95,7 @@ Circuit busy_circuit(std::uint64_t seed) {
 
 // The rewritten circuit's state with its qubits under their old numbers.
 dense::State run_rewritten(const Rewritten& rewritten, const dense::State& start) {
-  const dense::State state = dense::run(rewritten.circuit, start);
+  dense::State state = dense::run(rewritten.circuit, start);
   if (rewritten.wire_of.empty()) return state;
   dense::State result(state.size());
   for (Index index = 0; index < state.size(); ++index) {
