@@ -21,6 +21,7 @@ struct ViewRuns {
   std::uint64_t stride_bytes = 0;      // at most 1 GiB: two-dimensional copies take strides below 2 GiB
   std::vector<std::uint64_t> offsets;  // bytes from the shard's start, in the order of the packed buffer
 
+  bool one() const { return count == 1 && offsets.size() == 1; }
   std::uint64_t bytes() const { return run_bytes * count * offsets.size(); }
 };
 

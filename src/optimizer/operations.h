@@ -12,6 +12,15 @@ namespace qsim {
 /// Barriers and terminal measurements: no pass sees them and no plan needs them.
 inline bool skipped(const Operation& op) { return op.kind == OpKind::kBarrier || op.kind == OpKind::kMeasure; }
 
+inline bool is_cx(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kX && op.controls == 1; }
+
+/// Controls first, then targets.
+template <typename Visit>
+void for_each_qubit(const Circuit& circuit, const Operation& op, const Visit& visit) {
+  for (const Qubit q : circuit.controls(op)) visit(q);
+  for (const Qubit q : circuit.targets(op)) visit(q);
+}
+
 /// The qubits of an operation, as masks, and those on which it is block-diagonal: controls, letters Z, all qubits of a
 /// diagonal gate.
 struct Reach {

@@ -135,11 +135,10 @@ void Executor::choose_chunked(PreparedPlan& prepared, std::size_t number) {
     const auto i = static_cast<std::uint32_t>(previous.sweep_bytes.size()) - left;
     stage.before.push_back({previous.first_handle + i, check_norm_ && left == 1 && !ends, i});
   }
-  const Index arrivals = exchanges_.arrival_bits(*stage.exchange);
+  if (!stage.after.empty()) stage.after.front().arrivals = exchanges_.arrival_bits(*stage.exchange);
   for (const auto* chunked : {&stage.before, &stage.after}) {
     for (const ChunkedSweep& sweep : *chunked) {
-      const bool loads_arrived = &sweep == stage.after.data();
-      state_.backend.expect_chunks(sweep.handle, stage.exchange->chunk_mask, loads_arrived ? arrivals : 0);
+      state_.backend.expect_chunks(sweep.handle, stage.exchange->chunk_mask, sweep.arrivals);
     }
   }
 }

@@ -164,7 +164,9 @@ void play(const Game& game, std::uint64_t* arrivals_loaded = nullptr) {
     const auto transport = open_p2p_transport(backend, communicator, game.local_bits, game.precision);
     DistributedState state{backend, communicator, game.local_bits + game.rank_bits, game.rank_bits, game.precision, {}};
     ExchangePipeline pipeline(state, transport.get(), game.pool);
-    for (int time = 0; time < kTimes; ++time) pipeline.run(game.exchange, game.before, game.after);
+    std::vector<ChunkedSweep> after = game.after;
+    if (!after.empty()) after.front().arrivals = pipeline.arrival_bits(game.exchange);
+    for (int time = 0; time < kTimes; ++time) pipeline.run(game.exchange, game.before, after);
     backend.synchronize();
     communicator.barrier();  // others may still name this rank's events
   });

@@ -27,7 +27,7 @@ void copy_by_kernel(ShardShape shape, ChunkView view, std::byte* shard, std::byt
 }  // namespace
 
 bool suits_copy_engine(const ViewRuns& runs) {
-  if (runs.offsets.size() == 1 && runs.count == 1) return true;
+  if (runs.one()) return true;
   return runs.run_bytes >= kEngineRunBytes &&
          (runs.offsets.size() == 1 || runs.run_bytes * runs.count >= kEngineCommandBytes);
 }

@@ -15,8 +15,10 @@ struct GeneratedSweep {
   std::vector<std::uint64_t> ints;  // arguments p.u
   std::vector<double> reals;        // arguments p.d
   std::uint32_t shared_bytes = 0;   // dynamic shared memory of a block
-  std::size_t origins = 0;          // of a program with arrivals: the first of its origins in `ints`
-  std::vector<Bit> summed;          // where the kernel sums bits: those of p.cells, in their order
+  // Of a program with arrivals: p.u[origins + v], filled in at launch, leads in bytes from the place in the state to
+  // where amplitudes are whose bits under `arrivals` (neighbours) have value v.
+  std::size_t origins = 0;
+  std::vector<Bit> summed;  // where the kernel sums bits: those of p.cells, in their order
 };
 
 GeneratedSweep generate(const TileProgram& program);
@@ -25,9 +27,6 @@ GeneratedSweep generate(const TileProgram& program);
 constexpr std::size_t kGeneratedPointers = 8;
 /// p.u begins with the number of runs of tile bits and (shift, mask) of each; they are filled in at launch.
 constexpr std::size_t kGeneratedRuns = 32;
-
-/// Of a program with arrivals, p.u[origins + v] leads, in bytes, from the place in the state to where amplitudes are
-/// whose bits under `arrivals` (neighbours) have value v; filled in at launch.
 
 /// p.cells, of kernels that sum bits: kSumCells times kCellBits pairs. Bit `summed[v]` has pair v of each cell, whose
 /// first number counts 2^-62 and whose second 2^-100 of probability: whole numbers, so that the order of blocks does

@@ -56,10 +56,10 @@ BitSumMemory ReadOuts::bit_sum_memory(std::byte* scratch, std::size_t scratch_by
   return {scratch + kFixedBytes, scratch_bytes - kFixedBytes};
 }
 
-void ReadOuts::fetch(void* host, const void* device, std::size_t bytes) {
+void ReadOuts::fetch(void* host, const void* device, std::size_t bytes, cudaStream_t stream) {
   check_cuda(cudaGetLastError(), "launch of a read-out kernel");
-  check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync of a read-out");
-  check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize after a read-out");
+  check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync of a read-out");
+  check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize after a read-out");
 }
 
 void ReadOuts::send(void* device, const void* host, std::size_t bytes) {
@@ -205,7 +205,7 @@ bool ReadOuts::draw(const DrawBlocks& blocks, std::span<const std::uint64_t> sho
   for (std::size_t first = 0; first < shots.size(); first += capacity) {
     const std::size_t count = std::min(capacity, shots.size() - first);
     const std::span<const std::uint64_t> batch = shots.subspan(first, count);
-    std::uint64_t apart = 0;
+    std::uint64_t apart = 0;  // without an early end, so that the loop runs in vectors
     for (std::size_t i = 0; i < count; ++i) apart |= batch[i] ^ (batch[0] + i);
     const bool consecutive = apart == 0;
     if (!consecutive) send(numbers, batch.data(), batch.size_bytes());
@@ -234,7 +234,6 @@ void ReadOuts::take_draws(const DrawRun* runs, std::size_t run_count, const Draw
   for (std::size_t piece = 0; piece < pieces; ++piece) {
     launch_locate(shard_, bit_list(blocks.block_bits), bit_list(blocks.order), runs + piece * piece_runs, piece_runs,
                   places, numbers, stream_);
-    check_cuda(cudaGetLastError(), "launch of draws");
     check_cuda(cudaEventRecord(drawn_[piece].get(), stream_), "cudaEventRecord of draws");
   }
   std::vector<Index> found;
@@ -242,10 +241,7 @@ void ReadOuts::take_draws(const DrawRun* runs, std::size_t run_count, const Draw
     const std::size_t begin = begins[piece].first, end = piece + 1 < pieces ? begins[piece + 1].first : count;
     found.resize(end - begin);
     check_cuda(cudaStreamWaitEvent(copies_, drawn_[piece].get()), "cudaStreamWaitEvent of draws");
-    check_cuda(
-        cudaMemcpyAsync(found.data(), numbers + begin, found.size() * sizeof(Index), cudaMemcpyDeviceToHost, copies_),
-        "cudaMemcpyAsync of draws");
-    check_cuda(cudaStreamSynchronize(copies_), "cudaStreamSynchronize of draws");
+    fetch(found.data(), numbers + begin, found.size() * sizeof(Index), copies_);
     if (run_count != blocks.ends.size()) std::erase(found, ~Index{0});  // other ranks'
     take(found);
   }

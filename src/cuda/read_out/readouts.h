@@ -56,8 +56,9 @@ class ReadOuts {
   void take_draws(const DrawRun* runs, std::size_t run_count, const DrawBlocks& blocks, const std::uint64_t* places,
                   std::uint64_t* numbers, std::size_t count, const DrawTaker& take);
   void send(void* device, const void* host, std::size_t bytes);
-  /// Copies device results to `host` and waits.
-  void fetch(void* host, const void* device, std::size_t bytes);
+  /// Copies device results to `host`, after what `stream` has been given, and waits.
+  void fetch(void* host, const void* device, std::size_t bytes, cudaStream_t stream);
+  void fetch(void* host, const void* device, std::size_t bytes) { fetch(host, device, bytes, stream_); }
 
   Shard shard_;
   double* sums_;     // kSumScratchDoubles

@@ -102,7 +102,7 @@ class Runner final : public SweepRunner {
 
   bool loads_arrived(std::uint32_t handle, Index mask, Index arrivals) override {
     Part& part = variant_for(prepared_.at(handle), mask).parts.front();
-    return part.arrivals == arrivals && kernel_of(part.arrived) != nullptr;
+    return part.program.arrivals == arrivals && kernel_of(part.arrived) != nullptr;
   }
 
   void finish_preparing() override {
@@ -144,11 +144,10 @@ class Runner final : public SweepRunner {
   };
   struct Part {
     EncodedSweep<Real> encoded;
-    TileProgram program;
+    TileProgram program;  // with the arrivals that are expected, if any
     std::uint64_t table_at = 0;
-    Kernel kernel;
-    Index arrivals = 0;
-    Kernel arrived;  // where arrivals are expected: the kernel that loads them from where they are
+    Kernel kernel;   // of the program without arrivals
+    Kernel arrived;  // of the program with them: loads them from where they are
   };
   struct Variant {
     Index inside = 0;  // active index bits: a chunk view must not fix them
@@ -197,7 +196,7 @@ class Runner final : public SweepRunner {
     for (const Bit bit : program.active) {
       if (bit != kPhantom) variant.inside |= bit_mask(bit);
     }
-    Part part{std::move(*encoded), std::move(program), 0, {}, 0, {}};
+    Part part{std::move(*encoded), std::move(program), 0, {}, {}};
     if (jit_) {
       part.kernel.generated = generate(part.program);
       ask_for_kernel(part.kernel, !compile);
@@ -212,11 +211,9 @@ class Runner final : public SweepRunner {
   }
 
   void ask_for_arrivals(Part& part, Index arrivals) const {
-    if (!jit_ || part.arrivals == arrivals) return;
-    part.arrivals = arrivals;
-    TileProgram program = part.program;
-    program.arrivals = arrivals;
-    part.arrived = {generate(program), {}, 0};
+    if (!jit_ || part.program.arrivals == arrivals) return;
+    part.program.arrivals = arrivals;
+    part.arrived = {generate(part.program), {}, 0};
     ask_for_kernel(part.arrived, !compiles_at_once());
   }
 

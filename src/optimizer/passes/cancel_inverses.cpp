@@ -36,18 +36,11 @@ class Canceller {
   }
 
  private:
-  template <typename Visit>
-  void for_each_qubit(std::uint32_t i, const Visit& visit) const {
-    const Operation& op = circuit_.operations()[i];
-    for (const Qubit q : circuit_.controls(op)) visit(q);
-    for (const Qubit q : circuit_.targets(op)) visit(q);
-  }
-
   // The operation right before `i` on each of its qubits, if that is one and acts on no other qubit.
   std::uint32_t only_predecessor(std::uint32_t i) const {
     std::uint32_t found = kNone;
     bool same = true, first = true;
-    for_each_qubit(i, [&](Qubit q) {
+    for_each_qubit(circuit_, circuit_.operations()[i], [&](Qubit q) {
       if (first) found = last_[q];
       same = same && last_[q] == found;
       first = false;
@@ -56,7 +49,7 @@ class Canceller {
   }
 
   void append(std::uint32_t i) {
-    for_each_qubit(i, [&](Qubit q) {
+    for_each_qubit(circuit_, circuit_.operations()[i], [&](Qubit q) {
       before_[i].push_back(last_[q]);
       last_[q] = i;
     });
@@ -65,7 +58,7 @@ class Canceller {
   void remove(std::uint32_t i) {
     gone_[i] = true;
     std::size_t at = 0;
-    for_each_qubit(i, [&](Qubit q) { last_[q] = before_[i][at++]; });
+    for_each_qubit(circuit_, circuit_.operations()[i], [&](Qubit q) { last_[q] = before_[i][at++]; });
   }
 
   bool undoes(const Operation& a, const Operation& b) const {

@@ -55,8 +55,7 @@ class Recogniser {
       item.gone = true;
       return item;
     }
-    for (const Qubit q : circuit_.controls(op)) item.qubits |= bit_mask(q);
-    for (const Qubit q : circuit_.targets(op)) item.qubits |= bit_mask(q);
+    for_each_qubit(circuit_, op, [&](Qubit q) { item.qubits |= bit_mask(q); });
     if (op.kind == OpKind::kPauliRotation) return read_rotation(op, item);
     if (const auto matrix = single_qubit_matrix(circuit_, op); matrix && is_diagonal(*matrix)) {
       const double zero = std::arg((*matrix)[0]), one = std::arg((*matrix)[3]);
@@ -66,7 +65,7 @@ class Recogniser {
       return item;
     }
     if (op.kind != OpKind::kGate) return item;
-    if (op.gate == Gate::kX && op.controls == 1) {
+    if (is_cx(op)) {
       item.kind = Item::Kind::kCx;
       item.control = circuit_.controls(op)[0];
       item.target = circuit_.targets(op)[0];

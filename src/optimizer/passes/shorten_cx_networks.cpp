@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::uint64_t kSteps = 100'000'000;  // for all networks of a circuit: tenths of a second
 
-bool is_cx(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kX && op.controls == 1; }
-
 // Networks are found by rounds: all operations but CX as far as they go, then all CX as far as they go, and so on. The
 // connected parts of a round's CX gates are networks. A network stands where its first gate stood, or where what it
 // depends on allows.
@@ -44,14 +42,8 @@ class Shortener {
   struct Network {
     std::vector<std::uint32_t> gates;  // by number of operation, ascending
     std::vector<Qubit> qubits;         // by place, ascending
-    CxNetwork shorter;
+    std::optional<CxNetwork> shorter;
   };
-
-  template <typename Visit>
-  void for_each_qubit(const Operation& op, const Visit& visit) const {
-    for (const Qubit q : circuit_.controls(op)) visit(q);
-    for (const Qubit q : circuit_.targets(op)) visit(q);
-  }
 
   // Rounds of CX gates are the odd ones.
   void find_networks() {
@@ -66,9 +58,9 @@ class Shortener {
       const Operation& op = operations_[i];
       if (skipped(op)) continue;
       std::uint32_t now = 0;
-      for_each_qubit(op, [&](Qubit q) { now = std::max(now, round[q]); });
+      for_each_qubit(circuit_, op, [&](Qubit q) { now = std::max(now, round[q]); });
       now += (now & 1U) == (is_cx(op) ? 1U : 0U) ? 0 : 1;
-      for_each_qubit(op, [&](Qubit q) {
+      for_each_qubit(circuit_, op, [&](Qubit q) {
         if (is_cx(op) && round[q] == now && newest[q] != kNone) {
           const std::uint32_t a = first_of(newest[q]), b = first_of(i);
           joined[std::max(a, b)] = std::min(a, b);
@@ -78,7 +70,7 @@ class Shortener {
       });
     }
     for (std::uint32_t i = 0; i < operations_.size(); ++i) {
-      if (skipped(operations_[i]) || !is_cx(operations_[i])) continue;
+      if (!is_cx(operations_[i])) continue;
       const std::uint32_t first = first_of(i);
       if (first == i) {
         network_of_[i] = static_cast<std::uint32_t>(networks_.size());
@@ -91,7 +83,8 @@ class Shortener {
 
   bool shorten(Network& network, std::uint64_t& steps) const {
     Index qubits = 0;
-    for (const std::uint32_t i : network.gates) for_each_qubit(operations_[i], [&](Qubit q) { qubits |= bit_mask(q); });
+    for (const std::uint32_t i : network.gates)
+      for_each_qubit(circuit_, operations_[i], [&](Qubit q) { qubits |= bit_mask(q); });
     if (network.gates.size() < count_bits(qubits)) return false;  // a tree: no network that connects them has fewer
     for_each_bit(qubits, [&](unsigned q) { network.qubits.push_back(q); });
     const auto place = [&](Qubit q) { return count_bits(qubits & low_mask(q)); };
@@ -100,10 +93,8 @@ class Shortener {
       const Operation& op = operations_[i];
       gates.push_back({place(circuit_.controls(op)[0]), place(circuit_.targets(op)[0])});
     }
-    auto shorter = shorter_network(gates, count_bits(qubits), steps);
-    if (!shorter) return false;
-    network.shorter = std::move(*shorter);
-    return true;
+    network.shorter = shorter_network(gates, count_bits(qubits), steps);
+    return network.shorter.has_value();
   }
 
   // What is appended together: a shortened network, by its first gate, or an operation.
@@ -118,7 +109,7 @@ class Shortener {
     for (std::uint32_t i = 0; i < operations_.size(); ++i) {
       if (skipped(operations_[i])) continue;
       const std::uint32_t unit = unit_of(i);
-      for_each_qubit(operations_[i], [&](Qubit q) {
+      for_each_qubit(circuit_, operations_[i], [&](Qubit q) {
         if (!line[q].empty() && line[q].back() == unit) return;
         if (!line[q].empty()) ++waits[unit];
         line[q].push_back(unit);
@@ -139,7 +130,7 @@ class Shortener {
       ready.pop();
       if (network_of_[unit] == kNone) {
         rewriter.copy_renamed(unit, result.wire_of);
-        for_each_qubit(operations_[unit], leave);
+        for_each_qubit(circuit_, operations_[unit], leave);
       } else {
         const Network& network = networks_[network_of_[unit]];
         append(network, rewriter, result.wire_of);
@@ -157,11 +148,11 @@ class Shortener {
         rewriter.count_here(i);
       }
     };
-    add(network.shorter.before);
+    add(network.shorter->before);
     std::vector<Qubit> wires;
-    for (const unsigned from : network.shorter.from) wires.push_back(wire_of[network.qubits[from]]);
+    for (const unsigned from : network.shorter->from) wires.push_back(wire_of[network.qubits[from]]);
     for (std::size_t j = 0; j < wires.size(); ++j) wire_of[network.qubits[j]] = wires[j];
-    add(network.shorter.after);
+    add(network.shorter->after);
     for (; counted < network.gates.size(); ++counted) rewriter.remove(network.gates[counted], "CX networks");
   }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/bits.h"
+#include "device/view_runs.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -114,19 +115,18 @@ void ExchangePipeline::trade(int lane, int lanes, bool to_slots) {
 Index ExchangePipeline::arrival_bits(const Exchange& exchange) const {
   if (transport_ == nullptr || !transport_->leaves_in_slots()) return 0;
   const SwapMasks masks = swap_masks(exchange, local_bits_);
-  const Index fixed = masks.local | exchange.chunk_mask;
-  const std::uint32_t free_bits = local_bits_ - count_bits(fixed);
-  const bool one_run = exchange.unborn == 0 && fixed == (low_mask(local_bits_) & ~low_mask(free_bits));
-  const bool neighbours = masks.local >> std::countr_zero(masks.local) == low_mask(count_bits(masks.local));
-  const bool fit = slots_ >= (Index{1} << count_bits(masks.local)) - 1 &&
-                   amplitude_bytes_ << free_bits <= transport_->max_trade_bytes(slot_bytes_);
+  const unsigned swaps = count_bits(masks.local);
+  const ViewRuns part = view_runs({local_bits_, amplitude_bytes_}, {masks.local | exchange.chunk_mask, 0});
+  const bool one_run = exchange.unborn == 0 && part.one();
+  const bool neighbours = masks.local >> std::countr_zero(masks.local) == low_mask(swaps);
+  const bool fit = slots_ >= low_mask(swaps) && part.bytes() <= transport_->max_trade_bytes(slot_bytes_);
   return one_run && neighbours && fit ? masks.local : 0;
 }
 
-void ExchangePipeline::run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane, Index arrivals) {
+void ExchangePipeline::run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane, bool from_slots) {
   const Moment begin = profile != nullptr ? profile->moment(lane) : Moment{};
-  if (arrivals != 0) {
-    backend_.sweep_arrived(sweep.handle, view, lane, sweep.accumulate_norm, arrivals, pieces_);
+  if (from_slots && sweep.arrivals != 0) {
+    backend_.sweep_arrived(sweep.handle, view, lane, sweep.accumulate_norm, sweep.arrivals, pieces_);
   } else {
     backend_.sweep(sweep.handle, view, lane, sweep.accumulate_norm);
   }
@@ -143,8 +143,8 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
   const int most = partners > 2 ? kMostLanesOfMany : kMostLanes;
   const int lanes = std::max(1, std::min({backend_.lanes(), lanes_with_slots, most}));
   const Index own = local_value(exchange, local_bits_, rank_);
-  Index arrivals = after.empty() ? 0 : arrival_bits(exchange);
-  if (arrivals != 0 && !backend_.loads_arrived(after.front().handle, exchange.chunk_mask, arrivals)) arrivals = 0;
+  const bool to_slots = !after.empty() && after.front().arrivals != 0 &&
+                        backend_.loads_arrived(after.front().handle, exchange.chunk_mask, after.front().arrivals);
   const bool complete_at_return = backend_.lanes() <= 1;
   const auto start = Clock::now();
   backend_.fork();
@@ -152,7 +152,7 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
   Index chunk = 0;
   do {
     const ChunkView view{exchange.chunk_mask, chunk};
-    for (const ChunkedSweep& sweep : before) run_chunk(sweep, view, lane, 0);
+    for (const ChunkedSweep& sweep : before) run_chunk(sweep, view, lane, false);
     const auto travel = Clock::now();
     trades_.clear();
     for (Index d = 1; d < partners; ++d) {
@@ -161,9 +161,9 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
       const Index mask = exchange.chunk_mask | masks.local | exchange.unborn;
       trades_.push_back({{mask, chunk | theirs}, {mask, chunk | own}, static_cast<int>(peer), 0});
     }
-    trade(lane, lanes, arrivals != 0);
+    trade(lane, lanes, to_slots);
     if (complete_at_return) seconds_ += seconds_since(travel);
-    for (const ChunkedSweep& sweep : after) run_chunk(sweep, view, lane, &sweep == &after.front() ? arrivals : 0);
+    for (const ChunkedSweep& sweep : after) run_chunk(sweep, view, lane, to_slots);
     lane = (lane + 1) % lanes;
     chunk = next_under_mask(chunk, exchange.chunk_mask);
   } while (chunk != 0);

@@ -18,6 +18,7 @@ struct ChunkedSweep {
   std::uint32_t handle = 0;
   bool accumulate_norm = false;
   std::uint32_t number = 0;  // in its stage
+  Index arrivals = 0;        // of the first one after an exchange: its arrival_bits()
 };
 
 class ExchangePipeline {
@@ -51,8 +52,8 @@ class ExchangePipeline {
   // one piece, which stays in its slot.
   void trade(int lane, int lanes, bool to_slots);
   void require_transport() const;
-  // `arrivals`: of a sweep that loads what pieces_ have brought from their slots; else 0.
-  void run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane, Index arrivals);
+  // `from_slots`: what pieces_ have brought is in their slots, for the first sweep after the exchange.
+  void run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane, bool from_slots);
 
   Backend& backend_;
   Transport* transport_;

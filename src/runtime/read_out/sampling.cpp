@@ -1,9 +1,6 @@
 // Integer sampling by descent: blocks of the high qubits on all ranks, then amplitudes inside a block on its rank.
 #include "runtime/read_out/sampling.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -86,19 +83,6 @@ class LogicalIndices {
   Index rank_part_;
   std::vector<std::array<Index, 256>> parts_;
 };
-
-/// Room for `count` outcomes, in huge pages where the system has them: the first touch of the small pages of a million
-/// outcomes takes the host longer than a device takes to draw them.
-void make_room(OutcomeCounts& outcomes, std::size_t count) {
-  constexpr std::size_t kWorthIt = std::size_t{4} << 20;
-  outcomes.reserve(count);
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(outcomes.data());
-  const std::uintptr_t first = (begin + page - 1) / page * page,
-                       end = begin + count * sizeof(OutcomeCounts::value_type);
-  if (end < first + kWorthIt) return;
-  (void)madvise(outcomes.data() + (first - begin) / sizeof(OutcomeCounts::value_type), end - first, MADV_HUGEPAGE);
-}
 
 void count_runs(OutcomeCounts& outcomes) {
   if (!std::is_sorted(outcomes.begin(), outcomes.end())) std::sort(outcomes.begin(), outcomes.end());
@@ -200,7 +184,7 @@ OutcomeCounts Sampler::sample(std::span<const std::uint64_t> shots, std::uint64_
   const LogicalIndices logical(state_);
   std::uint64_t taken = 0;
   OutcomeCounts mine;
-  make_room(mine, std::min(shots.size(), kBatch));
+  mine.reserve(std::min(shots.size(), kBatch));
   for (std::size_t first = 0; first < shots.size(); first += kBatch) {
     const std::span<const std::uint64_t> batch = shots.subspan(first, std::min(kBatch, shots.size() - first));
     bool rising = true;
