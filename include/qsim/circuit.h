@@ -61,7 +61,8 @@ class Circuit {
   std::uint32_t add_qreg(const std::string& name, std::uint32_t size);  // returns its index
   std::uint32_t add_creg(const std::string& name, std::uint32_t size);
 
-  /// Appends gate `gate` (angles in radians). Controls come first; a repeated or out-of-range qubit is an error.
+  /// Appends gate `gate` (angles in radians; those beyond 4 pi are kept reduced, which no gate can tell). Controls come
+  /// first; a repeated or out-of-range qubit is an error.
   void add_gate(Gate gate, std::span<const Qubit> controls, std::span<const Qubit> targets,
                 std::span<const double> params = {});
   /// Appends a matrix of order 2^targets (row-major, bit j of an index is target j). Checked to be unitary to 1e-10
@@ -107,6 +108,8 @@ class Circuit {
   std::uint64_t depth() const;
   /// Number of operations without barriers.
   std::uint64_t operation_count() const;
+  /// How far the circuit itself may move the norm of a state: what its matrices lack of being unitary, added up.
+  double unitarity_defect() const;
   /// The circuit's inverse; throws UnsupportedError for measure, reset and conditions.
   Circuit inverse() const;
   /// True when every measurement is terminal (neither its qubit nor its bit is used later) and there is no reset or

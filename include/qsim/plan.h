@@ -129,6 +129,8 @@ struct Plan {
   std::uint64_t gates = 0;          // gates of the circuit that the plan stands for
   std::uint64_t gates_removed = 0;  // of those: cancelled, relabelled or vanished on known states
   std::vector<std::pair<std::string, std::uint64_t>> merged;  // what was merged or removed, by kind, for people
+  double unitarity_defect = 0;                                // Circuit::unitarity_defect() of what it stands for
+  std::uint64_t rewrites_refused = 0;  // not made: put together again they were not what they stood for
   std::vector<TraceEntry> trace;
 
   std::uint32_t local_bits() const { return qubits - rank_bits; }

@@ -140,6 +140,8 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} {}", tenths, kUnits[unit]);
 }
 
+std::string format_number(double value) { return fmt::format("{}", value); }
+
 std::string format_seconds(double seconds) {
   char text[32];
   if (seconds >= 1) {

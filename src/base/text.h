@@ -25,6 +25,10 @@ std::string_view nearest_name(std::string_view wanted, std::span<const std::stri
 /// "16 bytes", "1.5 KiB", "256 GiB": binary units, at most one digit after the point.
 std::string format_bytes(std::uint64_t bytes);
 
+/// A probability, a difference or a tolerance for messages: the fewest digits that name exactly this double, so that
+/// two numbers that differ look different: "0.1", "1.0000000000000002", "3.2e-15".
+std::string format_number(double value);
+
 /// "2.31 s", "14.02 ms", "6.0 us"
 std::string format_seconds(double seconds);
 

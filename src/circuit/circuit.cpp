@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "base/bits.h"
 #include "qsim/error.h"
@@ -45,6 +46,13 @@ double unitarity_error(std::span<const Complex> matrix, std::size_t order) {
     }
   }
   return worst;
+}
+
+// An angle's remainder by 4 pi, the period of every gate's angles: exact to the last place however large it is, since
+// sine and cosine are. Angles that are added or halved later then keep their digits.
+double reduced(double angle) {
+  if (std::abs(angle) <= 4 * std::numbers::pi) return angle;
+  return 2 * std::atan2(std::sin(angle / 2), std::cos(angle / 2));
 }
 
 }  // namespace
@@ -124,7 +132,8 @@ void Circuit::add_gate(Gate gate, std::span<const Qubit> controls, std::span<con
     if (!std::isfinite(angle)) throw CircuitError(fmt::format("an angle of {} is {}", label(gate), angle));
   }
   append_operation(OpKind::kGate, controls, targets).gate = gate;
-  params_.insert(params_.end(), params.begin(), params.end());
+  // The parameter of u0 is a time.
+  for (const double angle : params) params_.push_back(gate == Gate::kU0 ? angle : reduced(angle));
 }
 
 void Circuit::add_unitary(std::span<const Complex> matrix, std::span<const Qubit> controls,
@@ -160,7 +169,7 @@ void Circuit::add_pauli_rotation(double angle, std::string_view letters, std::sp
   if (!std::isfinite(angle)) throw CircuitError(fmt::format("the angle of a Pauli rotation is {}", angle));
   append_operation(OpKind::kPauliRotation, controls, targets);
   for (const char letter : letters) operands_.push_back(static_cast<std::uint32_t>(letter - 'X' + 1));
-  params_.push_back(angle);
+  params_.push_back(reduced(angle));
 }
 
 void Circuit::add_measure(Qubit qubit, Clbit clbit) {
@@ -222,6 +231,16 @@ void Circuit::cp(double angle, Qubit control, Qubit target) {
 void Circuit::swap(Qubit a, Qubit b) {
   const std::array<Qubit, 2> targets = {a, b};
   add_gate(Gate::kSwap, {}, targets);
+}
+
+double Circuit::unitarity_defect() const {
+  double defect = 0;
+  for (const Operation& op : operations_) {
+    if (op.kind != OpKind::kUnitary) continue;
+    const std::size_t order = std::size_t{1} << op.targets;
+    defect += static_cast<double>(order) * unitarity_error(matrix(op), order);
+  }
+  return defect;
 }
 
 std::span<const Qubit> Circuit::controls(const Operation& op) const {

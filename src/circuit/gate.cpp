@@ -51,14 +51,16 @@ Matrix ry_matrix(Params p) {
 Matrix rz_matrix(Params p) { return diagonal({phase(-p[0] / 2), phase(p[0] / 2)}); }
 Matrix phase_matrix(Params p) { return diagonal({1, phase(p[0])}); }
 
+// The lower right entry is the product of the other two's phases, as unitarity wants: rounded apart, the phase of a sum
+// of large angles is not.
 // OpenQASM's U in the form whose upper left entry is real: the form that controlled-U is built from.
 Matrix u_entries(double theta, double phi, double lambda) {
   const double c = std::cos(theta / 2), s = std::sin(theta / 2);
-  return {c, -phase(lambda) * s, phase(phi) * s, phase(phi + lambda) * c};
+  return {c, -phase(lambda) * s, phase(phi) * s, phase(phi) * phase(lambda) * c};
 }
 Matrix u_matrix(Params p) { return u_entries(p[0], p[1], p[2]); }
 Matrix u2_matrix(Params p) {
-  return {kRootHalf, -kRootHalf * phase(p[1]), kRootHalf * phase(p[0]), kRootHalf * phase(p[0] + p[1])};
+  return {kRootHalf, -kRootHalf * phase(p[1]), kRootHalf * phase(p[0]), kRootHalf * phase(p[0]) * phase(p[1])};
 }
 Matrix uphase_matrix(Params p) {
   Matrix matrix = u_entries(p[0], p[1], p[2]);

@@ -104,7 +104,8 @@ class LaneGroup {
         m = {Complex(1), Complex(0), Complex(0), Complex(std::cos(theta), std::sin(theta))};
       if (op.form == BatchForm::kU) {
         const double phi = angle(op, 1, lane), lambda = angle(op, 2, lane);
-        m = {Complex(c), -std::polar(1.0, lambda) * s, std::polar(1.0, phi) * s, std::polar(1.0, phi + lambda) * c};
+        const Complex left = std::polar(1.0, phi), right = std::polar(1.0, lambda);
+        m = {Complex(c), -right * s, left * s, left * right * c};
       }
       for (int entry = 0; entry < 4; ++entry) matrix_.set(entry, lane, m[static_cast<std::size_t>(entry)]);
     }

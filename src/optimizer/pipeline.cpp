@@ -37,6 +37,7 @@ void chain(Rewritten& result, Rewritten& next) {
   } else if (!next.wire_of.empty()) {
     for (Qubit& wire : result.wire_of) wire = next.wire_of[wire];
   }
+  result.refused += next.refused;
   result.circuit = std::move(next.circuit);
 }
 

@@ -22,6 +22,7 @@ struct Rewritten {
   /// operation of `circuit` may have any number of them, also none.
   std::vector<std::uint32_t> place;
   std::vector<std::pair<std::uint32_t, const char*>> removed;  // what stands for nothing, and why
+  std::uint64_t refused = 0;   // rewrites that were not made: put together again they were not what they stood for
   std::vector<Qubit> wire_of;  // qubit q of the circuit before is qubit wire_of[q] of `circuit` at the end; empty: q
 };
 

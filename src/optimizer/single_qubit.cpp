@@ -10,10 +10,14 @@ namespace qsim {
 namespace {
 
 constexpr double kRoot = 0.5 * std::numbers::sqrt2;
-// A product of a few hundred rounded 2x2 matrices is this close to what it stands for.
-constexpr double kNoise = 1e-14;
 
-bool small(Complex value) { return std::abs(value) <= kNoise; }
+// Newton's step towards the nearest unitary: M (3 - M' M) / 2. From a defect d it leaves d^2.
+Matrix2 polished(const Matrix2& m) {
+  const Matrix2 square = product(adjoint(m), m);
+  return product(m, {1.5 - 0.5 * square[0], -0.5 * square[1], -0.5 * square[2], 1.5 - 0.5 * square[3]});
+}
+
+bool is_unitary_to_rounding(const Matrix2& m) { return is_identity(product(adjoint(m), m)); }
 
 }  // namespace
 
@@ -30,25 +34,27 @@ Matrix2 adjoint(const Matrix2& matrix) {
   return {std::conj(matrix[0]), std::conj(matrix[2]), std::conj(matrix[1]), std::conj(matrix[3])};
 }
 
-bool is_diagonal(const Matrix2& matrix) { return small(matrix[1]) && small(matrix[2]); }
-bool is_flip(const Matrix2& matrix) { return small(matrix[0]) && small(matrix[3]); }
-bool is_identity(const Matrix2& matrix) {
-  return is_diagonal(matrix) && small(matrix[0] - 1.0) && small(matrix[3] - 1.0);
+Matrix2 unitary_product(const Matrix2& left, const Matrix2& right) {
+  const Matrix2 result = product(left, right);
+  return is_unitary_to_rounding(result) ? polished(result) : result;
 }
+
+bool is_diagonal(const Matrix2& m) { return is_tiny(m[1]) && is_tiny(m[2]) && is_phase(m[0]) && is_phase(m[3]); }
+bool is_flip(const Matrix2& m) { return is_tiny(m[0]) && is_tiny(m[3]) && is_phase(m[1]) && is_phase(m[2]); }
+bool is_identity(const Matrix2& m) { return is_tiny(m[1]) && is_tiny(m[2]) && is_one(m[0]) && is_one(m[3]); }
 bool is_real(const Matrix2& matrix) {
   return std::ranges::all_of(matrix, [](const Complex& entry) { return entry.imag() == 0; });
 }
 
-double wrap_angle(double angle) {
-  constexpr double kTwoPi = 6.283185307179586476925;
-  const double wrapped = std::remainder(angle, kTwoPi);
-  return std::abs(wrapped) < 4e-16 ? 0 : wrapped;
-}
-
-Split split(const Matrix2& m) {
+std::optional<Split> split(const Matrix2& m) {
   const double cosine = std::abs(m[0]), sine = std::abs(m[2]), phase = std::arg(m[0]);
-  return {
-      {cosine, -sine, sine, cosine}, phase, wrap_angle(std::arg(m[2]) - phase), wrap_angle(std::arg(-m[1]) - phase)};
+  Split parts{{cosine, -sine, sine, cosine}, phase, wrap_angle(std::arg(m[2]) - phase), 0};
+  // A small entry's angle is that of its rounding. What it decides is taken back where the large entries are.
+  parts.right = wrap_angle(cosine >= sine ? std::arg(m[3]) - phase - parts.left : std::arg(-m[1]) - phase);
+  const Complex around = std::polar(1.0, phase), left = around * std::polar(1.0, parts.left);
+  const Complex right = std::polar(1.0, parts.right);
+  const Matrix2 made{around * cosine, -around * right * sine, left * sine, left * right * cosine};
+  return recomposes(made, m) ? std::optional(parts) : std::nullopt;
 }
 
 }  // namespace qsim

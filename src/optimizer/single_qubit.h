@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
+#include "base/rounding.h"
 #include "qsim/types.h"
 
 namespace qsim {
@@ -13,21 +15,22 @@ extern const Matrix2 kIdentity2, kFlip2, kHadamard2;
 
 Matrix2 product(const Matrix2& left, const Matrix2& right);
 Matrix2 adjoint(const Matrix2& matrix);
-/// Up to rounding; a diagonal or flip keeps phases.
+/// product(left, right), brought back to the nearest unitary where both are unitary to rounding: thousands of factors
+/// then leave no more of a drift than one.
+Matrix2 unitary_product(const Matrix2& left, const Matrix2& right);
+
+/// Up to rounding. The entries of a diagonal and of a flip are phases; others are neither.
 bool is_identity(const Matrix2& matrix);
 bool is_diagonal(const Matrix2& matrix);
 bool is_flip(const Matrix2& matrix);
 bool is_real(const Matrix2& matrix);
-
-/// Reduces an angle to (-pi, pi]; 0 for multiples of 2 pi up to rounding.
-double wrap_angle(double angle);
 
 /// matrix = e^{i phase} diag(1, e^{i left}) rotation diag(1, e^{i right}), the rotation real.
 struct Split {
   Matrix2 rotation;
   double phase = 0, left = 0, right = 0;
 };
-/// For a unitary matrix that is neither diagonal nor a flip.
-Split split(const Matrix2& matrix);
+/// Nothing where the parts put together again are not the matrix (one that is not unitary to rounding).
+std::optional<Split> split(const Matrix2& matrix);
 
 }  // namespace qsim

@@ -375,6 +375,7 @@ Plan PlanBuilder::finish(const Lowered& lowered, Places moves) {
   plan_.final_layout = qubit_layout(lowered, layout_);
   plan_.gates = lowered.gates;
   plan_.gates_removed = lowered.removed.size();
+  plan_.rewrites_refused = lowered.refused;
   choose_chunks(moves);
   predict(plan_, machine_);
   return std::move(plan_);

@@ -88,6 +88,7 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
 Plan make_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
   check_options(circuit, options);
   Plan plan = dispatch(circuit, machine, options);
+  plan.unitarity_defect = circuit.unitarity_defect();
   verify_plan(plan);
   return plan;
 }

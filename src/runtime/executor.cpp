@@ -7,12 +7,12 @@
 #include <string>
 
 #include "base/bits.h"
+#include "base/text.h"
 #include "qsim/error.h"
+#include "runtime/accuracy.h"
 
 namespace qsim {
 namespace {
-
-constexpr double kNormTolerance[] = {1e-4, 1e-10};  // single, double
 
 /// Total probability of the unnormalised random start, with fewer digits than it has noise, so that the number of ranks
 /// does not show in the state.
@@ -77,6 +77,9 @@ std::size_t Executor::prepare(const Plan& plan, bool sum_bits) {
   PreparedPlan prepared;
   prepared.plan = &plan;
   prepared.played_bits = plan.rank_bits - state_.rank_bits;
+  // Of all plans that may have run before it, too.
+  prepared.gates = plan.gates + (plans_.empty() ? 0 : plans_.back().gates);
+  prepared.defect = plan.unitarity_defect + (plans_.empty() ? 0 : plans_.back().defect);
   state_.layout.bit_of.reserve(state_.qubits);  // assigned to later, when nothing may be allocated
   prepared.sums_bits = sum_bits && ends_whole(prepared);
   if (prepared.sums_bits) state_.bit_probabilities.reserve(state_.local_bits() + 1);
@@ -214,7 +217,7 @@ void Executor::run(std::size_t number, double expected_norm, std::uint64_t start
   }
   counts_.gates_planned += plan.gates;
   counts_.gates_applied += plan.gates_removed;
-  if (check_norm_) check_norms(plan, expected_norm);
+  if (check_norm_) check_norms(prepared, expected_norm);
 }
 
 void Executor::sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t number, bool norm) {
@@ -283,20 +286,20 @@ void Executor::run_sweep(std::uint32_t handle, std::uint64_t bytes) {
   counts_.bytes_swept += bytes;
 }
 
-void Executor::check_norms(const Plan& plan, double expected_norm) {
+void Executor::check_norms(const PreparedPlan& prepared, double expected_norm) {
+  const Plan& plan = *prepared.plan;
   const std::size_t stages = plan.stages.size();
   // A stage is checked on all ranks or on none: they run the same plan. Unchecked ones stay below zero.
   state_.communicator.sum(std::span(norms_).first(stages));
-  const double tolerance = kNormTolerance[static_cast<std::size_t>(plan.precision)];
+  const double tolerance = norm_tolerance(plan.precision, prepared.gates, prepared.defect);
   for (std::size_t stage = 0; stage < stages; ++stage) {
     if (norms_[stage] < -0.5) continue;
     counts_.norm = norms_[stage] / expected_norm;
     counts_.norm_checked = true;
     if (std::abs(counts_.norm - 1) <= tolerance) continue;
-    throw VerificationError("the probabilities add up to " + std::to_string(counts_.norm) + " after stage " +
-                            std::to_string(stage + 1) + " of " + std::to_string(stages) + " (off by " +
-                            std::to_string(std::abs(counts_.norm - 1) / tolerance) +
-                            " times what rounding allows): the result is wrong and is not shown");
+    throw VerificationError("the probabilities add up to " + format_number(counts_.norm) + " after stage " +
+                            std::to_string(stage + 1) + " of " + std::to_string(stages) + " (rounding allows " +
+                            format_number(tolerance) + "): the result is wrong and is not shown");
   }
 }
 

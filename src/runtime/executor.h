@@ -70,6 +70,8 @@ class Executor {
   };
   struct PreparedPlan {
     const Plan* plan = nullptr;
+    std::uint64_t gates = 0;        // up to its end
+    double defect = 0;              // of the circuit's matrices up to its end
     std::uint32_t played_bits = 0;  // rank bits of the plan that local bits play
     std::vector<PreparedStage> stages;
     double predicted_seconds = 0;
@@ -87,7 +89,7 @@ class Executor {
   void run_exchange(const PreparedPlan& prepared, std::size_t number);
   void count_sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t sweep);
   void step_done(const PreparedPlan& prepared, double predicted_seconds);
-  void check_norms(const Plan& plan, double expected_norm);
+  void check_norms(const PreparedPlan& prepared, double expected_norm);
 
   DistributedState& state_;
   ExchangePipeline& exchanges_;

@@ -1,12 +1,13 @@
 // The comparison reads amplitude 0 and a fixed pseudo-random sample of the others.
 #include "simulator/inverse_check.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "base/philox.h"
+#include "base/text.h"
 #include "qsim/error.h"
+#include "runtime/accuracy.h"
 #include "runtime/read_out/observables.h"
 #include "runtime/read_out/sampling.h"
 
@@ -61,11 +62,10 @@ void InverseCheck::run(DistributedState& state, ExchangePipeline& exchanges, Exe
     // What is not a number stays.
     largest = std::isnan(largest) || difference <= largest ? largest : difference;
   }
-  const double depth = static_cast<double>(std::max<std::uint64_t>(1, 2 * depth_));
-  const double tolerance = state.precision == Precision::kDouble ? 1e-12 * depth : 1e-5 * std::sqrt(depth);
+  const double tolerance = amplitude_tolerance(state.precision, 2 * depth_) + forward_->unitarity_defect;
   if (largest <= tolerance) return;
-  throw VerificationError("the circuit followed by its inverse misses the start state by " + std::to_string(largest) +
-                          " (rounding allows " + std::to_string(tolerance) + "): the result is wrong and is not shown");
+  throw VerificationError("the circuit followed by its inverse misses the start state by " + format_number(largest) +
+                          " (rounding allows " + format_number(tolerance) + "): the result is wrong and is not shown");
 }
 
 }  // namespace qsim

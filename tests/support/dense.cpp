@@ -9,9 +9,10 @@
 namespace qsim::dense {
 namespace {
 
-using Entries = std::vector<Amplitude>;
-constexpr double kPi = 3.14159265358979323846;
-const Amplitude kI(0, 1);
+using Real = long double;
+using Entries = std::vector<WideAmplitude>;
+constexpr Real kPi = 3.14159265358979323846264338327950288L;
+const WideAmplitude kI(0, 1);
 
 std::size_t order_of(const Entries& m) {
   std::size_t order = 1;
@@ -30,8 +31,8 @@ Entries times(const Entries& a, const Entries& b) {
   return c;
 }
 
-Entries scaled(Entries m, Amplitude factor) {
-  for (Amplitude& entry : m) entry *= factor;
+Entries scaled(Entries m, WideAmplitude factor) {
+  for (WideAmplitude& entry : m) entry *= factor;
   return m;
 }
 
@@ -62,7 +63,7 @@ Entries pauli(unsigned letter) {
 }
 
 // exp(-i angle/2 P) = cos(angle/2) 1 - i sin(angle/2) P, because P P = 1. letters[0] acts on bit 0.
-Entries pauli_exponential(std::span<const unsigned> letters, double angle) {
+Entries pauli_exponential(std::span<const unsigned> letters, Real angle) {
   Entries p = {1};
   for (const unsigned letter : letters) p = kronecker(pauli(letter), p);
   const std::size_t order = order_of(p);
@@ -70,26 +71,51 @@ Entries pauli_exponential(std::span<const unsigned> letters, double angle) {
   for (std::size_t i = 0; i < order; ++i) result[i * order + i] += std::cos(angle / 2);
   return result;
 }
-Entries rotation(unsigned letter, double angle) { return pauli_exponential(std::vector<unsigned>{letter}, angle); }
-Entries two_qubit_rotation(unsigned letter, double angle) {
+Entries rotation(unsigned letter, Real angle) { return pauli_exponential(std::vector<unsigned>{letter}, angle); }
+Entries two_qubit_rotation(unsigned letter, Real angle) {
   return pauli_exponential(std::vector<unsigned>{letter, letter}, angle);
 }
 
-Entries phase_gate(double angle) { return {1, 0, 0, std::polar(1.0, angle)}; }
+WideAmplitude phase_of(Real angle) { return {std::cos(angle), std::sin(angle)}; }
+
+Entries phase_gate(Real angle) { return {1, 0, 0, phase_of(angle)}; }
 
 // U(theta, phi, lambda) = e^{i(phi+lambda)/2} Rz(phi) Ry(theta) Rz(lambda): the OpenQASM 2 paper's product, times the
 // phase that makes the upper left entry cos(theta/2).
-Entries u_gate(double theta, double phi, double lambda) {
+Entries u_gate(Real theta, Real phi, Real lambda) {
   const Entries product = times(rotation(3, phi), times(rotation(2, theta), rotation(3, lambda)));
-  return scaled(product, std::polar(1.0, (phi + lambda) / 2));
+  return scaled(product, phase_of((phi + lambda) / 2));
 }
 
 Entries hadamard() { return u_gate(kPi / 2, 0, kPi); }
 
+// state <- matrix on `targets` where all `controls` are 1, group of amplitudes by group.
+template <typename Vector, typename Matrix>
+void apply_entries(Vector& state, const Matrix& matrix, std::span<const Qubit> controls,
+                   std::span<const Qubit> targets) {
+  const std::size_t order = std::size_t{1} << targets.size();
+  std::vector<std::size_t> offset(order, 0);
+  for (std::size_t value = 0; value < order; ++value) {
+    for (std::size_t j = 0; j < targets.size(); ++j) offset[value] |= (value >> j & 1) << targets[j];
+  }
+  Vector in(order);
+  for (std::size_t index = 0; index < state.size(); ++index) {
+    bool first = (index & offset[order - 1]) == 0;
+    for (const Qubit control : controls) first = first && (index >> control & 1) == 1;
+    if (!first) continue;
+    for (std::size_t value = 0; value < order; ++value) in[value] = state[index | offset[value]];
+    for (std::size_t row = 0; row < order; ++row) {
+      typename Vector::value_type sum = 0;
+      for (std::size_t column = 0; column < order; ++column) sum += matrix[row * order + column] * in[column];
+      state[index | offset[row]] = sum;
+    }
+  }
+}
+
 // Matrix of a sequence of phase gates, hadamards and cx on the last of `qubits` bits; the definition of rccx and rc3x.
 struct Step {
-  char kind;     // 'h' or 'p' on the last bit, 'c': cx from bit `control`
-  double angle;  // 'p'
+  char kind;   // 'h' or 'p' on the last bit, 'c': cx from bit `control`
+  Real angle;  // 'p'
   unsigned control;
 };
 Entries sequence_matrix(unsigned qubits, const std::vector<Step>& steps) {
@@ -97,13 +123,13 @@ Entries sequence_matrix(unsigned qubits, const std::vector<Step>& steps) {
   const Qubit last = qubits - 1;
   Entries matrix(order * order);
   for (std::size_t column = 0; column < order; ++column) {
-    State state(order);
+    WideState state(order);
     state[column] = 1;
     for (const Step& step : steps) {
-      if (step.kind == 'h') apply_matrix(state, hadamard(), {}, {&last, 1});
-      if (step.kind == 'p') apply_matrix(state, phase_gate(step.angle), {}, {&last, 1});
+      if (step.kind == 'h') apply_entries(state, hadamard(), {}, {&last, 1});
+      if (step.kind == 'p') apply_entries(state, phase_gate(step.angle), {}, {&last, 1});
       const Qubit control = step.control;
-      if (step.kind == 'c') apply_matrix(state, pauli(1), {&control, 1}, {&last, 1});
+      if (step.kind == 'c') apply_entries(state, pauli(1), {&control, 1}, {&last, 1});
     }
     for (std::size_t row = 0; row < order; ++row) matrix[row * order + column] = state[row];
   }
@@ -111,7 +137,7 @@ Entries sequence_matrix(unsigned qubits, const std::vector<Step>& steps) {
 }
 
 Entries rccx() {
-  const double t = kPi / 4;
+  const Real t = kPi / 4;
   return sequence_matrix(3, {{'h', 0, 0},
                              {'p', t, 0},
                              {'c', 0, 1},
@@ -124,7 +150,7 @@ Entries rccx() {
 }
 
 Entries rc3x() {
-  const double t = kPi / 4;
+  const Real t = kPi / 4;
   return sequence_matrix(4, {{'h', 0, 0},
                              {'p', t, 0},
                              {'c', 0, 2},
@@ -146,11 +172,9 @@ Entries rc3x() {
 }
 
 // A square root of X: half of the turn that rx makes, with the phase that makes its square X and not -iX.
-Entries root_x() { return scaled(rotation(1, kPi / 2), std::polar(1.0, kPi / 4)); }
+Entries root_x() { return scaled(rotation(1, kPi / 2), phase_of(kPi / 4)); }
 
-}  // namespace
-
-std::vector<Amplitude> gate_matrix(Gate gate, std::span<const double> p) {
+Entries wide_gate_matrix(Gate gate, std::span<const double> p) {
   switch (gate) {
     case Gate::kId:
       return pauli(0);
@@ -189,7 +213,7 @@ std::vector<Amplitude> gate_matrix(Gate gate, std::span<const double> p) {
     case Gate::kU:
       return u_gate(p[0], p[1], p[2]);
     case Gate::kUPhase:
-      return scaled(u_gate(p[0], p[1], p[2]), std::polar(1.0, p[3]));
+      return scaled(u_gate(p[0], p[1], p[2]), phase_of(p[3]));
     case Gate::kSwap:
       return {1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1};
     case Gate::kRxx:
@@ -208,9 +232,9 @@ std::vector<Amplitude> gate_matrix(Gate gate, std::span<const double> p) {
   throw std::invalid_argument("the dense reference does not know this gate");
 }
 
-std::vector<Amplitude> operation_matrix(const Circuit& circuit, const Operation& op) {
+Entries wide_operation_matrix(const Circuit& circuit, const Operation& op) {
   const auto values = circuit.params(op);
-  if (op.kind == OpKind::kGate) return gate_matrix(op.gate, values);
+  if (op.kind == OpKind::kGate) return wide_gate_matrix(op.gate, values);
   if (op.kind == OpKind::kPauliRotation) {
     const auto letters = circuit.letters(op);
     return pauli_exponential(std::vector<unsigned>(letters.begin(), letters.end()), values[0]);
@@ -221,29 +245,42 @@ std::vector<Amplitude> operation_matrix(const Circuit& circuit, const Operation&
   return matrix;
 }
 
+std::vector<Amplitude> narrow(const Entries& entries) {
+  std::vector<Amplitude> result;
+  for (const WideAmplitude& entry : entries) result.emplace_back(entry);
+  return result;
+}
+
+// Every unitary operation of the circuit.
+template <typename Vector, typename Apply>
+Vector run_all(const Circuit& circuit, Vector state, const Apply& apply_one) {
+  for (const Operation& op : circuit.operations()) {
+    if (op.condition >= 0 || op.kind == OpKind::kReset) throw std::invalid_argument("the circuit has a reset or an if");
+    if (op.kind == OpKind::kBarrier || op.kind == OpKind::kMeasure) continue;
+    apply_one(state, op);
+  }
+  return state;
+}
+
+}  // namespace
+
+std::vector<Amplitude> gate_matrix(Gate gate, std::span<const double> params) {
+  return narrow(wide_gate_matrix(gate, params));
+}
+
+std::vector<Amplitude> operation_matrix(const Circuit& circuit, const Operation& op) {
+  return narrow(wide_operation_matrix(circuit, op));
+}
+
+State run_wide(const Circuit& circuit, const State& start) {
+  return narrow(run_all(circuit, WideState(start.begin(), start.end()), [&](WideState& state, const Operation& op) {
+    apply_entries(state, wide_operation_matrix(circuit, op), circuit.controls(op), circuit.targets(op));
+  }));
+}
+
 void apply_matrix(State& state, std::span<const Amplitude> matrix, std::span<const Qubit> controls,
                   std::span<const Qubit> targets) {
-  const std::size_t order = std::size_t{1} << targets.size();
-  State result(state.size());
-  for (std::size_t index = 0; index < state.size(); ++index) {
-    bool active = true;
-    for (const Qubit control : controls) active = active && (index >> control & 1) == 1;
-    if (!active) {
-      result[index] = state[index];
-      continue;
-    }
-    std::size_t row = 0, base = index;
-    for (std::size_t j = 0; j < targets.size(); ++j) {
-      row |= (index >> targets[j] & 1) << j;
-      base &= ~(std::size_t{1} << targets[j]);
-    }
-    for (std::size_t column = 0; column < order; ++column) {
-      std::size_t source = base;
-      for (std::size_t j = 0; j < targets.size(); ++j) source |= (column >> j & 1) << targets[j];
-      result[index] += matrix[row * order + column] * state[source];
-    }
-  }
-  state = std::move(result);
+  apply_entries(state, matrix, controls, targets);
 }
 
 void apply(State& state, const Circuit& circuit, const Operation& op) {
@@ -270,13 +307,8 @@ State random_state(unsigned qubits, std::uint64_t seed) {
   return state;
 }
 
-State run(const Circuit& circuit, State state) {
-  for (const Operation& op : circuit.operations()) {
-    if (op.condition >= 0 || op.kind == OpKind::kReset) throw std::invalid_argument("the circuit has a reset or an if");
-    if (op.kind == OpKind::kBarrier || op.kind == OpKind::kMeasure) continue;
-    apply(state, circuit, op);
-  }
-  return state;
+State run(const Circuit& circuit, State start) {
+  return run_all(circuit, std::move(start), [&](State& state, const Operation& op) { apply(state, circuit, op); });
 }
 
 State run(const Circuit& circuit) { return run(circuit, zero_state(circuit.qubits())); }
@@ -357,7 +389,7 @@ double max_difference_up_to_phase(const State& a, const State& b) {
 
 std::vector<Amplitude> circuit_matrix(const Circuit& circuit) {
   const std::size_t order = std::size_t{1} << circuit.qubits();
-  Entries matrix(order * order);
+  std::vector<Amplitude> matrix(order * order);
   for (std::size_t column = 0; column < order; ++column) {
     State state(order);
     state[column] = 1;

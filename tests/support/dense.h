@@ -13,6 +13,8 @@ namespace qsim::dense {
 
 using Amplitude = std::complex<double>;
 using State = std::vector<Amplitude>;
+using WideAmplitude = std::complex<long double>;
+using WideState = std::vector<WideAmplitude>;
 
 /// |0...0> of `qubits` qubits.
 State zero_state(unsigned qubits);
@@ -33,6 +35,8 @@ void apply(State& state, const Circuit& circuit, const Operation& op);
 /// State before the measurements of `circuit`, which must have no reset and no condition (barriers are skipped).
 State run(const Circuit& circuit, State start);
 State run(const Circuit& circuit);
+/// The same in long double, matrices included: right to the last digits of a double after any number of gates.
+State run_wide(const Circuit& circuit, const State& start);
 
 /// Exact distribution of the classical bits at the end (bit b of a key = classical bit b), through every branch of
 /// measurement and reset. Outcomes of probability below 1e-14 are left out.

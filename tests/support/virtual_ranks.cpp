@@ -17,7 +17,7 @@ Index place(const Layout& layout, Index logical) {
 
 }  // namespace
 
-VirtualRanks::VirtualRanks(Precision precision, unsigned qubits, unsigned rank_bits)
+VirtualRanks::VirtualRanks(Precision precision, unsigned qubits, unsigned rank_bits, const std::string& instruction_set)
     : precision_(precision), local_bits_(qubits - rank_bits) {
   PoolLayout pool;
   pool.state_bytes = amplitude_bytes(precision) << local_bits_;
@@ -26,6 +26,7 @@ VirtualRanks::VirtualRanks(Precision precision, unsigned qubits, unsigned rank_b
   BackendOptions options;
   options.precision = precision;
   options.threads = 1;
+  options.instruction_set = instruction_set;
   for (unsigned rank = 0; rank < 1u << rank_bits; ++rank) {
     backends_.push_back(make_cpu_backend(options));
     backends_.back()->reserve(pool, local_bits_);

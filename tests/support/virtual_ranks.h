@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "qsim/backend.h"
@@ -12,7 +13,8 @@ namespace qsim::test {
 
 class VirtualRanks {
  public:
-  VirtualRanks(Precision precision, unsigned qubits, unsigned rank_bits);
+  /// `instruction_set`: of the CPU; "" = the best.
+  VirtualRanks(Precision precision, unsigned qubits, unsigned rank_bits, const std::string& instruction_set = "");
 
   /// Runs a plan that starts from `start` (Start::kState); the result is in logical order.
   dense::State run(const Plan& plan, const dense::State& start);

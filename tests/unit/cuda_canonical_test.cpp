@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "cuda/generate/canonical.h"
+#include "cuda/factor/canonical.h"
 #include "cuda/program/lower.h"
 #include "cuda/read_out/work.h"
 #include "cuda_emulator.h"

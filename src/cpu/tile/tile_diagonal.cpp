@@ -31,9 +31,9 @@ bool DiagonalWriter<T>::separable(const Term& term) const {
 
 template <typename T>
 void DiagonalWriter<T>::emit_scalar(const Term& term) {
-  const Complex factor = std::exp(term.exponent);
+  const Complex factor = std::polar(1.0, term.angle);
   if (term.condition.always()) {
-    program_.scale *= factor;
+    program_.scale *= std::complex<long double>(factor);
     return;
   }
   const int piece = piece_of(term.condition);
@@ -82,7 +82,7 @@ void DiagonalWriter<T>::emit(const std::vector<Term>& terms, bool last) {
       groups |= !placement_.is_lane(tile_bit) && placement_.register_of(tile_bit) < 0;
     });
     if (linear.empty() || groups) {
-      const MicroOp op = diagonal_op(write_table(fixed, false));
+      const MicroOp op = diagonal_op(write_table(fixed, false, 1));
       if (op.vectors != 0) program_.ops.push_back(op);
       fixed.clear();
     }
@@ -96,7 +96,7 @@ void DiagonalWriter<T>::emit(const std::vector<Term>& terms, bool last) {
       same.push_back(term);
       return true;
     });
-    MicroOp op = diagonal_op(write_table(same, false));
+    MicroOp op = diagonal_op(write_table(same, false, condition.share()));
     op.tile_mask = condition.mask;
     op.tile_value = condition.value;
     op.parity_mask = condition.parity_mask;
@@ -124,7 +124,7 @@ void DiagonalWriter<T>::emit_tile_diagonal(const std::vector<Term>& terms, const
     }
   });
   if (!fixed.empty()) {
-    const Table table = write_table(fixed, true);
+    const Table table = write_table(fixed, true, 1);
     diagonal.fixed = true;
     diagonal.fixed_data = table.data;
     diagonal.vectors = static_cast<std::uint8_t>(diagonal.vectors | table.vectors);
@@ -161,18 +161,25 @@ void DiagonalWriter<T>::write_pieces(const std::vector<Term>& terms, TileDiagona
     place[bit] = vector_bit < 0 ? placement_.position[bit] : b >= 0 ? 100 + b : 200 + vector_bit - below;
   }
   const int value_bits = static_cast<int>(count_bits(program_.geometry.tile_mask));
+  std::vector<double> angle(place.size());
   std::vector<Complex> factor(place.size());
+  const auto mean_square = [](const std::vector<Complex>& values) {
+    double squares = 0;
+    for (const Complex c : values) squares += rounded_square<T>(c);
+    return values.empty() ? 1 : squares / static_cast<double>(values.size());
+  };
   for (int piece = 0; piece < program_.pieces; ++piece) {
     const int used = std::clamp(value_bits - kPieceBits * piece, 0, kPieceBits);
+    double squares = 0;  // of an entry's products, added up over the values
     for (Index value = 0; value < 64; ++value, entry += reals) {
       if (value >> used != 0) continue;  // no tile has this number
-      std::fill(factor.begin(), factor.end(), Complex(0));
+      std::fill(angle.begin(), angle.end(), 0.0);
       for (const Term& term : terms) {
         if (piece_of(term.condition) != piece) continue;
         if (!term.condition.holds(piece_base(program_.geometry, piece, value))) continue;
-        factor[static_cast<std::size_t>(std::countr_zero(term.mask))] += term.exponent;
+        angle[static_cast<std::size_t>(std::countr_zero(term.mask))] += term.angle;
       }
-      for (Complex& f : factor) f = f == Complex(0) ? Complex(1) : std::exp(f);
+      for (std::size_t bit = 0; bit < angle.size(); ++bit) factor[bit] = std::polar(1.0, angle[bit]);
       auto product = [&](int first, std::size_t index) {
         Complex all(1);
         for (std::size_t bit = 0; bit < place.size(); ++bit) {
@@ -181,36 +188,45 @@ void DiagonalWriter<T>::write_pieces(const std::vector<Term>& terms, TileDiagona
         }
         return all;
       };
+      std::vector<Complex> by_lane, by_register, by_group;
+      for (std::size_t lane = 0; lane < lanes; ++lane) by_lane.push_back(product(0, lane));
+      for (std::size_t i = 0; i < group; ++i) by_register.push_back(product(100, i));
+      for (std::size_t i = 0; i < groups; ++i) by_group.push_back(product(200, i));
       for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const Complex c = product(0, lane);
-        entry[lane] = static_cast<T>(c.real());
-        entry[lanes + lane] = static_cast<T>(c.imag());
+        entry[lane] = static_cast<T>(by_lane[lane].real());
+        entry[lanes + lane] = static_cast<T>(by_lane[lane].imag());
       }
       for (std::size_t i = 0; i < group + groups; ++i) {
-        const Complex c = i < group ? product(100, i) : product(200, i - group);
+        const Complex c = i < group ? by_register[i] : by_group[i - group];
         entry[2 * lanes + 2 * i] = static_cast<T>(c.real());
         entry[2 * lanes + 2 * i + 1] = static_cast<T>(c.imag());
       }
+      squares += mean_square(by_lane) * mean_square(by_register) * mean_square(by_group);
     }
+    program_.keep_norm(squares / std::ldexp(1.0, used), 1);
   }
 }
 
 /// A table over the bits that `terms` touch: for every value of the touched bits outside registers and lanes, the
 /// vectors of a group (those alone that are not 1 everywhere, unless `all_vectors`).
 template <typename T>
-typename DiagonalWriter<T>::Table DiagonalWriter<T>::write_table(const std::vector<Term>& terms, bool all_vectors) {
+typename DiagonalWriter<T>::Table DiagonalWriter<T>::write_table(const std::vector<Term>& terms, bool all_vectors,
+                                                                 double share) {
   const int lane_bits = placement_.lane_bits, register_bits = placement_.register_bits;
   Index touched = 0;
   for (const Term& term : terms) touched |= term.mask;
   // factors[x]: product over the terms inside x, by the transform that adds up subsets, here multiplying.
   const unsigned bits = count_bits(touched);
   std::vector<Complex> factors(bit_mask(bits), Complex(1));
-  for (const Term& term : terms) factors[extract_bits(term.mask, touched)] *= std::exp(term.exponent);
+  for (const Term& term : terms) factors[extract_bits(term.mask, touched)] *= std::polar(1.0, term.angle);
   for (unsigned bit = 0; bit < bits; ++bit) {
     for (Index x = 0; x < factors.size(); ++x) {
       if (test_bit(x, bit)) factors[x] *= factors[x ^ bit_mask(bit)];
     }
   }
+  double squares = 0;
+  for (const Complex f : factors) squares += rounded_square<T>(f);
+  program_.keep_norm(squares / static_cast<double>(factors.size()), share);
   // Positions: lanes, then register combinations, then the touched vector bits of the groups, ascending.
   std::vector<std::pair<int, unsigned>> groups;  // vector bit, place among the touched bits
   std::vector<Index> lane_part(std::size_t{1} << lane_bits), register_part(std::size_t{1} << register_bits);

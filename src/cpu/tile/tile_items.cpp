@@ -4,10 +4,11 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/rounding.h"
+#include "qsim/error.h"
+
 namespace qsim::cpu {
 namespace {
-
-constexpr double kTiny = 1e-14;
 
 class Translator {
  public:
@@ -63,9 +64,8 @@ class Translator {
   /// Diagonal and antidiagonal matrices become phases, with a flip where needed.
   void add_two_by_two(MatrixItem item) {
     const std::vector<Complex> m = item.matrix;
-    auto unit = [](Complex a) { return std::abs(std::abs(a) - 1) < kTiny; };
-    const bool diagonal = std::abs(m[1]) < kTiny && std::abs(m[2]) < kTiny && unit(m[0]) && unit(m[3]);
-    const bool anti = std::abs(m[0]) < kTiny && std::abs(m[3]) < kTiny && unit(m[1]) && unit(m[2]);
+    const bool diagonal = is_tiny(m[1]) && is_tiny(m[2]) && is_phase(m[0]) && is_phase(m[3]);
+    const bool anti = is_tiny(m[0]) && is_tiny(m[3]) && is_phase(m[1]) && is_phase(m[2]);
     if (!diagonal && !anti) {
       items_.push_back(std::move(item));
       return;
@@ -77,18 +77,18 @@ class Translator {
       item.matrix.clear();
       items_.push_back(std::move(item));
     }
-    if (zero != 0) add_term(mask, value, tiles, Complex(0, zero));
-    if (one != zero) add_term(mask | target, value | target, tiles, Complex(0, one - zero));
+    if (zero != 0) add_term(mask, value, tiles, zero);
+    if (one != zero) add_term(mask | target, value | target, tiles, one - zero);
   }
 
-  /// exp(exponent) where (place & mask) == value: zeros are written as differences of terms with ones alone.
-  void add_term(Index mask, Index value, const TileCondition& tiles, Complex exponent) {
+  /// exp(i angle) where (place & mask) == value: zeros are written as differences of terms with ones alone.
+  void add_term(Index mask, Index value, const TileCondition& tiles, double angle) {
     const Index zeros = mask & ~value;
     for (Index chosen = zeros;; chosen = (chosen - 1) & zeros) {
       Term term;
       term.mask = value | chosen;
       term.condition = tiles;
-      term.exponent = count_bits(chosen) % 2 == 0 ? exponent : -exponent;
+      term.angle = count_bits(chosen) % 2 == 0 ? angle : -angle;
       items_.push_back(term);
       if (chosen == 0) break;
     }
@@ -97,14 +97,13 @@ class Translator {
   void add_phase(const PlanOp& op, const PhaseTerm& phase) {
     const Index place_mask = extract_bits(op.control_mask, active_);
     const Index place_value = extract_bits(op.control_value, active_);
-    const Complex exponent(0, phase.angle);
     if (!phase.parity) {
       const Index ones = phase.mask;
       // A phase that needs a 1 where the controls want a 0 happens nowhere.
       if ((ones & op.control_mask & ~op.control_value) != 0) return;
       const auto tiles = condition(op.control_mask | ones, op.control_value | ones);
       const Index places = extract_bits(ones, active_);
-      if (tiles) add_term(place_mask | places, place_value | places, *tiles, exponent);
+      if (tiles) add_term(place_mask | places, place_value | places, *tiles, phase.angle);
       return;
     }
     const auto tiles = condition(op.control_mask, op.control_value);
@@ -112,21 +111,21 @@ class Translator {
     // exp(i angle) at odd parity, as a sum over the tile's bits of terms with ones alone: parity of x1..xm is the sum
     // over nonempty subsets S of (-2)^(|S| - 1) times the product of S.
     const Index bits = extract_bits(phase.mask, active_), outside = phase.mask & varying_ & ~active_;
-    if (outside == 0) return add_parity(place_mask, place_value, *tiles, bits, exponent);
+    if (outside == 0) return add_parity(place_mask, place_value, *tiles, bits, phase.angle);
     TileCondition odd = *tiles;
     odd.parity_mask = outside;
     // parity(tile) xor parity(base) = parity(tile) + odd (1 - 2 parity(tile))
-    add_parity(place_mask, place_value, *tiles, bits, exponent);
-    add_parity(place_mask, place_value, odd, bits, -2.0 * exponent);
-    add_term(place_mask, place_value, odd, exponent);
+    add_parity(place_mask, place_value, *tiles, bits, phase.angle);
+    add_parity(place_mask, place_value, odd, bits, -2.0 * phase.angle);
+    add_term(place_mask, place_value, odd, phase.angle);
   }
 
-  void add_parity(Index mask, Index value, const TileCondition& tiles, Index bits, Complex exponent) {
+  void add_parity(Index mask, Index value, const TileCondition& tiles, Index bits, double angle) {
     for (Index chosen = bits; chosen != 0; chosen = (chosen - 1) & bits) {
       if ((chosen & mask & ~value) != 0) continue;
       const double weight =
           std::ldexp(count_bits(chosen) % 2 == 1 ? 1.0 : -1.0, static_cast<int>(count_bits(chosen)) - 1);
-      add_term(mask | chosen, value | chosen, tiles, weight * exponent);
+      add_term(mask | chosen, value | chosen, tiles, weight * angle);
     }
   }
 
@@ -136,14 +135,49 @@ class Translator {
   std::vector<TileItem> items_;
 };
 
-bool near(double a, double b) { return std::abs(a - b) < kTiny; }
+bool near(double a, double b) { return is_tiny(a - b); }
 
 /// Angle in (-pi, pi], with rounding noise around 0 and pi removed.
 double clean_angle(double angle) {
-  constexpr double kPi = std::numbers::pi, kNoise = 1e-15;
-  angle = std::remainder(angle, 2 * kPi);
-  if (std::abs(angle) < kNoise) return 0;
-  return std::abs(std::abs(angle) - kPi) < kNoise ? kPi : angle;
+  constexpr double kPi = std::numbers::pi;
+  angle = wrap_angle(angle);
+  if (near(angle, 0)) return 0;
+  return near(std::abs(angle), kPi) ? kPi : angle;
+}
+
+/// The form's own 2x2 matrix.
+std::vector<Complex> form_matrix(const Factored& parts) {
+  const std::vector<Complex>& c = parts.coefficients;
+  const Complex i(0, 1);
+  switch (parts.form) {
+    case Factored::Form::kShearA:
+      return {1, c[0], c[1], 1};
+    case Factored::Form::kShearB:
+      return {c[0], 1, 1, c[1]};
+    case Factored::Form::kShearC:
+      return {c[0], -1, 1, c[1]};
+    case Factored::Form::kCrossA:
+      return {1, i * c[0], i * c[1], 1};
+    case Factored::Form::kCrossB:
+      return {i * c[0], 1, 1, i * c[1]};
+    case Factored::Form::kReal:
+    case Factored::Form::kCross:
+    case Factored::Form::kGeneral:
+      return c;
+    case Factored::Form::kFlip:
+      return {0, 1, 1, 0};
+  }
+  throw Error("unknown form of a 2x2 matrix");
+}
+
+/// scale * after * form * before.
+std::vector<Complex> product_of(const Factored& parts) {
+  std::vector<Complex> made = form_matrix(parts);
+  for (std::size_t row = 0; row < 2; ++row) {
+    for (std::size_t column = 0; column < 2; ++column)
+      made[2 * row + column] *= parts.scale * std::polar(1.0, parts.after[row] + parts.before[column]);
+  }
+  return made;
 }
 
 /// A matrix that is real up to a phase.
@@ -151,7 +185,7 @@ bool factor_real(const std::vector<Complex>& m, Complex pivot, Factored& result)
   double r[4];
   for (int j = 0; j < 4; ++j) {
     const Complex entry = m[static_cast<std::size_t>(j)] / pivot;
-    if (std::abs(entry.imag()) > kTiny) return false;
+    if (!is_tiny(entry.imag())) return false;
     r[j] = entry.real();
   }
   result.scale = pivot;
@@ -172,26 +206,10 @@ bool factor_real(const std::vector<Complex>& m, Complex pivot, Factored& result)
   return true;
 }
 
-}  // namespace
-
-std::vector<TileItem> tile_items(const Sweep& sweep, Index tile_bits_mask) {
-  return Translator(sweep, tile_bits_mask).run();
-}
-
-Factored factor_matrix(const std::vector<Complex>& m) {
+/// A real rotation or an RX between phases.
+Factored factor_rotation(const std::vector<Complex>& m, bool swapped) {
   Factored result;
-  if (m.empty()) {
-    result.form = Factored::Form::kFlip;
-    return result;
-  }
-  result.coefficients = m;
-  const bool unitary = std::abs(std::norm(m[0]) + std::norm(m[2]) - 1) < 1e-12 &&
-                       std::abs(std::norm(m[1]) + std::norm(m[3]) - 1) < 1e-12 &&
-                       std::abs(std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3]) < 1e-12;
-  if (!unitary) return result;
-  const bool swapped = std::abs(m[1]) > std::abs(m[0]) * (1 - 1e-12);
   const Complex pivot = swapped ? m[1] : m[0];
-  if (factor_real(m, pivot, result)) return result;
   // With the columns swapped where the second is the larger: m / pivot = [[1, t e^(i beta)], [.., e^(i delta)]] and, as
   // m is unitary, the entry below 1 is -t e^(i (delta - beta)): a real rotation or an RX between phases. It is delta
   // that decides the phase after: beta may be the angle of mere noise.
@@ -215,6 +233,26 @@ Factored factor_matrix(const std::vector<Complex>& m) {
   result.before[swapped ? 0 : 1] = before;
   result.after[1] = clean_angle(delta - before);
   return result;
+}
+
+}  // namespace
+
+std::vector<TileItem> tile_items(const Sweep& sweep, Index tile_bits_mask) {
+  return Translator(sweep, tile_bits_mask).run();
+}
+
+Factored factor_matrix(const std::vector<Complex>& m) {
+  Factored general;
+  if (m.empty()) {
+    general.form = Factored::Form::kFlip;
+    return general;
+  }
+  general.coefficients = m;
+  const bool swapped = std::abs(m[1]) > std::abs(m[0]) * (1 - 1e-12);
+  Factored result;
+  if (!factor_real(m, swapped ? m[1] : m[0], result)) result = factor_rotation(m, swapped);
+  // What is not unitary to rounding has no such factors.
+  return recomposes(product_of(result), m) ? result : general;
 }
 
 }  // namespace qsim::cpu

@@ -2,6 +2,7 @@
 // touches their bits.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -17,6 +18,8 @@ struct TileCondition {
   Index parity_mask = 0;
   bool odd = true;  // with parity_mask: an odd number of its bits, else an even one
   bool always() const { return mask == 0 && parity_mask == 0; }
+  /// Of all tiles, those that take part.
+  double share() const { return std::ldexp(parity_mask == 0 ? 1 : 0.5, -static_cast<int>(count_bits(mask))); }
   bool holds(Index base) const {
     return (base & mask) == value && (parity_mask == 0 || odd_parity(base & parity_mask) == odd);
   }
@@ -24,11 +27,11 @@ struct TileCondition {
   friend bool operator==(const TileCondition&, const TileCondition&) = default;
 };
 
-/// Multiplies by exp(exponent) where every tile bit of `mask` is 1, in tiles where `condition` holds.
+/// Multiplies by exp(i angle) where every tile bit of `mask` is 1, in tiles where `condition` holds.
 struct Term {
   Index mask = 0;
   TileCondition condition;
-  Complex exponent;
+  double angle = 0;
 };
 
 /// A matrix on tile bits (bit j of its index is targets[j]) where (place & control_mask) == control_value.
@@ -42,6 +45,8 @@ struct MatrixItem {
     for (const Bit bit : targets) mask |= bit_mask(bit);
     return mask;
   }
+  /// Of all amplitudes, those that it changes.
+  double share() const { return std::ldexp(condition.share(), -static_cast<int>(count_bits(control_mask))); }
 };
 
 using TileItem = std::variant<MatrixItem, Term>;

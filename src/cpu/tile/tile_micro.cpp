@@ -14,6 +14,16 @@ template <typename T>
 T imaginary_part(Complex c) {
   return static_cast<T>(c.imag());
 }
+/// How far rounding the entries of a unitary times a factor moves norms: its mean square, 1 without rounding.
+template <typename T>
+double mean_square(const std::vector<Complex>& entries) {
+  double rounded = 0, exact = 0;
+  for (const Complex c : entries) {
+    rounded += rounded_square<T>(c);
+    exact += std::norm(c);
+  }
+  return rounded / exact;
+}
 template <typename T>
 std::vector<T> interleaved(const std::vector<Complex>& values) {
   std::vector<T> out;
@@ -28,6 +38,7 @@ std::vector<T> interleaved(const std::vector<Complex>& values) {
 
 template <typename T>
 void MicroWriter<T>::add_two_by_two(const MatrixItem& item, const Factored& form) {
+  if (form.coefficients.size() == 4) program_.keep_norm(mean_square<T>(form.coefficients), item.share());
   if (placement_.is_lane(item.targets[0])) {
     add_on_lane(item, form);
   } else {
@@ -40,6 +51,7 @@ void MicroWriter<T>::add_dense(const MatrixItem& item) {
   // All controls are conditions on groups or lanes: no register holds anything here.
   MicroOp op = conditioned(item, 0, 0);
   op.data = write(interleaved<T>(item.matrix));
+  program_.keep_norm(mean_square<T>(item.matrix), item.share());
   program_.ops.push_back(op);
 }
 
@@ -253,6 +265,7 @@ void MicroWriter<T>::add_four_by_four(const MatrixItem& item) {
   op.bit = static_cast<std::uint8_t>(low);
   op.other = static_cast<std::uint8_t>(high);
   op.data = write(interleaved<T>(matrix));
+  program_.keep_norm(mean_square<T>(matrix), item.share());
   program_.ops.push_back(op);
 }
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "base/rounding.h"
 #include "cpu/tile/tile_micro.h"
 #include "cpu/tile/tile_schedule.h"
 
@@ -213,15 +213,15 @@ class SweepTranslator {
 
   /// A phase waits until a matrix changes one of its bits.
   void defer(Term term) {
-    term.exponent.imag(std::remainder(term.exponent.imag(), 2 * std::numbers::pi));
-    if (std::abs(term.exponent) < 1e-15) return;
+    term.angle = wrap_angle(term.angle);
+    if (term.angle == 0) return;
     if (term.mask == 0) {
       writer_.emit_scalar(term);
       return;
     }
     for (Term& other : pending_) {
       if (other.mask == term.mask && other.condition == term.condition) {
-        other.exponent += term.exponent;
+        other.angle = wrap_angle(other.angle + term.angle);
         return;
       }
     }
@@ -246,15 +246,15 @@ class SweepTranslator {
       if (((both.value ^ flip.condition.value) & both.mask & flip.condition.mask) != 0) continue;
       both.mask |= flip.condition.mask;
       both.value |= flip.condition.value;
-      defer({(term.mask & ~target) | flip.control_mask, both, term.exponent});
-      defer({term.mask | flip.control_mask, both, -2.0 * term.exponent});
+      defer({(term.mask & ~target) | flip.control_mask, both, term.angle});
+      defer({term.mask | flip.control_mask, both, -2.0 * term.angle});
     }
     return true;
   }
 
   /// Applies the phases on `targets` that wait, and with them those on `later`.
   void flush(Index targets, Index later) {
-    std::erase_if(pending_, [](const Term& term) { return term.exponent == Complex(0); });
+    std::erase_if(pending_, [](const Term& term) { return term.angle == 0; });
     if (std::none_of(pending_.begin(), pending_.end(), [&](const Term& t) { return (t.mask & targets) != 0; })) return;
     std::vector<Term> now;
     std::erase_if(pending_, [&](const Term& term) {
@@ -286,8 +286,7 @@ class SweepTranslator {
       if (step.item == nullptr) continue;
       if (step.item->targets.size() == 1) {
         const bool plain = step.item->control_mask == 0 && step.item->condition.always();
-        step.form = plain ? factor_matrix(step.item->matrix) : controlled_form(step.item->matrix);
-        if (plain) program_.scale *= step.form.scale * rounding_scale(step.form);
+        step.form = !plain ? plain_form(step.item->matrix, 1) : next_form(step.item->matrix);
         if ((step.item->target_mask() & changed) == 0) {
           defer_phases(step.item->targets[0], step.form.before);
           step.form.before[0] = step.form.before[1] = 0;
@@ -298,30 +297,45 @@ class SweepTranslator {
     return steps;
   }
 
-  /// What makes a shear or cross of rounded coefficients unitary again: in single precision the same gate many times
-  /// would move the norm.
-  static double rounding_scale(const Factored& form) {
-    if (form.coefficients.size() != 2) return 1;
-    const double exact = form.coefficients[0].real(), rounded = static_cast<T>(form.coefficients[0].real());
-    return std::sqrt((1 + exact * exact) / (1 + rounded * rounded));
+  /// The form's scale; for a shear or cross the one that makes it unitary with its coefficients as they are rounded:
+  /// the same gate many times would move the norm.
+  static std::complex<long double> scale_of(const Factored& form) {
+    const std::complex<long double> scale(form.scale);
+    if (form.coefficients.size() != 2) return scale;
+    const long double rounded = static_cast<T>(form.coefficients[0].real());
+    return scale / (std::abs(scale) * std::sqrt(1 + rounded * rounded));
   }
 
   /// Puts off phases on a bit at 0 and at 1.
   void defer_phases(Bit target, const double* angles) {
     Term term;
-    term.exponent = Complex(0, angles[0]);
+    term.angle = angles[0];
     defer(term);
     term.mask = bit_mask(target);
-    term.exponent = Complex(0, angles[1] - angles[0]);
+    term.angle = angles[1] - angles[0];
     defer(term);
   }
 
-  /// With controls no scale and no phase may be put off: the cheapest exact form.
-  static Factored controlled_form(const std::vector<Complex>& m) {
+  /// A matrix without controls, its scale put off to the sweep's end. Each form divides by a pivot of at least 2^-1/2,
+  /// so that amplitudes grow in the tile as the scale shrinks; once it is small, a matrix takes it in.
+  Factored next_form(const std::vector<Complex>& matrix) {
+    constexpr double kSmallestScale = 0x1p-60;  // amplitudes stay far inside the range of single precision
+    const long double size = std::abs(program_.scale);
+    if (!matrix.empty() && size < kSmallestScale) {
+      program_.scale /= size;
+      return plain_form(matrix, static_cast<double>(size));
+    }
+    Factored form = factor_matrix(matrix);
+    program_.scale *= scale_of(form);
+    return form;
+  }
+
+  /// The cheapest form that puts off neither a scale nor a phase; `factor` times the matrix. A matrix with controls, or
+  /// in some tiles only, has no other.
+  static Factored plain_form(const std::vector<Complex>& m, double factor) {
     Factored form;
-    constexpr double kTiny = 1e-15;
-    auto real = [&](Complex c) { return std::abs(c.imag()) < kTiny; };
-    auto imaginary = [&](Complex c) { return std::abs(c.real()) < kTiny; };
+    auto real = [](Complex c) { return is_tiny(c.imag()); };
+    auto imaginary = [](Complex c) { return is_tiny(c.real()); };
     form.coefficients = m;
     if (m.empty()) {
       form.form = Factored::Form::kFlip;
@@ -330,6 +344,7 @@ class SweepTranslator {
     } else if (real(m[0]) && imaginary(m[1]) && imaginary(m[2]) && real(m[3])) {
       form.form = Factored::Form::kCross;
     }
+    for (Complex& entry : form.coefficients) entry *= factor;
     return form;
   }
 
@@ -375,7 +390,7 @@ class SweepTranslator {
   // ---- the end
 
   void flush_everything() {
-    std::erase_if(pending_, [](const Term& term) { return term.exponent == Complex(0); });
+    std::erase_if(pending_, [](const Term& term) { return term.angle == 0; });
     if (!pending_.empty()) writer_.emit(pending_, true);
     pending_.clear();
   }
@@ -453,7 +468,7 @@ TileProgramView<T> TileProgram<T>::view() const {
   v.scalar_pieces = scalar_pieces.empty() ? nullptr : scalar_pieces.data();
   v.tile_scales = tile_scales.data();
   v.tile_scale_count = static_cast<std::uint32_t>(tile_scales.size());
-  v.scale = scale;
+  v.scale = std::complex<double>(scale);
   return v;
 }
 template struct TileProgram<float>;

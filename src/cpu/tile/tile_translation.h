@@ -1,6 +1,8 @@
 // Translates a sweep into a tile machine's program: passes, micro-operations, tables.
 #pragma once
 
+#include <cmath>
+#include <complex>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -30,6 +32,13 @@ struct LineAllocator {
 template <typename T>
 using LineVector = std::vector<T, LineAllocator<T>>;
 
+/// |c|^2 as a coefficient of the machine.
+template <typename T>
+double rounded_square(Complex c) {
+  const double re = static_cast<T>(c.real()), im = static_cast<T>(c.imag());
+  return re * re + im * im;
+}
+
 /// What a program owns; `view()` is what the machine reads.
 template <typename T>
 struct TileProgram {
@@ -49,13 +58,21 @@ struct TileProgram {
   std::vector<TileDiagonal> tile_diagonals;
   std::vector<double> scalar_pieces;
   std::vector<TileScale> tile_scales;
-  Complex scale{1};
+  /// Of everything stored. In more digits than the amplitudes have: one factor repeated a hundred thousand times must
+  /// not add up what its own rounding leaves.
+  std::complex<long double> scale{1};
 
   /// Tiles of a batch inside chunks that fix `chunk_mask`.
   std::uint64_t batch(Index chunk_mask) const {
     if (batch_bits == 0) return 1;
     const Index batch_mask = low_mask(static_cast<unsigned>(batch_bits)) << std::countr_zero(geometry.tile_mask);
     return (batch_mask & chunk_mask) == 0 ? std::uint64_t{1} << batch_bits : 1;
+  }
+  /// Coefficients as they are rounded multiply norms by sqrt(mean_square) where they act, on a `share` of all
+  /// amplitudes, and exactly they would not: the scale takes it back, on average over amplitudes.
+  void keep_norm(double mean_square, double share) {
+    if (mean_square > 0)
+      scale *= std::pow(static_cast<long double>(mean_square), -0.5L * static_cast<long double>(share));
   }
   std::uint64_t vectors() const { return std::uint64_t{1} << (position_bits - lane_bits); }
   /// Reals of one tile diagonal's table in a thread's scratch.
@@ -108,7 +125,7 @@ class DiagonalWriter {
   };
   bool separable(const Term& term) const;
   int piece_of(const TileCondition& condition) const;
-  Table write_table(const std::vector<Term>& terms, bool all_vectors);
+  Table write_table(const std::vector<Term>& terms, bool all_vectors, double share);
   static MicroOp diagonal_op(const Table& table);
   void emit_tile_diagonal(const std::vector<Term>& terms, const std::vector<Term>& fixed, bool last);
   void write_pieces(const std::vector<Term>& terms, TileDiagonal& diagonal);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/bits.h"
+#include "base/rounding.h"
 #include "cuda/generate/generate_text.h"
 
 namespace qsim::cuda {
@@ -12,7 +13,7 @@ namespace qsim::cuda {
 void KernelText::rotate(const TileOp& op) {
   for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(program_.register_bits); ++s) {
     if (op.rotation[s] == Rotation::kNone) continue;
-    const bool hadamard = op.rotation[s] == Rotation::kRealMinus && std::abs(op.tangent[s] - 1) < 1e-15;
+    const bool hadamard = op.rotation[s] == Rotation::kRealMinus && is_tiny(op.tangent[s] - 1);
     const std::string tangent = hadamard ? "" : "," + real_arg(op.tangent[s]);
     const int form = hadamard ? 7 : static_cast<int>(op.rotation[s]);
     for (std::uint32_t j = 0; j < registers_; ++j) {
@@ -30,6 +31,9 @@ std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std:
   }
   text += "\n";
   entries_.clear();
+  double largest = 0;
+  for (const Complex entry : matrix) largest = std::max(largest, std::abs(entry));
+  const double nothing = 1e-17 * largest;  // matrices may carry a scale
   for (std::size_t r = 0; r < order; ++r) {
     std::size_t unit = order;  // a column whose entry is 1 needs no multiplication
     for (std::size_t c = 0; c < order && unit == order; ++c) {
@@ -38,7 +42,7 @@ std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std:
     bool empty = unit == order;
     if (!empty) text += fmt::format("x{} = y{};", r, unit);
     for (std::size_t c = 0; c < order; ++c) {
-      if (c != unit) add_entry(text, matrix[r * order + c], r, c, empty);
+      if (c != unit) add_entry(text, matrix[r * order + c], r, c, nothing, empty);
     }
     if (empty) text += fmt::format("x{} = mk(0, 0);", r);
     text += "\n";
@@ -48,10 +52,10 @@ std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std:
   return name;
 }
 
-void KernelText::add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, bool& empty) {
-  constexpr double kNothing = 1e-17;
+void KernelText::add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, double nothing,
+                           bool& empty) {
   const auto add = [&](double part, const char* sign, char first, char second) {
-    if (std::abs(part) <= kNothing) return;
+    if (std::abs(part) <= nothing) return;
     const std::size_t e = entries_.size();
     entries_.push_back(real_arg(part));
     text += empty ? fmt::format("x{0}.x = {1}e{2} * y{3}.{4}; x{0}.y = e{2} * y{3}.{5};", r, sign, e, c, first, second)

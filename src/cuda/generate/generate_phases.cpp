@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/bits.h"
+#include "base/rounding.h"
 #include "cuda/generate/generate_text.h"
 #include "cuda/read_out/work.h"
 
@@ -17,11 +18,10 @@ namespace {
 enum class Plain { kOne, kMinusOne, kI, kMinusI, kNo };
 
 Plain plain_of(Complex value) {
-  constexpr double kTiny = 1e-15;
-  if (std::abs(value - 1.0) < kTiny) return Plain::kOne;
-  if (std::abs(value + 1.0) < kTiny) return Plain::kMinusOne;
-  if (std::abs(value - Complex(0, 1)) < kTiny) return Plain::kI;
-  if (std::abs(value + Complex(0, 1)) < kTiny) return Plain::kMinusI;
+  if (is_one(value)) return Plain::kOne;
+  if (is_one(-value)) return Plain::kMinusOne;
+  if (is_one(value * Complex(0, -1))) return Plain::kI;
+  if (is_one(value * Complex(0, 1))) return Plain::kMinusI;
   return Plain::kNo;
 }
 
@@ -37,7 +37,7 @@ std::string KernelText::table_entry(int table) const {
 bool KernelText::separable(const std::vector<Complex>& table) {
   if (table.size() <= 32) return false;
   for (std::size_t t = 0; t < table.size(); ++t) {
-    if (std::abs(table[t] - table[t & 31] * table[t & ~std::size_t{31}]) > 1e-14) return false;
+    if (!is_tiny(table[t] - table[t & 31] * table[t & ~std::size_t{31}])) return false;
   }
   return true;
 }

@@ -74,7 +74,7 @@ class KernelText {
   /// own reals on; returns its name. Parts that are exactly 0 are left out.
   std::string matrix_function(const std::vector<Complex>& matrix, std::size_t order);
   /// Row r += entry * column c.
-  void add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, bool& empty);
+  void add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, double nothing, bool& empty);
   void open_threads(const TileOp& op);
   void matrix(const TileOp& op, std::vector<std::uint8_t> slots);
   /// Entries of a matrix that is used several times stay in registers where there is room: arithmetic in single

@@ -9,91 +9,29 @@
 #include <optional>
 
 #include "base/bits.h"
-#include "cuda/generate/canonical.h"
+#include "base/rounding.h"
+#include "cuda/factor/canonical.h"
+#include "cuda/factor/gauge.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
 namespace {
 
-constexpr double kTiny = 1e-15;
-// Scaled forms grow the amplitudes; single precision would overflow past this.
-constexpr double kSmallestScale = 0x1p-60;
-
-/// U = scale diag(1, post) form diag(1, pre).
-struct Gauge {
-  Rotation rotation;
-  double tangent;
-  Complex scale, pre, post;
-  int phases() const { return (std::abs(pre - 1.0) > kTiny ? 2 : 0) + (std::abs(post - 1.0) > kTiny ? 1 : 0); }
-};
-
-bool is_unitary(const std::vector<Complex>& m) {
-  const double a = std::norm(m[0]) + std::norm(m[2]), b = std::norm(m[1]) + std::norm(m[3]);
-  const Complex dot = std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3];
-  return std::abs(a - 1) < 1e-14 && std::abs(b - 1) < 1e-14 && std::abs(dot) < 1e-14;
-}
-
-Complex unit(Complex z) { return z / std::abs(z); }
-
-/// The form with the fewest phases beside it; of those, the one that needs none before it.
-Gauge find_gauge(const std::vector<Complex>& m) {
-  const double c = std::abs(m[0]), s = std::abs(m[2]);
-  const Complex i(0, 1);
-  Complex p0(1), p1(1), q(1);
-  if (c >= s) {
-    p0 = unit(m[0]);
-    p1 = s > kTiny ? unit(m[2]) : unit(m[3]);
-    q = s > kTiny ? unit(m[3]) / p1 : Complex(1);
-  } else {
-    p1 = unit(m[2]);
-    p0 = c > kTiny ? unit(m[0]) : unit(m[1]);
-    q = -unit(m[1]) / p0;
-  }
-  const Complex post = p1 / p0;
-  struct Candidate {
-    Rotation direct, swapped;
-    double sign;
-    Complex pre, post;
-  };
-  const Candidate candidates[] = {
-      {Rotation::kReal, Rotation::kRealSwap, 1, q, post},
-      {Rotation::kReal, Rotation::kRealSwap, -1, -q, -post},
-      {Rotation::kRealMinus, Rotation::kRealSwapMinus, 1, -q, post},
-      {Rotation::kRealMinus, Rotation::kRealSwapMinus, -1, q, -post},
-      {Rotation::kImaginary, Rotation::kImaginarySwap, 1, -i * q, i * post},
-      {Rotation::kImaginary, Rotation::kImaginarySwap, -1, i * q, -i * post},
-  };
-  const Candidate* best = nullptr;
-  Gauge gauge{};
-  for (const Candidate& candidate : candidates) {
-    Gauge trial{};
-    trial.pre = candidate.pre;
-    trial.post = candidate.post;
-    if (c >= s) {
-      trial.rotation = candidate.direct;
-      trial.tangent = candidate.sign * s / c;
-      trial.scale = p0 * c;
-    } else {
-      trial.rotation = candidate.swapped;
-      trial.tangent = candidate.sign * c / s;
-      trial.scale = candidate.sign * p0 * s;
-    }
-    if (best == nullptr || trial.phases() < gauge.phases()) {
-      best = &candidate;
-      gauge = trial;
-    }
-  }
-  return gauge;
-}
+/// Rotations divide by a cosine of at least 2^-1/2, and so amplitudes grow in the tile. Items on one coordinate keep
+/// their order and others need not: each coordinate's share is bounded, so that in no order the 13 of a tile together
+/// leave the range of the numbers (2^71 and 2^527). Past the bound an item takes the share in.
+double largest_growth(Precision precision) { return precision == Precision::kDouble ? 0x1p40 : 0x1p5; }
 
 class ItemMaker {
  public:
-  ItemMaker(const Sweep& sweep, const std::vector<int>& coordinate_of) : sweep_(sweep), coordinate_of_(coordinate_of) {}
+  ItemMaker(const Sweep& sweep, const std::vector<int>& coordinate_of, Precision precision)
+      : sweep_(sweep), coordinate_of_(coordinate_of), precision_(precision) {}
 
   ItemList make(bool canonical) {
     read_operations();
     absorb();
     if (canonical) decompose();
+    bound_growth();
     return std::move(list_);
   }
 
@@ -179,31 +117,41 @@ class ItemMaker {
     const unsigned target = item.targets[0];
     const std::size_t at = (row >> target & 1) * 2 + (column >> target & 1);
     if (item.kind == Item::Kind::kMatrix) return item.matrix[at];
-    return rotation_matrix(item.rotation, item.tangent)[at];
+    return rotation_matrix(item.rotation, item.tangent)[at] / growth_of(item);
   }
 
-  static std::array<Complex, 4> rotation_matrix(Rotation rotation, double t) {
-    const Complex i(0, 1);
-    switch (rotation) {
-      case Rotation::kNone:
-        return {1, 0, 0, 1};
-      case Rotation::kReal:
-        return {1, -t, t, 1};
-      case Rotation::kRealMinus:
-        return {1, t, t, -1};
-      case Rotation::kImaginary:
-        return {1, -i * t, -i * t, 1};
-      case Rotation::kRealSwap:
-        return {t, -1, 1, t};
-      case Rotation::kRealSwapMinus:
-        return {t, 1, 1, -t};
-      case Rotation::kImaginarySwap:
-        return {t, -i, -i, t};
+  /// What the item multiplies the size of the amplitudes by.
+  static double growth_of(const Item& item) {
+    if (item.kind == Item::Kind::kRotate) return std::hypot(1.0, item.tangent);
+    if (item.kind != Item::Kind::kMatrix || item.control_mask != 0 || !item.guard.always()) return 1;
+    double norm = 0;
+    for (const Complex entry : item.matrix) norm += std::norm(entry);
+    return std::sqrt(norm / std::ldexp(1.0, static_cast<int>(item.targets.size())));
+  }
+
+  void bound_growth() {
+    std::array<double, kMaxTileBits> growth;
+    growth.fill(1);
+    for (Item& item : list_.items) {
+      const double own = growth_of(item);
+      if (own == 1) continue;
+      double& total = growth[item.targets[0]];
+      total *= own;
+      if (total <= largest_growth(precision_)) continue;
+      if (item.kind == Item::Kind::kRotate) {
+        const std::array<Complex, 4> matrix = rotation_matrix(item.rotation, item.tangent);
+        item.kind = Item::Kind::kMatrix;
+        item.matrix.assign(matrix.begin(), matrix.end());
+      }
+      for (Complex& entry : item.matrix) entry /= total;
+      list_.scale *= total;
+      total = 1;
     }
-    throw Error("unknown rotation");
   }
 
-  static void take_in(Item& block, const Item& item, bool after) {
+  /// The block stays unitary: what a rotation lacks for that goes to the scale.
+  void take_in(Item& block, const Item& item, bool after) {
+    if (item.kind == Item::Kind::kRotate) list_.scale *= std::hypot(1.0L, static_cast<long double>(item.tangent));
     const std::size_t order = std::size_t{1} << block.targets.size();
     const std::vector<Complex> old = block.matrix;
     for (std::size_t r = 0; r < order; ++r) {
@@ -264,12 +212,12 @@ class ItemMaker {
       add_rotation(local_item(block.targets[b], parts.right[b]));
       waiting_[block.targets[b]] = local_item(block.targets[b], parts.left[b]);
     }
-    list_.scale *= parts.scale * std::polar(1.0, parts.z);
+    list_.scale *= std::complex<long double>(parts.scale * std::polar(1.0, parts.z));
     add_odd_phase(block.targets[0], block.targets[1], -2 * parts.z);
     // Rows 0 and 3 are [c0, i s0; i s0, c0], rows 1 and 2 [c1, i s1; i s1, c1]; the larger cosine is divided out.
     const double minus = parts.x - parts.y, plus = parts.x + parts.y;
     const double divisor = std::max(std::cos(minus), std::cos(plus));
-    const auto cleaned = [&](double value) { return std::abs(value) < kTiny ? 0.0 : value / divisor; };
+    const auto cleaned = [&](double value) { return is_tiny(value) ? 0.0 : value / divisor; };
     const double c[2] = {cleaned(std::cos(minus)), cleaned(std::cos(plus))};
     const double s[2] = {cleaned(std::sin(minus)), cleaned(std::sin(plus))};
     list_.scale *= divisor;
@@ -284,16 +232,12 @@ class ItemMaker {
       item.matrix[r * 4 + r] = c[pair];
       item.matrix[r * 4 + (3 - r)] = Complex(0, s[pair]);
     }
-    if (std::abs(list_.scale) < kSmallestScale) {
-      for (Complex& entry : item.matrix) entry *= list_.scale;
-      list_.scale = 1;
-    }
     list_.items.push_back(std::move(item));
   }
 
   /// exp(i angle) where the two coordinates differ.
   void add_odd_phase(unsigned a, unsigned b, double angle) {
-    if (std::abs(angle) < kTiny) return;
+    if (is_tiny(angle)) return;
     add_bit_phase(a, std::polar(1.0, angle));
     add_bit_phase(b, std::polar(1.0, angle));
     Item item;
@@ -370,7 +314,7 @@ class ItemMaker {
       return;
     }
     if (mask == 0 && parity == 0) {
-      list_.scale *= std::polar(1.0, angle);
+      list_.scale *= std::complex<long double>(std::polar(1.0, angle));
       return;
     }
     Item item;
@@ -425,19 +369,20 @@ class ItemMaker {
         item.matrix[r * order + c] = sweep_.matrices[op.data_begin + (r ^ flipped) * order + (c ^ flipped)];
       }
     }
-    if (op.target_count == 1 && op.control_mask == 0 && is_unitary(item.matrix)) return add_rotation(std::move(item));
+    if (op.target_count == 1 && op.control_mask == 0) return add_rotation(std::move(item));
     list_.items.push_back(std::move(item));
   }
 
+  /// A matrix that is not unitary to rounding stays one.
   void add_rotation(Item item) {
-    if (std::abs(list_.scale) < kSmallestScale) {
-      for (Complex& entry : item.matrix) entry *= list_.scale;
-      list_.scale = 1;
+    const Gauge gauge = find_gauge(item.matrix);
+    if (!recomposes(product_of(gauge), item.matrix)) {
       list_.items.push_back(std::move(item));
       return;
     }
-    const Gauge gauge = find_gauge(item.matrix);
-    list_.scale *= gauge.scale;
+    // Of the scale only what makes the rotation unitary: the same gate many times would move the norm.
+    const std::complex<long double> scale(gauge.scale);
+    list_.scale *= scale / (std::abs(scale) * std::hypot(1.0L, static_cast<long double>(gauge.tangent)));
     const unsigned target = item.targets[0];
     add_bit_phase(target, gauge.pre);
     if (gauge.tangent != 0 || gauge.rotation >= Rotation::kRealSwap || gauge.rotation == Rotation::kRealMinus) {
@@ -451,7 +396,7 @@ class ItemMaker {
   }
 
   void add_bit_phase(unsigned coordinate, Complex factor) {
-    if (std::abs(factor - 1.0) <= kTiny) return;
+    if (is_one(factor)) return;
     Item item;
     item.kind = Item::Kind::kTerm;
     item.term.mask = item.term.value = item.looks = 1u << coordinate;
@@ -461,6 +406,7 @@ class ItemMaker {
 
   const Sweep& sweep_;
   const std::vector<int>& coordinate_of_;
+  const Precision precision_;
   ItemList list_;
   Index frame_ = 0;                                        // index bits flipped so far, to be flipped at the end
   std::array<std::optional<Item>, kMaxTileBits> waiting_;  // local factors that no block has taken in yet
@@ -479,8 +425,8 @@ bool commute(const Item& a, const Item& b) {
   return (a.moves & b.moves) == 0 || (a.kind == Item::Kind::kFlip && b.kind == Item::Kind::kFlip);
 }
 
-ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, bool canonical) {
-  return ItemMaker(sweep, coordinate_of).make(canonical);
+ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, bool canonical, Precision precision) {
+  return ItemMaker(sweep, coordinate_of, precision).make(canonical);
 }
 
 }  // namespace qsim::cuda

@@ -39,12 +39,15 @@ bool commute(const Item& a, const Item& b);
 
 struct ItemList {
   std::vector<Item> items;
-  Complex scale{1, 0};   // what every amplitude must still be multiplied with
+  /// What every amplitude must still be multiplied with: the items' growth, undone. In more digits than amplitudes
+  /// have: one factor repeated a hundred thousand times must not add up what its own rounding leaves.
+  std::complex<long double> scale{1, 0};
   Coordinate frame = 0;  // coordinates flipped at the very end
 };
 
 /// `coordinate_of[bit]`: the coordinate of a local index bit, or -1 outside the tile. With `canonical`, dense blocks of
-/// two targets become single-qubit rotations around their canonical parts.
-ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, bool canonical);
+/// two targets become single-qubit rotations around their canonical parts. `precision` says how far amplitudes may grow
+/// on the way, in whatever order items that commute are run.
+ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, bool canonical, Precision precision);
 
 }  // namespace qsim::cuda

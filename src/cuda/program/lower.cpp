@@ -36,7 +36,7 @@ class Lowering {
     program_.sums_bits = sweep_.sums_bits;
     choose_bits();
     set_births();
-    const ItemList list = make_items(sweep_, coordinate_of_, options_.canonical);
+    const ItemList list = make_items(sweep_, coordinate_of_, options_.canonical, options_.precision);
     ScheduleLimits limits{program_.bits, options_.register_bits, live_coordinates(), low_coordinates(program_.active)};
     const std::vector<EpochPlan> plans = schedule(list, limits);
     for (const EpochPlan& plan : plans) add_epoch(list, plan);
@@ -44,7 +44,7 @@ class Lowering {
     order_threads();
     for (std::size_t e = 0; e < plans.size(); ++e) fill_epoch(list, plans[e], program_.epochs[e]);
     set_start_factors();
-    apply_scale(list.scale);
+    multiply(program_, Complex(list.scale));
     return std::move(program_);
   }
 
@@ -405,28 +405,6 @@ class Lowering {
     if (!by_thread) return;
     program_.start_table = static_cast<int>(program_.tables.size());
     program_.tables.push_back(std::move(table));
-  }
-
-  /// The scale that all rotations left over goes where a multiplication is made anyway, or becomes one.
-  void apply_scale(Complex scale) {
-    if (scale == Complex(1)) return;
-    if (program_.start_scaled) {
-      program_.start_constant *= scale;
-      return;
-    }
-    for (Epoch& epoch : program_.epochs) {
-      for (TileOp& op : epoch.ops) {
-        if (op.kind != TileOpKind::kPair || !op.factor[0].present) continue;
-        op.factor[0].constant *= scale;
-        return;
-      }
-    }
-    TileOp op;
-    op.kind = TileOpKind::kMultiply;
-    op.set = static_cast<std::uint32_t>(low_mask(1u << program_.register_bits));
-    op.factor[0].present = true;
-    op.factor[0].constant = scale;
-    program_.epochs.back().ops.push_back(std::move(op));
   }
 
   const Sweep& sweep_;

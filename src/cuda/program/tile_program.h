@@ -124,4 +124,11 @@ struct TileProgram {
   int thread_bits() const { return bits - register_bits; }
 };
 
+/// Multiplies all that the program stores: where a multiplication is made anyway, or by one more.
+void multiply(TileProgram& program, Complex factor);
+
+/// Rounds tangents to single precision and takes back what that does to the norm, so that the same gate many times does
+/// not move it.
+void round_tangents(TileProgram& program);
+
 }  // namespace qsim::cuda

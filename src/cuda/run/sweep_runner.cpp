@@ -186,6 +186,7 @@ class Runner final : public SweepRunner {
     const bool compile = compiles_at_once();
     options.canonical = compile;  // the interpreter does whole blocks faster
     TileProgram program = lower_sweep(sweep, options);
+    if (options.precision == Precision::kSingle) round_tangents(program);
     std::optional<EncodedSweep<Real>> encoded = encode<Real>(program);
     if (!encoded || padded(encoded->tables.bytes.size()) > memory_.table_bytes) {
       const auto [first, second] = split_sweep(sweep);

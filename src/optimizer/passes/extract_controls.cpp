@@ -6,8 +6,6 @@
 namespace qsim {
 namespace {
 
-constexpr double kExact = 1e-15;
-
 // The block of `matrix` where bit j is 1, if it is the identity where bit j is 0 and never changes bit j.
 std::optional<Matrix> controlled_block(const Matrix& matrix, std::size_t targets, std::size_t j) {
   const std::size_t order = std::size_t{1} << targets, bit = std::size_t{1} << j;
@@ -18,7 +16,7 @@ std::optional<Matrix> controlled_block(const Matrix& matrix, std::size_t targets
       const Complex entry = matrix[row * order + column];
       if ((row & column & bit) != 0) {
         block.push_back(entry);
-      } else if (std::abs(entry - (row == column ? 1.0 : 0.0)) > kExact) {
+      } else if (!is_tiny(entry - (row == column ? 1.0 : 0.0))) {
         return std::nullopt;
       }
     }
@@ -52,7 +50,7 @@ void append(Circuit& circuit, const Controlled& op) {
   if (op.targets.size() == 1) {
     const Matrix2 m{op.matrix[0], op.matrix[1], op.matrix[2], op.matrix[3]};
     if (m == kFlip2) return circuit.add_gate(Gate::kX, op.controls, op.targets);
-    if (m[0] == Complex(1) && m[1] == Complex(0) && m[2] == Complex(0)) {
+    if (m[0] == Complex(1) && m[1] == Complex(0) && m[2] == Complex(0) && is_phase(m[3])) {
       const double angle = std::arg(m[3]);
       return circuit.add_gate(Gate::kPhase, op.controls, op.targets, std::span(&angle, 1));
     }

@@ -21,7 +21,7 @@ std::optional<double> phase_angle(const Circuit& circuit, const Operation& op) {
   const Matrix matrix = circuit.matrix(op);
   if (matrix[0] != Complex(1) || matrix[1] != Complex(0) || matrix[2] != Complex(0)) return std::nullopt;
   if (op.kind == OpKind::kGate && op.gate == Gate::kPhase) return circuit.params(op)[0];
-  return std::arg(matrix[3]);
+  return is_phase(matrix[3]) ? std::optional(std::arg(matrix[3])) : std::nullopt;
 }
 
 bool is_rotation(const Operation& op) {
@@ -54,16 +54,22 @@ std::vector<Qubit> qubits_of(Index mask) {
   return list;
 }
 
-bool vanishes(const Term& term) { return wrap_angle(term.parity != 0 ? 0.5 * term.angle : term.angle) == 0; }
+// Within one period, which is 4 pi for rotations: sums of many angles stay as exact as each.
+double wrapped(const Term& term) {
+  return term.parity != 0 ? 2 * wrap_angle(0.5 * term.angle) : wrap_angle(term.angle);
+}
+
+// What the term multiplies by where it acts.
+Complex factor(const Term& term) { return std::polar(1.0, term.parity != 0 ? 0.5 * term.angle : term.angle); }
 
 void append(Circuit& circuit, const Term& term) {
   if (term.parity == 0) {
     const Index target = term.ones & (~term.ones + 1);
-    const double angle = wrap_angle(term.angle);
+    const double angle = term.angle;
     return circuit.add_gate(Gate::kPhase, qubits_of(term.ones & ~target), qubits_of(target), std::span(&angle, 1));
   }
   const std::vector<Qubit> controls = qubits_of(term.ones), targets = qubits_of(term.parity);
-  const double angle = 2 * wrap_angle(0.5 * term.angle);  // the period is 4 pi
+  const double angle = term.angle;
   if (targets.size() == 1) return circuit.add_gate(Gate::kRz, controls, targets, std::span(&angle, 1));
   circuit.add_pauli_rotation(angle, std::string(targets.size(), 'Z'), targets, controls);
 }
@@ -74,18 +80,35 @@ class DiagonalMerger {
       : circuit_(circuit),
         next_after_(circuit.qubits(), 0),
         host_(circuit.operations().size(), kNoPlace),
-        total_(circuit.operations().size()) {}
+        total_(circuit.operations().size()),
+        factor_(circuit.operations().size()),
+        members_(circuit.operations().size(), 0) {}
 
   bool run(Rewritten& result) {
     const auto& operations = circuit_.operations();
     bool found = false;
     for (std::uint32_t i = 0; i < operations.size(); ++i)
       if (!skipped(operations[i])) found |= visit(i);
+    if (found) refuse_others(result);
     if (found) build(result);
     return found;
   }
 
  private:
+  // Merged diagonals whose angle is not that of the product of their members' factors stay apart.
+  void refuse_others(Rewritten& result) {
+    std::vector<bool> refused(host_.size(), false);
+    for (std::size_t i = 0; i < host_.size(); ++i) {
+      if (host_[i] != i) continue;
+      const Complex made = factor(total_[i]);
+      refused[i] = !recomposes({&made, 1}, {&factor_[i], 1}, std::sqrt(static_cast<double>(members_[i] + 1)));
+      if (refused[i]) ++result.refused;
+    }
+    for (std::uint32_t& host : host_) {
+      if (host != kNoPlace && refused[host]) host = kNoPlace;
+    }
+  }
+
   bool visit(std::uint32_t i) {
     const Operation& op = circuit_.operations()[i];
     const Reach reach = reach_of(circuit_, op);
@@ -96,11 +119,16 @@ class DiagonalMerger {
     std::uint32_t& host = found->second;
     if (!fresh && reaches(reach.all, host)) {
       total_[host].angle += term->angle;
+      total_[host].angle = wrapped(total_[host]);
+      factor_[host] *= factor(*term);
+      ++members_[host];
       host_[host] = host_[i] = host;
       return true;
     }
     host = i;
     total_[i] = *term;
+    total_[i].angle = wrapped(*term);
+    factor_[i] = factor(*term);
     return false;
   }
 
@@ -119,7 +147,7 @@ class DiagonalMerger {
       const std::uint32_t host = host_[i];
       if (host == kNoPlace) {
         rewriter.copy(i);
-      } else if (vanishes(total_[host])) {
+      } else if (total_[host].angle == 0) {
         rewriter.remove(i, "cancelled");
       } else if (host != i) {
         rewriter.count_on(i, result.place[host]);
@@ -142,6 +170,8 @@ class DiagonalMerger {
   std::vector<std::uint32_t> next_after_;  // by qubit: one past its last operation that is not diagonal on it
   std::vector<std::uint32_t> host_;        // by operation: the first of those that it is merged with
   std::vector<Term> total_;
+  std::vector<Complex> factor_;         // the members' factors multiplied
+  std::vector<std::uint32_t> members_;  // those that joined the first
   std::unordered_map<std::pair<Index, Index>, std::uint32_t, Hash> latest_;
 };
 

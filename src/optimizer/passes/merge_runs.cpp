@@ -1,7 +1,9 @@
 // Runs on one qubit: phases, then a core that begins and ends with gates that are not diagonal, then phases. The core
 // becomes one matrix. Phases wait through everything that is diagonal on the qubit; where that includes a diagonal on
 // several qubits they stay phases, else they join a core.
+#include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "base/bits.h"
 #include "optimizer/operations.h"
@@ -15,14 +17,14 @@ struct Part {
 
   bool empty() const { return members.empty(); }
   void multiply(const Matrix2& left, std::uint32_t i) {
-    matrix = product(left, matrix);
+    matrix = unitary_product(left, matrix);
     members.push_back(i);
   }
 };
 
 // A part that comes after (left) or before (right) the core; it takes the core's place.
 void absorb(Part& core, Part& other, bool left) {
-  core.matrix = left ? product(other.matrix, core.matrix) : product(core.matrix, other.matrix);
+  core.matrix = left ? unitary_product(other.matrix, core.matrix) : unitary_product(core.matrix, other.matrix);
   core.members.insert(core.members.end(), other.members.begin(), other.members.end());
   other = {};
 }
@@ -37,6 +39,7 @@ class RunMerger {
     for (std::uint32_t i = 0; i < operations.size(); ++i)
       if (!skipped(operations[i])) visit(i);
     for (Line& line : lines_) close(line);
+    result.refused = refused_;
     if (merged_.empty()) return false;
     build(result);
     return true;
@@ -90,12 +93,26 @@ class RunMerger {
   // The part becomes one operation where its first member was.
   void settle(Part& part) {
     if (part.members.size() < 2) return;
+    if (!stands_for_members(part)) {
+      ++refused_;
+      return;
+    }
     for (const std::uint32_t i : part.members) host_[i] = static_cast<std::uint32_t>(merged_.size());
     if (is_diagonal(part.matrix)) {  // exactly a diagonal, its entries phases
       for (const std::size_t entry : {0, 3}) part.matrix[entry] = std::polar(1.0, std::arg(part.matrix[entry]));
       part.matrix[1] = part.matrix[2] = 0;
     }
     merged_.push_back({std::move(part), kNoPlace});
+  }
+
+  // The members' matrices multiplied once more, in the order of the circuit.
+  bool stands_for_members(const Part& part) const {
+    std::vector<std::uint32_t> members = part.members;
+    std::ranges::sort(members);
+    Matrix2 made = kIdentity2;
+    for (const std::uint32_t i : members)
+      made = unitary_product(*single_qubit_matrix(circuit_, circuit_.operations()[i]), made);
+    return recomposes(made, part.matrix, std::sqrt(static_cast<double>(members.size())));
   }
 
   void build(Rewritten& result) {
@@ -125,6 +142,7 @@ class RunMerger {
   std::vector<Line> lines_;
   std::vector<std::uint32_t> host_;  // by operation: its run in merged_
   std::vector<MergedRun> merged_;
+  std::uint64_t refused_ = 0;
 };
 
 }  // namespace

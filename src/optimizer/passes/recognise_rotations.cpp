@@ -62,7 +62,11 @@ class Recogniser {
       item.kind = Item::Kind::kRotation;
       item.angle = one - zero;
       item.phase = 0.5 * (one + zero);
-      return item;
+      const Complex made[] = {std::polar(1.0, item.phase - 0.5 * item.angle),
+                              std::polar(1.0, item.phase + 0.5 * item.angle)};
+      const Complex entries[] = {(*matrix)[0], (*matrix)[3]};
+      if (recomposes(made, entries)) return item;
+      item.kind = Item::Kind::kDiagonal;
     }
     if (op.kind != OpKind::kGate) return item;
     if (is_cx(op)) {

@@ -7,9 +7,6 @@
 namespace qsim {
 namespace {
 
-constexpr double kZeroEntry = 1e-15;    // rounding noise of an exact zero
-constexpr double kUnitModulus = 1e-13;  // an entry that far from a phase must stay in a matrix
-
 bool is_swap(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kSwap && op.controls == 0; }
 
 // The phases of a phased SWAP's four columns.
@@ -20,8 +17,8 @@ std::optional<std::array<Complex, 4>> phased_swap(const Circuit& circuit, const 
   std::array<Complex, 4> phases;
   for (std::size_t column = 0; column < 4; ++column) {
     for (std::size_t row = 0; row < 4; ++row) {
-      const double size = std::abs(matrix[4 * row + column]);
-      if (row == kRow[column] ? std::abs(size - 1) > kUnitModulus : size > kZeroEntry) return std::nullopt;
+      const Complex entry = matrix[4 * row + column];
+      if (row == kRow[column] ? !is_phase(entry) : !is_tiny(entry)) return std::nullopt;
     }
     phases[column] = std::polar(1.0, std::arg(matrix[4 * kRow[column] + column]));
   }

@@ -32,6 +32,7 @@ class Shortener {
         for (const std::uint32_t i : network.gates) network_of_[i] = kNone;
       }
     }
+    result.refused = refused_;
     if (found) build(result);
     return found;
   }
@@ -81,7 +82,7 @@ class Shortener {
     }
   }
 
-  bool shorten(Network& network, std::uint64_t& steps) const {
+  bool shorten(Network& network, std::uint64_t& steps) {
     Index qubits = 0;
     for (const std::uint32_t i : network.gates)
       for_each_qubit(circuit_, operations_[i], [&](Qubit q) { qubits |= bit_mask(q); });
@@ -94,7 +95,28 @@ class Shortener {
       gates.push_back({place(circuit_.controls(op)[0]), place(circuit_.targets(op)[0])});
     }
     network.shorter = shorter_network(gates, count_bits(qubits), steps);
+    if (network.shorter && !same_map(gates, *network.shorter, count_bits(qubits))) {
+      ++refused_;
+      network.shorter.reset();
+    }
     return network.shorter.has_value();
+  }
+
+  // Which places each place is the parity of, after the network and after the shorter one.
+  static bool same_map(std::span<const Cx> gates, const CxNetwork& shorter, unsigned places) {
+    using Rows = std::vector<Index>;
+    const auto run = [](std::span<const Cx> list, Rows& rows) {
+      for (const Cx& gate : list) rows[gate.target] ^= rows[gate.control];
+    };
+    Rows wanted(places);
+    for (unsigned j = 0; j < places; ++j) wanted[j] = bit_mask(j);
+    Rows before = wanted;
+    run(gates, wanted);
+    run(shorter.before, before);
+    Rows made(places);
+    for (unsigned j = 0; j < places; ++j) made[j] = before[shorter.from[j]];
+    run(shorter.after, made);
+    return made == wanted;
   }
 
   // What is appended together: a shortened network, by its first gate, or an operation.
@@ -160,6 +182,7 @@ class Shortener {
   const std::vector<Operation>& operations_;
   std::vector<std::uint32_t> network_of_;  // by operation; kNone where it stays as it is
   std::vector<Network> networks_;
+  std::uint64_t refused_ = 0;
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ class Splitter {
     for (std::uint32_t i = 0; i < operations.size() && !found; ++i)
       found = !skipped(operations[i]) && parts(i).has_value();
     if (!found) return false;
+    refused_ = 0;
     Rewriter rewriter(circuit_, result);
     for (std::uint32_t i = 0; i < operations.size(); ++i) {
       if (skipped(operations[i])) continue;
@@ -28,6 +29,7 @@ class Splitter {
         rewriter.copy(i);
       }
     }
+    result.refused = refused_;
     return true;
   }
 
@@ -54,13 +56,14 @@ class Splitter {
     }
   }
 
-  std::optional<Split> parts(std::uint32_t i) const {
+  std::optional<Split> parts(std::uint32_t i) {
     if (!joins_before_[i] && !joins_after_[i]) return std::nullopt;
     const auto matrix = single_qubit_matrix(circuit_, circuit_.operations()[i]);
     if (!matrix || is_diagonal(*matrix) || is_flip(*matrix) || is_real(*matrix)) return std::nullopt;
-    const Split parts = split(*matrix);
-    const bool fits = (parts.left == 0 || joins_after_[i]) && (parts.right == 0 || joins_before_[i]);
-    return fits ? std::optional(parts) : std::nullopt;
+    const std::optional<Split> parts = split(*matrix);
+    if (!parts) ++refused_;
+    const bool fits = parts && (parts->left == 0 || joins_after_[i]) && (parts->right == 0 || joins_before_[i]);
+    return fits ? parts : std::nullopt;
   }
 
   void append(Rewriter& rewriter, std::uint32_t i, const Split& parts) {
@@ -76,6 +79,7 @@ class Splitter {
 
   const Circuit& circuit_;
   std::vector<bool> joins_before_, joins_after_;
+  std::uint64_t refused_ = 0;
 };
 
 }  // namespace

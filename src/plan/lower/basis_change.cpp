@@ -23,7 +23,7 @@ std::size_t order_of(const std::vector<Complex>& matrix) {
 
 }  // namespace
 
-Eigenbasis eigenbasis(const Matrix2& unitary) {
+std::optional<Eigenbasis> eigenbasis(const Matrix2& unitary) {
   // unitary = e^{i phase} (cos a - i sin a (nx X + ny Y + nz Z)).
   const double phase = 0.5 * std::arg(unitary[0] * unitary[3] - unitary[1] * unitary[2]);
   const Complex turn = std::polar(1.0, -phase);
@@ -38,7 +38,10 @@ Eigenbasis eigenbasis(const Matrix2& unitary) {
   const double half = 0.5 * std::atan2(plane, z);
   const Complex around = plane > 0 ? Complex(x / plane, y / plane) : Complex(1);
   const double c = std::cos(half), s = std::sin(half);
-  return {{c, -std::conj(around) * s, around * s, c}, {phase - angle, phase + angle}};
+  const Eigenbasis basis{{c, -std::conj(around) * s, around * s, c}, {phase - angle, phase + angle}};
+  const Matrix2 phases{std::polar(1.0, basis.angle[0]), 0, 0, std::polar(1.0, basis.angle[1])};
+  const Matrix2 made = product(basis.vectors, product(phases, adjoint(basis.vectors)));
+  return recomposes(made, unitary) ? std::optional(basis) : std::nullopt;
 }
 
 std::optional<BasisChange> diagonalize(const LoweredOp& op, std::span<const Complex> matrix) {
@@ -60,7 +63,12 @@ std::optional<BasisChange> diagonalize(const LoweredOp& op, std::span<const Comp
   }
   const std::size_t order = std::size_t{1} << op.target_count;
   std::vector<double> angles(order);
-  for (std::size_t row = 0; row < order; ++row) angles[row] = std::arg(total[row * order + row]);
+  std::vector<Complex> made(order * order);
+  for (std::size_t row = 0; row < order; ++row) {
+    angles[row] = std::arg(total[row * order + row]);
+    made[row * order + row] = std::polar(1.0, angles[row]);
+  }
+  if (!recomposes(made, total)) return std::nullopt;
   change.terms = phase_terms(std::move(angles), std::span(op.targets.data(), op.target_count), 0);
   return change;
 }

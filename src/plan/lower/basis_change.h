@@ -16,14 +16,16 @@ struct Eigenbasis {
   Matrix2 vectors;
   std::array<double, 2> angle;
 };
-Eigenbasis eigenbasis(const Matrix2& unitary);
+/// Nothing where its parts put together again are not the matrix.
+std::optional<Eigenbasis> eigenbasis(const Matrix2& unitary);
 
 /// op = (product of vectors[j] on targets[j]) diagonal (its adjoint).
 struct BasisChange {
   std::vector<Matrix2> vectors;
   std::vector<PhaseTerm> terms;  // over wires, controls left out
 };
-/// For a matrix on 2 and more targets that is block-diagonal in the basis of X, Y or Z on every one of them.
+/// For a matrix on 2 and more targets that is block-diagonal in the basis of X, Y or Z on every one of them; nothing
+/// where the parts put together again are not the matrix.
 std::optional<BasisChange> diagonalize(const LoweredOp& op, std::span<const Complex> matrix);
 
 /// Multiplies a matrix over several targets by a 2x2 matrix on its target j, applied before (right) or after (left).

@@ -207,9 +207,9 @@ void set_matrix_masks(LoweredOp& op, std::size_t j, std::span<const Complex> mat
     for (std::size_t column = 0; column < order; ++column) {
       const Complex here = matrix[row * order + column], there = matrix[(row ^ bit) * order + (column ^ bit)];
       const bool same = ((row ^ column) & bit) == 0;
-      z = z && (same || std::abs(here) <= kZeroEntry);
-      x = x && std::abs(here - there) <= kZeroEntry;
-      y = y && std::abs(here - (same ? there : -there)) <= kZeroEntry;
+      z = z && (same || is_tiny(here));
+      x = x && is_tiny(here - there);
+      y = y && is_tiny(here - (same ? there : -there));
     }
   }
   const Index wire = bit_mask(op.targets[j]);

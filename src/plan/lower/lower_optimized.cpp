@@ -55,6 +55,7 @@ Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& 
   if (!circuit.measurements_are_terminal() || !optimize(circuit, disabled, rewritten)) return lower(circuit);
   Lowered lowered = lower(rewritten.circuit);
   set_sources(lowered, rewritten);
+  lowered.refused = rewritten.refused;
   lowered.gates = 0;
   for (LoweredOp& op : lowered.ops) {
     if (op.gates != 0) op.gates = static_cast<std::uint32_t>(lowered.sources(op.source).size());

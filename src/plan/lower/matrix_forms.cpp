@@ -1,4 +1,5 @@
-// Recognises cheap forms in matrices; everything here works on matrices of order 2..64.
+// Recognises cheap forms in matrices of order 2..64. Those that are unitary to the 1e-10 that circuits are checked for,
+// but not to rounding, have none.
 #include "plan/lower/matrix_forms.h"
 
 #include <bit>
@@ -8,9 +9,6 @@
 
 namespace qsim {
 namespace {
-
-// Matrices are accepted as unitary to 1e-10; those whose entries are not phases to rounding must stay matrices.
-constexpr double kUnitModulus = 1e-13;
 
 std::size_t order_of(std::span<const Complex> matrix) {
   return std::size_t{1} << (std::bit_width(matrix.size()) - 1) / 2;
@@ -23,10 +21,10 @@ std::optional<std::vector<double>> diagonal_angles(std::span<const Complex> matr
   std::vector<double> angles(order);
   for (std::size_t row = 0; row < order; ++row) {
     for (std::size_t column = 0; column < order; ++column) {
-      if (row != column && std::abs(matrix[row * order + column]) > kZeroEntry) return std::nullopt;
+      if (row != column && !is_tiny(matrix[row * order + column])) return std::nullopt;
     }
     const Complex entry = matrix[row * order + row];
-    if (std::abs(std::abs(entry) - 1) > kUnitModulus) return std::nullopt;
+    if (!is_phase(entry)) return std::nullopt;
     angles[row] = std::arg(entry);
   }
   return angles;
@@ -38,8 +36,8 @@ std::optional<Monomial> monomial_form(std::span<const Complex> matrix) {
   for (std::size_t row = 0; row < order; ++row) {
     for (std::size_t column = 0; column < order; ++column) {
       const Complex entry = matrix[row * order + column];
-      if (std::abs(entry) <= kZeroEntry) continue;
-      if (form.row[column] != order || std::abs(std::abs(entry) - 1) > kUnitModulus) return std::nullopt;
+      if (is_tiny(entry)) continue;
+      if (form.row[column] != order || !is_phase(entry)) return std::nullopt;
       form.row[column] = row;
       form.angle[column] = std::arg(entry);
     }

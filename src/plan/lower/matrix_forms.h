@@ -9,9 +9,6 @@
 
 namespace qsim {
 
-/// Entries up to this size are rounding noise of an exact zero.
-constexpr double kZeroEntry = 1e-15;
-
 /// Column c goes to row `row[c]` with phase angle `angle[c]`.
 struct Monomial {
   std::vector<Index> row;

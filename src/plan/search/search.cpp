@@ -344,6 +344,7 @@ class Planner {
   void emit(const Part& part, Pace pace) {
     const SetSchedule& schedule = part.schedule;
     const Timeline& timeline = part.timeline;
+    out_.refused += timeline.refused;
     if (!builder_) make_builder(schedule, timeline, part.unborn);
     const SweepRewrites rewrites{enabled("recombine_flips"), enabled("fuse_matrices"), enabled("split_turns")};
     SweepProgrammer programmer(timeline, machine_.register_bits, machine_.cost(options_.precision), rewrites, out_);

@@ -113,6 +113,7 @@ std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSum
   }
   json["gates"] = plan.gates;
   json["gates_removed"] = plan.gates_removed;
+  json["rewrites_refused"] = plan.rewrites_refused;
   json["merged"] = Json::object();
   for (const auto& [kind, count] : plan.merged) json["merged"][kind] = count;
   json["stages"] = stages_json(plan);
@@ -127,10 +128,26 @@ std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSum
 std::string plan_error_json(const CircuitSummary& circuit, const Failure& failure,
                             const std::vector<std::string>& warnings) {
   Json json = start_document(circuit, false);
-  for (const char* key :
-       {"device", "ranks", "precision", "tile_bits", "sweeps", "exchanges", "bytes_swept_per_rank",
-        "bytes_exchanged_per_rank", "memory_bytes_per_rank", "predicted_time_s", "fits", "largest_qubits", "by_ranks",
-        "gates", "gates_removed", "merged", "stages", "final_layout", "trace"}) {
+  for (const char* key : {"device",
+                          "ranks",
+                          "precision",
+                          "tile_bits",
+                          "sweeps",
+                          "exchanges",
+                          "bytes_swept_per_rank",
+                          "bytes_exchanged_per_rank",
+                          "memory_bytes_per_rank",
+                          "predicted_time_s",
+                          "fits",
+                          "largest_qubits",
+                          "by_ranks",
+                          "gates",
+                          "gates_removed",
+                          "rewrites_refused",
+                          "merged",
+                          "stages",
+                          "final_layout",
+                          "trace"}) {
     json[key] = nullptr;
   }
   json["exit_code"] = static_cast<int>(failure.code);

@@ -84,6 +84,10 @@ std::string head(const Plan& plan, const Machine& machine) {
     text +=
         (i == 0 ? "; merged or removed: " : ", ") + plan.merged[i].first + " " + std::to_string(plan.merged[i].second);
   }
+  if (plan.rewrites_refused != 0) {
+    text += "\nrewrites not made, since put together again they were not the same: " +
+            std::to_string(plan.rewrites_refused);
+  }
   text += "\nwork:  " + std::to_string(work.sweeps) + (work.sweeps == 1 ? " sweep, " : " sweeps, ") +
           std::to_string(work.exchanges) + (work.exchanges == 1 ? " exchange; " : " exchanges; ") +
           format_bytes(work.bytes_swept_per_rank) + " swept and " + format_bytes(work.bytes_exchanged_per_rank) +

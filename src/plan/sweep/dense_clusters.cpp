@@ -219,14 +219,18 @@ std::vector<Members> parts_of_product(const std::vector<Element>& steps, int siz
   return parts;
 }
 
-void fill_matrices(Candidate& candidate, const std::vector<Element>& elements) {
+/// Returns how many matrices are not what their steps do.
+std::uint64_t fill_matrices(Candidate& candidate, const std::vector<Element>& elements) {
+  std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < candidate.elements.size(); ++i) {
     Element& dense = candidate.elements[i];
     if (dense.gone || candidate.parts[i].size() < 2) continue;
     std::vector<Element> steps;
     for (const std::size_t part : candidate.parts[i]) steps.push_back(elements[part]);
-    dense.matrix = product_of(std::move(steps), dense.target_mask(), parts_of_product);
+    dense.matrix = product_of(steps, dense.target_mask(), parts_of_product);
+    if (!does_what_steps_do(dense.matrix, steps, dense.target_mask())) ++wrong;
   }
+  return wrong;
 }
 
 double matrices_cost(const std::vector<Cluster>& clusters, const CostTable& cost) {
@@ -272,7 +276,7 @@ double steps_cost(const std::vector<Element>& elements, const CostTable& cost, i
   return total;
 }
 
-void fuse_matrices(std::vector<Element>& elements, const CostTable& cost, int register_bits) {
+std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cost, int register_bits) {
   Index turning = 0;
   double sum = 0;
   for (const Element& element : elements) {
@@ -302,9 +306,10 @@ void fuse_matrices(std::vector<Element>& elements, const CostTable& cost, int re
       best = std::move(candidate);
     }
   }
-  if (best.elements.empty()) return;
-  fill_matrices(best, elements);
-  elements = std::move(best.elements);
+  if (best.elements.empty()) return 0;
+  const std::uint64_t wrong = fill_matrices(best, elements);
+  if (wrong == 0) elements = std::move(best.elements);
+  return wrong;
 }
 
 }  // namespace qsim

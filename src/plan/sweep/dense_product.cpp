@@ -175,7 +175,47 @@ class Product {
   std::vector<double> in_;
 };
 
+// Entries of a vector on `wires`, changed as the step changes amplitudes.
+void apply_step(const Element& step, Index wires, std::vector<Complex>& vector) {
+  const Index targets = extract_bits(step.target_mask(), wires);
+  const std::size_t count = std::size_t{1} << step.targets.size();
+  std::vector<Complex> in(count);
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    const Index index = deposit_bits(i, wires);
+    if (step.kind == Element::Kind::kDiagonal) {
+      const Diagonal& d = step.diagonal;
+      const bool acts = (index & d.mask) == d.value && (d.parity == 0 || odd_parity(index & d.parity));
+      if (acts) vector[i] *= std::polar(1.0, d.angle);
+      continue;
+    }
+    if ((i & targets) != 0 || (index & step.control_mask) != step.control_value) continue;
+    if (step.kind == Element::Kind::kFlip) {
+      std::swap(vector[i], vector[i | targets]);
+      continue;
+    }
+    const auto place = [&](std::size_t v) { return i | deposit_bits(v, targets); };
+    for (std::size_t v = 0; v < count; ++v) in[v] = vector[place(v)];
+    for (std::size_t to = 0; to < count; ++to) {
+      Complex sum = 0;
+      for (std::size_t from = 0; from < count; ++from)
+        sum += entry(step, deposit_bits(place(to), wires), deposit_bits(place(from), wires)) * in[from];
+      vector[place(to)] = sum;
+    }
+  }
+}
+
 }  // namespace
+
+bool does_what_steps_do(std::span<const Complex> matrix, std::span<const Element> steps, Index wires) {
+  const std::size_t order = std::size_t{1} << std::popcount(wires);
+  std::vector<Complex> vector(order), made(order);
+  for (std::size_t i = 0; i < order; ++i) vector[i] = std::polar(1.0, 2.399963229728653 * static_cast<double>(i * i));
+  for (std::size_t row = 0; row < order; ++row)
+    for (std::size_t column = 0; column < order; ++column) made[row] += matrix[row * order + column] * vector[column];
+  for (const Element& step : steps)
+    if (!step.gone && step.kind != Element::Kind::kGroupEnd) apply_step(step, wires, vector);
+  return recomposes(made, vector, static_cast<double>(order) + std::sqrt(static_cast<double>(steps.size())));
+}
 
 std::vector<Complex> product_of(std::vector<Element> steps, Index wires, PartsOfProduct parts_of) {
   for (const auto& part : parts_of(steps, std::popcount(wires))) {

@@ -1,6 +1,7 @@
 // The matrix of many steps on few wires.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "plan/sweep/sweep_elements.h"
@@ -12,5 +13,9 @@ namespace qsim {
 /// its last one: their products are taken first.
 using PartsOfProduct = std::vector<std::vector<std::size_t>> (*)(const std::vector<Element>& steps, int wires);
 std::vector<Complex> product_of(std::vector<Element> steps, Index wires, PartsOfProduct parts_of);
+
+/// True when the matrix takes a vector to where the steps take it one after the other, up to rounding. The vector's
+/// entries are fixed, of modulus 1 and of no pattern.
+bool does_what_steps_do(std::span<const Complex> matrix, std::span<const Element> steps, Index wires);
 
 }  // namespace qsim

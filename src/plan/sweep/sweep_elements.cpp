@@ -17,7 +17,6 @@
 namespace qsim {
 namespace {
 
-constexpr double kNoise = 1e-14;
 constexpr std::size_t kMaxFlips = 3;  // more than these are better off as one merged diagonal
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
@@ -43,14 +42,12 @@ double diagonal_cost(const CostTable& cost) { return 0.5 * cost.phases + cost.ph
 
 // ---- Controlled flips
 
-bool is_exact_flip(const Matrix2& m) {
-  return is_flip(m) && std::abs(m[1] - 1.0) <= kNoise && std::abs(m[2] - 1.0) <= kNoise;
-}
+bool is_exact_flip(const Matrix2& m) { return is_tiny(m[0]) && is_tiny(m[3]) && is_one(m[1]) && is_one(m[2]); }
 
 // exp(i pi) where all bits of a mask are 1: a Z on any of its wires, controlled by the others.
 bool is_controlled_z(const Diagonal& diagonal) {
   return diagonal.parity == 0 && diagonal.mask == diagonal.value && std::popcount(diagonal.mask) >= 2 &&
-         std::abs(std::abs(diagonal.angle) - std::numbers::pi) <= kNoise;
+         std::abs(std::abs(diagonal.angle) - std::numbers::pi) <= kRounding;
 }
 
 const Matrix2 kZ2{1, 0, 0, -1};
@@ -66,10 +63,10 @@ void replace_pattern(std::vector<Element>& elements, const FlipPattern& pattern,
   Element& first = elements[pattern.before];
   Element& second = elements[after];
   const Matrix2 a = matrix2(first), b = matrix2(second);
-  const bool flips_last = is_exact_flip(product(b, product(kZ2, adjoint(b))));
-  const bool flips_first = is_exact_flip(product(adjoint(a), product(kZ2, a)));
+  const bool flips_last = is_exact_flip(unitary_product(b, product(kZ2, adjoint(b))));
+  const bool flips_first = is_exact_flip(unitary_product(adjoint(a), product(kZ2, a)));
   if (!flips_last && !flips_first) return;
-  const Matrix2 both = product(b, a);
+  const Matrix2 both = unitary_product(b, a);
   const double count = static_cast<double>(pattern.diagonals.size());
   const double now = turn_cost(a, cost) + turn_cost(b, cost) + count * diagonal_cost(cost);
   if (turn_cost(both, cost) + count * cost.flip >= now) return;
@@ -130,7 +127,8 @@ Neighbours diagonals_beside(const std::vector<Element>& elements) {
 
 }  // namespace
 
-void split_steps(std::vector<Element>& elements, const CostTable& cost) {
+std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost) {
+  std::uint64_t refused = 0;
   const Neighbours beside = diagonals_beside(elements);
   std::vector<std::vector<Element>> extra(elements.size());  // what follows each element now
   for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -138,15 +136,19 @@ void split_steps(std::vector<Element>& elements, const CostTable& cost) {
     if (element.gone || !is_single_turn(element)) continue;
     const Matrix2 matrix = matrix2(element);
     if (is_diagonal(matrix) || is_flip(matrix)) continue;
-    const Split parts = split(matrix);
-    const bool fits = (parts.left == 0 || beside.after[i]) && (parts.right == 0 || beside.before[i] != kNowhere);
-    const double terms = cost.phase_term * ((parts.left != 0) + (parts.right != 0));
-    if (!fits || turn_cost(parts.rotation, cost) + terms >= turn_cost(matrix, cost)) continue;
+    const std::optional<Split> parts = split(matrix);
+    if (!parts) {
+      ++refused;
+      continue;
+    }
+    const bool fits = (parts->left == 0 || beside.after[i]) && (parts->right == 0 || beside.before[i] != kNowhere);
+    const double terms = cost.phase_term * ((parts->left != 0) + (parts->right != 0));
+    if (!fits || turn_cost(parts->rotation, cost) + terms >= turn_cost(matrix, cost)) continue;
     const Index wire = element.target_mask();
-    element.matrix.assign(parts.rotation.begin(), parts.rotation.end());
-    if (parts.right != 0) extra[beside.before[i]].push_back(phase_element(wire, parts.right));
-    if (parts.left != 0) extra[i].push_back(phase_element(wire, parts.left));
-    if (parts.phase != 0) extra[i].push_back(phase_element(0, parts.phase));
+    element.matrix.assign(parts->rotation.begin(), parts->rotation.end());
+    if (parts->right != 0) extra[beside.before[i]].push_back(phase_element(wire, parts->right));
+    if (parts->left != 0) extra[i].push_back(phase_element(wire, parts->left));
+    if (parts->phase != 0) extra[i].push_back(phase_element(0, parts->phase));
   }
   std::vector<Element> result;
   result.reserve(elements.size());
@@ -155,6 +157,7 @@ void split_steps(std::vector<Element>& elements, const CostTable& cost) {
     std::ranges::move(extra[i], std::back_inserter(result));
   }
   elements = std::move(result);
+  return refused;
 }
 
 bool is_diagonal_step(const Element& element) { return is_single_turn(element) && is_diagonal(matrix2(element)); }

@@ -34,7 +34,8 @@ void take_over(Element& into, Element& from);
 /// Turns around diagonals that are a CX between them become the CX, where that is cheaper by the table.
 void recombine_flips(std::vector<Element>& elements, const CostTable& cost);
 
-/// A turn between merged diagonals gives its phases to them and stays a real rotation, where that is cheaper.
-void split_steps(std::vector<Element>& elements, const CostTable& cost);
+/// A turn between merged diagonals gives its phases to them and stays a real rotation, where that is cheaper. Returns
+/// how many stayed because the parts were not the turn when put together again.
+std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost);
 
 }  // namespace qsim

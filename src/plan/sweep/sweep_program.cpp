@@ -46,8 +46,8 @@ std::vector<std::uint32_t> SweepProgrammer::write(const std::vector<std::uint32_
   }
   if (last) add_available_diagonals();
   if (rewrites_.recombine_flips) recombine_flips(elements_, cost_);
-  if (rewrites_.fuse_matrices) fuse_matrices(elements_, cost_, register_bits_);
-  if (rewrites_.split_turns) split_steps(elements_, cost_);
+  if (rewrites_.fuse_matrices) out_.refused += fuse_matrices(elements_, cost_, register_bits_);
+  if (rewrites_.split_turns) out_.refused += split_steps(elements_, cost_);
   emit_all(last);
   return written_;
 }

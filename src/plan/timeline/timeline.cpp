@@ -91,7 +91,9 @@ class Builder {
       const Matrix2 m{matrix[0], matrix[1], matrix[2], matrix[3]};
       if (op.control_mask == 0) return multiply(op.targets[0], m, op.gates);
       if (!part_.split_controls) return add_joint(op, matrix);
-      return add_controlled(op, eigenbasis(m), op.gates);
+      if (const auto basis = eigenbasis(m)) return add_controlled(op, *basis, op.gates);
+      ++result_.refused;
+      return add_joint(op, matrix);
     }
     if (const auto change = diagonalize(op, matrix)) return add_changed(op, *change);
     add_joint(op, matrix);
@@ -122,7 +124,7 @@ class Builder {
 
   void multiply(std::uint32_t wire, const Matrix2& matrix, std::uint32_t gates) {
     Pending& pending = pending_[wire];
-    pending.matrix = product(matrix, pending.matrix);
+    pending.matrix = unitary_product(matrix, pending.matrix);
     pending.gates += gates;
     if (keep_sources_ && gates != 0) pending.sources.push_back(source_);
     if (!part_.merge_runs && !is_diagonal(pending.matrix)) emit_turn(wire);
@@ -165,8 +167,8 @@ class Builder {
       const Pending& pending = pending_[static_cast<std::size_t>(std::countr_zero(rest))];
       const Index wire = rest & (~rest + 1);
       if (!pending.birth) continue;
-      if (std::abs(pending.matrix[2]) <= kZeroEntry) known |= wire;
-      if (std::abs(pending.matrix[0]) <= kZeroEntry) {
+      if (std::abs(pending.matrix[2]) <= kRounding) known |= wire;
+      if (std::abs(pending.matrix[0]) <= kRounding) {
         known |= wire;
         ones |= wire;
       }
@@ -261,7 +263,7 @@ class Builder {
     // The term was already moved in front of a pending flip, so it is multiplied in from the right.
     const Matrix2 diagonal = value != 0 ? Matrix2{1, 0, 0, phase} : Matrix2{phase, 0, 0, 1};
     Pending& pending = pending_[wire];
-    pending.matrix = product(pending.matrix, diagonal);
+    pending.matrix = unitary_product(pending.matrix, diagonal);
     pending.gates += gates;
     if (keep_sources_ && gates != 0) pending.sources.push_back(source_);
   }

@@ -55,6 +55,7 @@ struct Timeline {
   double global_phase = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> turn_sources, diagonal_sources;  // (operation, turn / diagonal)
   std::vector<std::uint32_t> vanished_sources;
+  std::uint64_t refused = 0;  // factorisations that were not what they were made of when put together again
 
   /// Slot of `wire` in a diagonal that has it.
   std::uint32_t slot_of(const Diagonal& diagonal, std::uint32_t wire) const;

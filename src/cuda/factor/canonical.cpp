@@ -1,5 +1,5 @@
 // In the magic basis local unitaries are real and N is diagonal: U^T U is diagonalised there by one real rotation.
-#include "cuda/generate/canonical.h"
+#include "cuda/factor/canonical.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,46 @@
+// What rounding may leave of numbers that stand for 0, 1 or each other. One place: every rewrite that drops or compares
+// such numbers asks here.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <optional>
+#include <span>
+
+#include "qsim/types.h"
+
+namespace qsim {
+
+/// What a handful of rounded operations leave of an exact 0, and put beside an exact 1: nine units in its last place.
+/// A rewrite may drop what is smaller.
+inline constexpr double kRounding = 2e-15;
+
+/// A factorisation that is put together again may differ from what it was made of by this much of its norm, entry by
+/// entry; else it is not used.
+inline constexpr double kRecomposed = 4e-15;
+
+inline bool is_tiny(Complex value) { return std::abs(value) <= kRounding; }
+inline bool is_one(Complex value) { return is_tiny(value - 1.0); }
+/// A number of modulus 1.
+inline bool is_phase(Complex value) { return std::abs(std::abs(value) - 1) <= kRounding; }
+
+/// The entries of a factorisation put together again are those of `original`, a matrix of norm about `size`.
+inline bool recomposes(std::span<const Complex> made, std::span<const Complex> original, double size = 1) {
+  if (made.size() != original.size()) return false;
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (!(std::abs(made[i] - original[i]) <= kRecomposed * size)) return false;  // nor is NaN the same
+  }
+  return true;
+}
+
+/// Reduces an angle to [-pi, pi], as exactly as doubles can hold it for angles of up to some thousand turns; 0 for
+/// multiples of 2 pi up to rounding.
+inline double wrap_angle(double angle) {
+  constexpr double kTwoPi = 6.283185307179586476925;
+  constexpr double kTwoPiRest = 2.4492935982947064e-16;  // 2 pi less the double that is nearest to it
+  double wrapped = std::remainder(angle, kTwoPi);
+  wrapped -= std::nearbyint((angle - wrapped) / kTwoPi) * kTwoPiRest;
+  return std::abs(wrapped) < 4e-16 ? 0 : wrapped;
+}
+
+}  // namespace qsim
