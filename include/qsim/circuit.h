@@ -77,6 +77,8 @@ class Circuit {
   void add_barrier(std::span<const Qubit> qubits);
   /// Copies `op` of `other` (same qubit numbering) with all its operands; its condition too.
   void append(const Circuit& other, const Operation& op);
+  /// The same without the condition.
+  void append_unconditional(const Circuit& other, Operation op);
 
   /// The operations appended until the next call carry this condition / this source line (end with clear_condition()).
   void set_condition(const Condition& condition);

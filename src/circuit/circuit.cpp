@@ -211,6 +211,11 @@ void Circuit::append(const Circuit& other, const Operation& op) {
   params_.insert(params_.end(), params.begin(), params.end());
 }
 
+void Circuit::append_unconditional(const Circuit& other, Operation op) {
+  op.condition = -1;
+  append(other, op);
+}
+
 std::int32_t Circuit::intern_condition(const Condition& condition) {
   if (condition.creg >= cregs_.size()) {
     throw CircuitError(

@@ -1,6 +1,8 @@
 // Programs: a dynamic circuit as plans joined by measurements and resets.
 #include <algorithm>
-#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "qsim/error.h"
 #include "qsim/plan.h"
@@ -31,36 +33,19 @@ std::vector<bool> find_terminal_measures(const Circuit& circuit) {
   return terminal;
 }
 
-// Appends a unitary operation without its condition.
-void append_unconditional(Circuit& out, const Circuit& circuit, const Operation& op) {
-  const auto controls = circuit.controls(op), targets = circuit.targets(op);
-  const auto params = circuit.params(op);
-  out.set_line(op.line);
-  switch (op.kind) {
-    case OpKind::kGate:
-      out.add_gate(op.gate, controls, targets, params);
-      return;
-    case OpKind::kUnitary:
-      out.add_unitary(circuit.matrix(op), controls, targets, false);
-      return;
-    case OpKind::kPauliRotation: {
-      std::string letters;
-      for (const std::uint32_t letter : circuit.letters(op)) letters.push_back("IXYZ"[letter]);
-      out.add_pauli_rotation(params[0], letters, targets, controls);
-      return;
-    }
-    case OpKind::kMeasure:
-    case OpKind::kReset:
-    case OpKind::kBarrier:
-      break;
-  }
-  throw Error("only unitary operations belong in a plan");
-}
+// Unitary operations in a row under one condition: what one plan stands for.
+struct Part {
+  explicit Part(std::uint32_t qubits, std::int32_t condition_index = -1)
+      : circuit(qubits), condition(condition_index) {}
+  Circuit circuit;                     // the operations without the condition
+  std::vector<std::uint32_t> sources;  // their indices in the whole circuit
+  std::int32_t condition;              // index in the program, -1: always
+};
 
 class ProgramMaker {
  public:
   ProgramMaker(const Circuit& circuit, const Machine& machine, const PlanOptions& options)
-      : circuit_(circuit), machine_(machine), options_(options), part_(circuit.qubits()) {}
+      : circuit_(circuit), machine_(machine), options_(options) {}
 
   Program run() {
     const std::vector<bool> terminal = find_terminal_measures(circuit_);
@@ -73,14 +58,14 @@ class ProgramMaker {
         add_collapse(op);
       } else {
         const std::int32_t condition = condition_of(op);
-        if (condition != part_condition_) finish_part();
-        part_condition_ = condition;
-        append_unconditional(part_, circuit_, op);
-        sources_.push_back(static_cast<std::uint32_t>(i));
+        if (part_ && part_->condition != condition) finish_part();
+        if (!part_) part_.emplace(circuit_.qubits(), condition);
+        part_->circuit.append_unconditional(circuit_, op);
+        part_->sources.push_back(static_cast<std::uint32_t>(i));
       }
     }
     finish_part();
-    if (program_.plans.empty()) add_plan(-1);
+    write_start();
     program_.dynamic = !(program_.steps.size() == 1 && program_.steps[0].condition < 0);
     return std::move(program_);
   }
@@ -101,7 +86,7 @@ class ProgramMaker {
 
   void add_collapse(const Operation& op) {
     finish_part();
-    if (program_.plans.empty()) add_plan(-1);  // something must write the start state
+    write_start();
     Step step;
     step.kind = op.kind == OpKind::kMeasure ? Step::Kind::kMeasure : Step::Kind::kReset;
     step.condition = condition_of(op);
@@ -111,46 +96,39 @@ class ProgramMaker {
   }
 
   void finish_part() {
-    if (sources_.empty()) return;
-    if (part_condition_ >= 0 && program_.plans.empty()) {
-      Circuit part(circuit_.qubits());
-      std::vector<std::uint32_t> sources;
-      std::swap(part, part_);
-      std::swap(sources, sources_);
-      add_plan(-1);
-      std::swap(part, part_);
-      std::swap(sources, sources_);
-    }
-    add_plan(part_condition_);
+    if (!part_) return;
+    const Part part = *std::exchange(part_, std::nullopt);
+    if (part.condition >= 0) write_start();
+    add_plan(part);
   }
 
-  void add_plan(std::int32_t condition) {
+  // Whatever comes next may be left out or needs a state: an empty plan writes it where nothing has yet.
+  void write_start() {
+    if (program_.plans.empty()) add_plan(Part(circuit_.qubits()));
+  }
+
+  void add_plan(const Part& part) {
     PlanOptions options = options_;
     if (!program_.plans.empty()) {
       options.start = Start::kState;
       options.initial_layout = program_.plans.back().final_layout;
     }
     // A conditional part may be left out, so the layout must not depend on it.
-    options.preserve_layout = options_.preserve_layout || condition >= 0;
-    Plan plan = make_plan(part_, machine_, options);
-    for (TraceEntry& entry : plan.trace) entry.operation = sources_[entry.operation];
+    options.preserve_layout = options_.preserve_layout || part.condition >= 0;
+    Plan plan = make_plan(part.circuit, machine_, options);
+    for (TraceEntry& entry : plan.trace) entry.operation = part.sources[entry.operation];
     Step step;
-    step.condition = condition;
+    step.condition = part.condition;
     step.plan = static_cast<std::uint32_t>(program_.plans.size());
     program_.plans.push_back(std::move(plan));
     program_.steps.push_back(step);
-    part_ = Circuit(circuit_.qubits());
-    sources_.clear();
-    part_condition_ = -1;
   }
 
   const Circuit& circuit_;
   const Machine& machine_;
   const PlanOptions& options_;
   Program program_;
-  Circuit part_;                        // unitary operations that the next plan stands for
-  std::vector<std::uint32_t> sources_;  // their indices in the circuit
-  std::int32_t part_condition_ = -1;
+  std::optional<Part> part_;  // not planned yet
 };
 
 }  // namespace

@@ -155,6 +155,48 @@ TEST(MakeProgram, AMeasurementThatAConditionReadsIsAStep) {
   EXPECT_EQ(program.plans[1].gates, 2u) << "operations under one condition are one plan";
 }
 
+TEST(MakeProgram, AConditionOnTheFirstOperationIsItsStepsOwn) {
+  Circuit circuit(2, 2);
+  circuit.set_condition({0, 1, false});
+  circuit.x(0);
+  circuit.clear_condition();
+  circuit.add_measure(0, 0);
+  PlanOptions options;
+  options.trace = true;
+  const Program program = make_program(circuit, find_machine("cpu"), options);
+  EXPECT_TRUE(program.dynamic);
+  ASSERT_EQ(program.steps.size(), 2u);
+  EXPECT_EQ(program.steps[0].condition, -1) << "something writes the start state whatever the bits are";
+  EXPECT_EQ(program.plans[0].gates, 0u);
+  ASSERT_EQ(program.steps[1].condition, 0);
+  EXPECT_EQ(program.plans[1].gates, 1u);
+  EXPECT_EQ(program.plans[1].start, Start::kState);
+  ASSERT_EQ(program.plans[1].trace.size(), 1u);
+  EXPECT_EQ(program.plans[1].trace[0].operation, 0u);
+}
+
+TEST(MakeProgram, NeighboursShareAPlanOnlyUnderOneCondition) {
+  Circuit circuit(1, 2);
+  const auto conditional = [&](std::uint64_t value, bool negated) {
+    circuit.set_condition({0, value, negated});
+    circuit.h(0);
+    circuit.clear_condition();
+  };
+  conditional(1, false);
+  conditional(1, false);
+  conditional(1, true);
+  conditional(2, false);
+  circuit.h(0);
+  conditional(2, false);
+  const Program program = make_program(circuit, find_machine("cpu"), {});
+  std::vector<std::int32_t> conditions;
+  for (const Step& step : program.steps) conditions.push_back(step.condition);
+  EXPECT_EQ(conditions, (std::vector<std::int32_t>{-1, 0, 1, 2, -1, 2}));
+  EXPECT_EQ(program.plans[1].gates, 2u);
+  ASSERT_EQ(program.conditions.size(), 3u);
+  EXPECT_TRUE(program.conditions[1].negated);
+}
+
 TEST(MakeProgram, SomethingWritesTheStartBeforeALeadingMeasurement) {
   Circuit circuit(1, 1);
   circuit.add_measure(0, 0);
