@@ -194,8 +194,8 @@ class Backend {
     (void)blocks, (void)shots, (void)seed, (void)stream, (void)take;
     return false;
   }
-  /// The `count` most probable local amplitudes by falling probability. Probabilities compare equal when they agree to
-  /// 32 significant bits (probability_key); ties go to the lowest logical index.
+  /// The `count` most probable local amplitudes by falling probability: |a|^2 of what is stored, re * re + im * im in
+  /// double. Ties, to the last digit, go to the lowest logical index.
   virtual std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank) = 0;
   /// out[j] = sum over local i of conj(a[i ^ x_mask]) a[i] (-1)^popcount(i & z_masks[j]); x_mask local, so both ends
   /// are here. Bits of z_masks beyond the shard do not matter.
@@ -225,7 +225,7 @@ class Backend {
   virtual void copy_out(Index first, Index count, std::byte* host) = 0;
 };
 
-/// Orders probabilities so that rounding noise does not decide: |a|^2 rounded to 32 significant bits.
+/// Orders probabilities as integers, exactly: positive doubles order as their bits do. Below 2^63.
 std::uint64_t probability_key(double probability);
 
 /// Moves chunks of the state between ranks' devices.

@@ -23,11 +23,9 @@ __device__ inline double square(double2 a) { return __dadd_rn(__dmul_rn(a.x, a.x
 /// |a|^2 in units of 2^-62, rounded to nearest.
 __device__ inline std::uint64_t units(double2 a) { return __double2ull_rn(square(a) * 4611686018427387904.0); }
 
-/// The key that ranks probabilities: 32 significant bits (as probability_key on the host).
+/// The key that ranks probabilities (as probability_key on the host).
 __device__ inline std::uint64_t ranking_key(double probability) {
-  if (!(probability > 0)) return 0;
-  constexpr int kDropped = 21;
-  return (static_cast<std::uint64_t>(__double_as_longlong(probability)) + (1ull << (kDropped - 1))) >> kDropped;
+  return probability > 0 ? static_cast<std::uint64_t>(__double_as_longlong(probability)) : 0;
 }
 
 /// A sum with the rounding error that it left behind.

@@ -202,8 +202,8 @@ TEST_P(BackendContract, TopAmplitudesFallAndTiesGoToTheLowestLogicalIndex) {
   std::reverse(layout.bit_of.begin(), layout.bit_of.end() - 1);
   auto logical = [&](Index i) { return layout.to_logical(i | bit_mask(11)); };
   std::sort(order.begin(), order.end(), [&](Index x, Index y) {
-    const std::uint64_t kx = probability_key(std::norm(a[x])), ky = probability_key(std::norm(a[y]));
-    return kx != ky ? kx > ky : logical(x) < logical(y);
+    const double px = std::norm(a[x]), py = std::norm(a[y]);
+    return px != py ? px > py : logical(x) < logical(y);
   });
   const std::vector<IndexProbability> best = backend_->top(20, layout, 1);
   ASSERT_EQ(best.size(), 20u);
@@ -225,6 +225,28 @@ TEST_P(BackendContract, TopAmplitudesFallAndTiesGoToTheLowestLogicalIndex) {
   backend_->sweep(backend_->prepare(std::span(&uniform, 1)), ChunkView{}, 0, false);
   const std::vector<IndexProbability> tied = backend_->top(9, layout, 1);
   for (std::size_t j = 0; j < tied.size(); ++j) EXPECT_EQ(logical(tied[j].index), bit_mask(11) | j);
+}
+
+TEST_P(BackendContract, TopAmplitudesAreRankedByEveryDigit) {
+  reserve(11);
+  const Layout layout = Layout::identity(11);
+  // Bit 4 set: more probable by what one digit of the amplitude holds, or a few.
+  const double more = single() ? 0x1p-22 : 0x1p-51;
+  Sweep sweep;
+  sweep.active = sweep.store = {0};
+  sweep.reads = false;
+  for (Bit bit = 0; bit < 11; ++bit) {
+    sweep.unborn |= bit_mask(bit);
+    sweep.births.push_back({bit, {Complex(0.5), Complex(bit == 4 ? 0.5 * (1 + more) : 0.5)}});
+  }
+  backend_->sweep(backend_->prepare(std::span(&sweep, 1)), ChunkView{}, 0, false);
+  const std::vector<IndexProbability> best = backend_->top(1100, layout, 0);
+  ASSERT_EQ(best.size(), 1100u);
+  for (std::size_t j = 0; j < best.size(); ++j) {
+    const Index expected = j < 1024 ? deposit_bits(j, low_mask(11) & ~bit_mask(4)) | bit_mask(4)
+                                    : deposit_bits(j - 1024, low_mask(11) & ~bit_mask(4));
+    ASSERT_EQ(best[j].index, expected) << j;
+  }
 }
 
 TEST_P(BackendContract, PauliSumsMatchTheirDefinition) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <stdexcept>
 #include <vector>
 
@@ -94,10 +95,11 @@ TEST(ThreadTeam, AnExceptionOfAnyThreadReachesTheCaller) {
   EXPECT_EQ(after, 1) << "the team works on";
 }
 
-TEST(ProbabilityKey, IgnoresRoundingNoiseAndKeepsTheOrder) {
+TEST(ProbabilityKey, KeepsTheOrderOfEveryDigit) {
   const double p = 0.123456789;
-  EXPECT_EQ(probability_key(p), probability_key(p * (1 + 1e-13)));
+  EXPECT_LT(probability_key(p), probability_key(std::nextafter(p, 1)));
   EXPECT_LT(probability_key(p), probability_key(p * (1 + 1e-8)));
+  EXPECT_LT(probability_key(1), std::uint64_t{1} << 63);
   EXPECT_LT(probability_key(1e-300), probability_key(1e-299));
   EXPECT_LT(probability_key(0), probability_key(1e-300));
   EXPECT_EQ(probability_key(0.0), probability_key(-0.0));

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kAnswerDoubles = 4096;
 /// Of the scratch, what sums and short answers take.
 constexpr std::size_t kFixedBytes = (kSumScratchDoubles + kAnswerDoubles) * sizeof(double);
-constexpr int kKeyBits = 43;  // probability keys are bit patterns of doubles up to 2 without their low 21 bits
+constexpr int kKeyBits = 63;  // probability keys are bit patterns of positive doubles
 constexpr int kRadixBits = 12;
 constexpr std::size_t kManyDraws = std::size_t{1} << 14;  // fewer are drawn by the host as fast
 constexpr std::size_t kDrawPieces = 8;  // of a batch of draws: the host takes one, the device finds the next
