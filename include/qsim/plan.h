@@ -252,6 +252,7 @@ struct Step {
   enum class Kind : std::uint8_t { kPlan, kMeasure, kReset } kind = Kind::kPlan;
   std::int32_t condition = -1;  // index into Program::conditions
   std::uint32_t plan = 0;       // kPlan: index into Program::plans
+  std::uint32_t draw = 0;       // kMeasure, kReset: which of a shot's random words decides; no two steps share one
   Qubit qubit = 0;              // kMeasure, kReset
   Clbit clbit = 0;              // kMeasure
 };
@@ -260,7 +261,11 @@ struct Program {
   std::vector<Step> steps;  // without the terminal measurements
   std::vector<Condition> conditions;
   std::vector<std::pair<Qubit, Clbit>> terminal_measures;  // in program order; a later one of the same bit wins
+  std::uint32_t terminal_draw = 0;                         // as Step::draw, of the terminal measurements together
   bool dynamic = false;                                    // has a measure, reset or condition among its steps
+
+  /// Measurements and resets among the steps, each of which may split a branch in two.
+  std::uint64_t collapses() const;
 };
 Program make_program(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
 

@@ -66,6 +66,7 @@ class ProgramMaker {
     }
     finish_part();
     write_start();
+    program_.terminal_draw = static_cast<std::uint32_t>(program_.steps.size());
     program_.dynamic = !(program_.steps.size() == 1 && program_.steps[0].condition < 0);
     return std::move(program_);
   }
@@ -90,6 +91,7 @@ class ProgramMaker {
     Step step;
     step.kind = op.kind == OpKind::kMeasure ? Step::Kind::kMeasure : Step::Kind::kReset;
     step.condition = condition_of(op);
+    step.draw = static_cast<std::uint32_t>(program_.steps.size());
     step.qubit = circuit_.targets(op)[0];
     if (op.kind == OpKind::kMeasure) step.clbit = circuit_.clbit(op);
     program_.steps.push_back(step);
@@ -132,6 +134,11 @@ class ProgramMaker {
 };
 
 }  // namespace
+
+std::uint64_t Program::collapses() const {
+  return static_cast<std::uint64_t>(
+      std::count_if(steps.begin(), steps.end(), [](const Step& step) { return step.kind != Step::Kind::kPlan; }));
+}
 
 Program make_program(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
   return ProgramMaker(circuit, machine, options).run();

@@ -278,9 +278,9 @@ void Executor::step_done(const PreparedPlan& prepared, double predicted_seconds)
                   : static_cast<double>(steps_done_) / static_cast<double>(std::max<std::size_t>(1, prepared.steps)));
 }
 
-void Executor::run_sweep(std::uint32_t handle, std::uint64_t bytes) {
+void Executor::run_sweep(std::uint32_t handle, std::uint64_t bytes, bool norm) {
   const Moment begin = profile != nullptr ? profile->moment(0) : Moment{};
-  state_.backend.sweep(handle, {}, 0, false);
+  state_.backend.sweep(handle, {}, 0, norm);
   if (profile != nullptr) profile->add(Span::Kind::kSwap, 0, 0, begin, profile->moment(0));
   ++counts_.sweeps;
   counts_.bytes_swept += bytes;

@@ -44,8 +44,8 @@ class Executor {
   void run(std::size_t number, double expected_norm, std::uint64_t start_seed);
   /// Makes the start state of `plan`, whatever the state was; the start |0...0> is made by the plan's first sweep.
   void make_start(const Plan& plan, std::uint64_t start_seed);
-  /// Runs one prepared sweep over the whole shard; `bytes` are counted.
-  void run_sweep(std::uint32_t handle, std::uint64_t bytes);
+  /// Runs one prepared sweep over the whole shard; `bytes` are counted. `norm`: for the backend's take_norm().
+  void run_sweep(std::uint32_t handle, std::uint64_t bytes, bool norm = false);
 
   /// Sweeps with fewer active bits get more while they are prepared, where the plan's shard has them: a backend that
   /// widens narrow sweeps itself could do so differently for shards of another size.

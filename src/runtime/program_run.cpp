@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
 #include "qsim/error.h"
+#include "runtime/answer_check.h"
 #include "runtime/read_out/observables.h"
 #include "runtime/read_out/sampling.h"
 
 namespace qsim {
 namespace {
-
-/// Outcomes below this share of their branch are rounding noise where every branch is wanted.
-double noise_share(Precision precision) { return precision == Precision::kDouble ? 1e-14 : 1e-9; }
 
 std::uint32_t first_tile_bits(const Program& program) {
   return program.plans.empty() ? 1 : std::max(1u, program.plans.front().tile_bits);
@@ -43,6 +42,11 @@ void ProgramRun::prepare(bool marginals) {
   if (program_.steps.empty() || program_.steps.front().kind != Step::Kind::kPlan ||
       program_.steps.front().condition >= 0 || program_.plans.at(program_.steps.front().plan).start == Start::kState) {
     throw Error("a program must begin with a plan that makes the start state");
+  }
+  if (program_.terminal_draw >= kMaxDraws) {
+    throw UnsupportedError("a circuit of " + std::to_string(program_.terminal_draw) +
+                           " measurements, resets and parts between them: a shot has " + std::to_string(kMaxDraws) +
+                           " random words");
   }
   const bool sum_bits = marginals && program_.steps.size() == 1;
   for (const Plan& plan : program_.plans) plan_numbers_.push_back(executor_.prepare(plan, sum_bits));
@@ -87,6 +91,7 @@ Answers ProgramRun::run(const ReadOuts& read_outs) {
     ++branch.step;
     follow(std::move(branch));
   }
+  check_answers(answers_, read_outs_, terminal_, state_);
   answers_.exchange_seconds = exchanges_.seconds() - read_exchange_seconds_;
   answers_.exchange_bytes = exchanges_.bytes_sent() - read_exchange_bytes_;
   return std::move(answers_);
@@ -116,38 +121,50 @@ void ProgramRun::follow(Branch branch) {
   if (program_.dynamic && on_progress) on_progress(std::min(1.0, done_));
 }
 
+/// What either outcome would be, and the branch's shots by outcome. Shots are drawn in integers, exact answers take
+/// each outcome's own sum: 1 less the other's share would have no digits left of a rare one.
+std::array<ProgramRun::Choice, 2> ProgramRun::weigh(Branch& branch, const Step& step,
+                                                    std::array<std::vector<std::uint64_t>, 2>& shots) {
+  std::array<double, 2> weights{};
+  if (!branch.shots.empty() || !read_outs_.exact()) {
+    const std::array<std::uint64_t, 2> units = collapse_.weigh_in_units(step.qubit);
+    for (const std::uint64_t shot : branch.shots) {
+      const bool one = scale_word(shot_word(read_outs_.seed, shot, step.draw), units[0] + units[1]) >= units[0];
+      shots[one ? 1 : 0].push_back(shot);
+    }
+    for (std::size_t outcome : {0, 1}) weights[outcome] = std::ldexp(static_cast<double>(units[outcome]), -62);
+  }
+  if (read_outs_.exact()) weights = collapse_.weigh(step.qubit);
+  const double total = weights[0] + weights[1];
+  return {Choice{false, weights[0] / total, weights[0]}, Choice{true, weights[1] / total, weights[1]}};
+}
+
 /// Takes the outcomes that are wanted: those that shots fall on and, for exact answers, all that are possible.
 void ProgramRun::split(Branch& branch, const Step& step) {
-  const auto [zero, one] = collapse_.weigh(step.qubit);
-  const std::uint64_t total = zero + one;
-  const double share_one = static_cast<double>(one) / static_cast<double>(total);
-  std::vector<std::uint64_t> ones;
-  std::vector<std::uint64_t> zeros;
-  for (const std::uint64_t shot : branch.shots) {
-    const bool is_one = scale_word(shot_word(read_outs_.seed, shot, branch.step), total) >= zero;
-    (is_one ? ones : zeros).push_back(shot);
+  std::array<std::vector<std::uint64_t>, 2> shots;
+  const std::array<Choice, 2> choices = weigh(branch, step, shots);
+  std::array<bool, 2> wanted{};
+  for (std::size_t outcome : {0, 1}) {
+    const bool possible = choices[outcome].share > noise_probability(state_.precision);
+    wanted[outcome] = !shots[outcome].empty() || (read_outs_.exact() && possible);
+    if (!wanted[outcome]) answers_.branches_left_out += branch.weight * choices[outcome].share;
   }
-  const double noise = read_outs_.exact() ? noise_share(state_.precision) : 2.0;
-  bool wants_one = !ones.empty() || share_one > noise;
-  const bool wants_zero = !zeros.empty() || 1 - share_one > noise;
-  if (!wants_one && !wants_zero) wants_one = share_one > 0.5;  // nothing is asked for: follow the likelier one
-  if (wants_one && !wants_zero) {
-    branch.shots = std::move(ones);
-    take(branch, step, {true, share_one});
-    return;
-  }
-  if (wants_one) {
+  // Where nothing is asked for, the likelier one is followed.
+  if (!wanted[0] && !wanted[1]) wanted[choices[1].share > 0.5 ? 1 : 0] = true;
+  if (wanted[0] && wanted[1]) {
     Branch other = branch;
-    other.shots = std::move(ones);
-    other.next = {true, share_one};
+    other.shots = std::move(shots[1]);
+    other.next = choices[1];
     wait(std::move(other));
   }
-  branch.shots = std::move(zeros);
-  take(branch, step, {false, 1 - share_one});
+  const std::size_t next = wanted[0] ? 0 : 1;
+  branch.shots = std::move(shots[next]);
+  take(branch, step, choices[next]);
 }
 
 void ProgramRun::take(Branch& branch, const Step& step, const Choice& choice) {
-  collapse_.keep(step.qubit, choice.one, step.kind == Step::Kind::kReset, choice.share, branch.norm);
+  branch.norm =
+      collapse_.keep(step.qubit, choice.one, step.kind == Step::Kind::kReset, choice.probability, read_outs_.exact());
   branch.path.push_back(choice);
   branch.weight *= choice.share;
   if (step.kind == Step::Kind::kMeasure) branch.bits[step.clbit] = choice.one;
@@ -205,6 +222,11 @@ void ProgramRun::replay(Branch& from, const Branch& target) {
 
 void ProgramRun::read(const Branch& branch) {
   ++answers_.branches;
+  answers_.weight += branch.weight;
+  if (read_outs_.shot_marginals && !branch.shots.empty()) {
+    const double share = static_cast<double>(branch.shots.size()) / static_cast<double>(read_outs_.shots);
+    add_scaled(answers_.shot_marginals, marginals(state_), share / branch.norm);
+  }
   if (read_outs_.exact()) read_exact(branch);
   if (!branch.shots.empty()) draw(branch);
 }
@@ -220,7 +242,9 @@ void ProgramRun::read_exact(const Branch& branch) {
   }
   if (!read_outs_.distribution) return;
   ClassicalBits bits = branch.bits;
-  for (const auto& [value, probability] : outcome_distribution(state_, terminal_.mask(), kMaxOutcomes)) {
+  const OutcomeDistribution distribution = outcome_distribution(state_, terminal_.mask(), kMaxOutcomes);
+  answers_.outcomes_left_out += factor * distribution.left_out;
+  for (const auto& [value, probability] : distribution.outcomes) {
     terminal_.write(value, bits);
     answers_.distribution[bit_string(bits, circuit_.cregs())] += factor * probability;
   }
@@ -237,7 +261,8 @@ void ProgramRun::draw(const Branch& branch) {
     return;
   }
   Sampler sampler(state_, exchanges_);
-  const OutcomeCounts outcomes = sampler.sample(branch.shots, read_outs_.seed, program_.steps.size(), terminal_.mask());
+  const OutcomeCounts outcomes =
+      sampler.sample(branch.shots, read_outs_.seed, program_.terminal_draw, terminal_.mask());
   for (const auto& [value, times] : outcomes) {
     terminal_.write(value, bits);
     // Outcomes rise, and so do the texts of most circuits: the end is a good guess.
@@ -246,8 +271,7 @@ void ProgramRun::draw(const Branch& branch) {
 }
 
 void ProgramRun::throw_too_many_branches() const {
-  const auto splits = std::count_if(program_.steps.begin(), program_.steps.end(),
-                                    [](const Step& step) { return step.kind != Step::Kind::kPlan; });
+  const std::uint64_t splits = program_.collapses();
   throw UnsupportedError("an exact answer would need more than " + std::to_string(kMaxBranches) +
                          " branches (at least " + std::to_string(answers_.branches + waiting_.size() + 2) +
                          ", at most 2^" + std::to_string(splits) + " for " + std::to_string(splits) +

@@ -2,6 +2,7 @@
 // depth first; the shots are split by draws keyed by (seed, shot, step), so the order of the walk does not show.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,6 +25,7 @@ constexpr std::size_t kMaxOutcomes = std::size_t{1} << 20;
 struct ReadOuts {
   std::uint64_t shots = 0, seed = 0, start_seed = 1;
   bool distribution = false, marginals = false;
+  bool shot_marginals = false;
   std::span<const std::vector<Qubit>> probabilities;
   std::span<const PauliString> paulis;
   /// Needs every branch, however unlikely.
@@ -37,7 +39,11 @@ struct Answers {
   std::vector<double> marginals;
   std::vector<std::vector<double>> probabilities;
   std::vector<double> paulis;
+  std::vector<double> shot_marginals;  // averages over the shots of P(qubit = 1) before the terminal measurements
   std::size_t branches = 0;
+  double weight = 0;             // of all branches that were followed
+  double branches_left_out = 0;  // weight of those that were taken for rounding
+  double outcomes_left_out = 0;  // of the distribution: outcomes that were taken for rounding
   double read_seconds = 0;
   double exchange_seconds = 0;  // of the branches, without what read-outs exchange
   std::uint64_t exchange_bytes = 0;
@@ -62,7 +68,8 @@ class ProgramRun {
  private:
   struct Choice {
     bool one = false;
-    double share = 1;
+    double share = 1;        // of the branch
+    double probability = 1;  // in the branch's state as it is scaled
   };
   struct Branch {
     std::size_t step = 0;
@@ -78,6 +85,7 @@ class ProgramRun {
   bool applies(const Step& step, const ClassicalBits& bits) const;
   void follow(Branch branch);
   void split(Branch& branch, const Step& step);
+  std::array<Choice, 2> weigh(Branch& branch, const Step& step, std::array<std::vector<std::uint64_t>, 2>& shots);
   void take(Branch& branch, const Step& step, const Choice& choice);
   void wait(Branch branch);
   void recover(Branch& branch);

@@ -26,13 +26,31 @@ PoolLayout program_layout(const Program& program, const Machine& machine, std::u
     sized.precision = plan.precision;
     PoolLayout one = pool_layout(plan.rank_bits == rank_bits ? plan : sized, machine);
     one.table_bytes = pool_layout(plan, machine).table_bytes << (plan.rank_bits - rank_bits);
-    all.state_bytes = std::max(all.state_bytes, one.state_bytes);
-    all.chunk_bytes = std::max(all.chunk_bytes, one.chunk_bytes);
-    all.chunk_slots = std::max(all.chunk_slots, one.chunk_slots);
-    all.table_bytes += rounded(one.table_bytes);
-    all.scratch_bytes = std::max(all.scratch_bytes, one.scratch_bytes);
+    all = joined(all, one);
   }
   return all;
+}
+
+std::uint32_t add_snapshots(PoolLayout& pool, const Program& program, std::uint64_t usable_bytes) {
+  constexpr std::uint64_t kMost = 64;
+  const std::uint64_t used = pool.total_bytes();
+  const std::uint64_t spare = usable_bytes > used ? (usable_bytes - used) / 2 : 0;
+  const std::uint64_t snapshots = std::min({program.collapses(), kMost, spare / pool.state_bytes});
+  pool.snapshot_bytes = snapshots * pool.state_bytes;
+  pool.table_bytes += projection_bytes(program);
+  return static_cast<std::uint32_t>(snapshots);
+}
+
+std::uint64_t projection_bytes(const Program& program) { return program.collapses() * 64 * 1024; }
+
+PoolLayout joined(PoolLayout first, const PoolLayout& second) {
+  first.state_bytes = std::max(first.state_bytes, second.state_bytes);
+  first.snapshot_bytes = std::max(first.snapshot_bytes, second.snapshot_bytes);
+  first.chunk_bytes = std::max(first.chunk_bytes, second.chunk_bytes);
+  first.chunk_slots = std::max(first.chunk_slots, second.chunk_slots);
+  first.table_bytes += rounded(second.table_bytes);
+  first.scratch_bytes = std::max(first.scratch_bytes, second.scratch_bytes);
+  return first;
 }
 
 std::string RanksMemory::warning() const {

@@ -23,6 +23,7 @@
 #include "simulator/choose/choose.h"
 #include "simulator/choose/registry.h"
 #include "simulator/inverse_check.h"
+#include "simulator/second_walk.h"
 #include "simulator/settings.h"
 
 namespace qsim {
@@ -53,11 +54,13 @@ class Simulation {
       allocate();
     });
     require_same_program(program_, snapshots_, communicator_);
+    if (second_walk_) require_same_program(second_walk_->program(), snapshots_, communicator_);
     open_exchange();
     compute([&] { execute(); });
     if (checked_transport_) checked_transport_->require_intact();
     compute([&] { read_out(); });
     write_files();
+    if (second_walk_) compute([&] { second_walk_->run(read_outs()); });
     if (inverse_) compute([&] { inverse_->run(*run_state_, *exchanges_, *executor_, options_.start_seed); });
     if (checked_transport_) checked_transport_->require_intact();
     finish();
@@ -126,12 +129,10 @@ class Simulation {
     // A state beyond any memory is refused before a plan is made for it.
     require_fit(amplitude_bytes(options_.precision) << local_bits_);
     program_ = make_program(circuit_, machine_, plan);
+    plan.rank_bits = rank_bits_;
     if (options_.verify == Verify::kFull && settings_.dynamic) {
-      result_.warnings.push_back(
-          "the circuit measures, resets or branches before its end, so it was not run backwards");
-    }
-    if (options_.verify == Verify::kFull && !settings_.dynamic) {
-      plan.rank_bits = rank_bits_;
+      second_walk_ = std::make_unique<SecondWalk>(circuit_, program_, machine_, plan);
+    } else if (options_.verify == Verify::kFull) {
       inverse_ = std::make_unique<InverseCheck>(circuit_, program_, machine_, plan);
     }
     result_.time.plan = seconds_since(start);
@@ -171,21 +172,15 @@ class Simulation {
     require_capacity(question, machine_);
   }
 
-  void add_snapshots() {
-    const auto splits = static_cast<std::uint64_t>(std::count_if(
-        program_.steps.begin(), program_.steps.end(), [](const Step& step) { return step.kind != Step::Kind::kPlan; }));
-    const std::uint64_t used = pool_.total_bytes();
-    const std::uint64_t spare = memory_.least_bytes > used ? (memory_.least_bytes - used) / 2 : 0;
-    snapshots_ = static_cast<std::uint32_t>(std::min<std::uint64_t>({splits, 64, spare / pool_.state_bytes}));
-    pool_.snapshot_bytes = snapshots_ * pool_.state_bytes;
-    pool_.table_bytes += splits * 64 * 1024;  // projections
-  }
-
   void allocate() {
     const Clock::time_point start = Clock::now();
     pool_ = program_layout(program_, machine_, rank_bits_);
     if (inverse_) pool_.table_bytes += pool_layout(inverse_->plan(), machine_).table_bytes + 256;
-    if (program_.dynamic) add_snapshots();
+    if (second_walk_ && !second_walk_->add_to(pool_, machine_, rank_bits_, memory_.least_bytes)) {
+      second_walk_.reset();
+      result_.warnings.push_back("--verify full: there is no memory for the tables of a second walk to compare with");
+    }
+    if (program_.dynamic) snapshots_ = add_snapshots(pool_, program_, memory_.least_bytes);
     require_fit(pool_.total_bytes());
     if (machine_.kind == BackendKind::kCpu && options_.max_memory == 0 &&
         pool_.total_bytes() * ranks_of_host() > host_limits().available_bytes) {
@@ -230,6 +225,7 @@ class Simulation {
     compute([&] {
       if (inverse_) inverse_->prepare(*executor_);
       program_run_->prepare(options_.marginals);
+      if (second_walk_) second_walk_->prepare(*run_state_, *exchanges_, *executor_, snapshots_);
     });
     result_.time.init += seconds_since(start);
   }
@@ -243,6 +239,7 @@ class Simulation {
     wanted.marginals = options_.marginals;
     wanted.probabilities = options_.probabilities;
     wanted.paulis = paulis_;
+    wanted.shot_marginals = second_walk_ != nullptr;
     return wanted;
   }
 
@@ -296,6 +293,7 @@ class Simulation {
 
   void read_out() {
     const Clock::time_point start = Clock::now();
+    if (second_walk_) second_walk_->remember(answers_);
     Results& results = result_.results;
     if (settings_.shots > 0) results.counts = std::move(answers_.counts);
     if (options_.distribution) results.distribution = std::move(answers_.distribution);
@@ -413,6 +411,7 @@ class Simulation {
   Program program_;
   PoolLayout pool_;
   std::unique_ptr<InverseCheck> inverse_;
+  std::unique_ptr<SecondWalk> second_walk_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<DistributedState> run_state_;
   std::unique_ptr<Transport> transport_;

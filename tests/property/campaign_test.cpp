@@ -1,10 +1,11 @@
 // Random circuits of everything, every tile size and rank count, passes on and off: the same state to rounding.
 // QSIM_CAMPAIGN is the number of circuits (a small share without it), QSIM_CAMPAIGN_FIRST the first seed.
+#include "support/campaign.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "plan/lower/lower_optimized.h"
@@ -18,11 +19,6 @@
 
 namespace qsim {
 namespace {
-
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 enum class Passes { kAll, kNone, kAllButOne, kOneAlone };
 
@@ -38,9 +34,9 @@ std::vector<std::string> disabled(Passes passes, std::uint64_t choice) {
   return result;
 }
 
-class Campaign {
+class CampaignCircuit {
  public:
-  explicit Campaign(std::uint64_t seed) : seed_(seed), circuit_(make(seed)), machine_(find_machine("cpu")) {
+  explicit CampaignCircuit(std::uint64_t seed) : seed_(seed), circuit_(make(seed)), machine_(find_machine("cpu")) {
     machine_.low_bits = seed / 2 % 4;
     machine_.register_bits = 1 + seed / 3 % 4;
     machine_.min_tile_bits = 2;
@@ -125,10 +121,10 @@ class Campaign {
 };
 
 TEST(Campaign, PassesTilesAndRanksNeverChangeTheState) {
-  const std::uint64_t first = number_from("QSIM_CAMPAIGN_FIRST", 1), count = number_from("QSIM_CAMPAIGN", 120);
+  const auto [first, count] = test::Campaign(120);
   std::uint64_t plans = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    plans += static_cast<std::uint64_t>(Campaign(seed).run());
+    plans += static_cast<std::uint64_t>(CampaignCircuit(seed).run());
     ASSERT_FALSE(HasFailure());
   }
   EXPECT_GT(plans, count * 25);

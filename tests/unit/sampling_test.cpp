@@ -153,11 +153,12 @@ TEST(OutcomeDistribution, DescendsPastTwentyQubitsWithoutListingThemAll) {
     test::with_run_parts(circuit, setup, [](test::RunParts& parts) {
       parts.run->run({});
       const Index all = (Index{1} << 22) - 1;
-      const auto outcomes = outcome_distribution(*parts.state, all, 100);
+      const auto [outcomes, left_out] = outcome_distribution(*parts.state, all, 100);
       ASSERT_EQ(outcomes.size(), 2u);
       EXPECT_EQ(outcomes[0].first, 0u);
       EXPECT_EQ(outcomes[1].first, all);
       EXPECT_NEAR(outcomes[1].second, 0.5, 1e-12);
+      EXPECT_EQ(left_out, 0);
     });
   }
 }

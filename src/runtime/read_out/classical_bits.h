@@ -24,6 +24,8 @@ class TerminalMeasurements {
   TerminalMeasurements(std::span<const std::pair<Qubit, Clbit>> measures, std::size_t clbits);
   /// Qubits that reach a classical bit.
   Index mask() const { return mask_; }
+  /// Which qubit each written classical bit gets its value from.
+  std::span<const std::pair<Qubit, Clbit>> kept() const { return kept_; }
   void write(Index logical, ClassicalBits& bits) const;
 
  private:

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <type_traits>
 
 #include "base/bits.h"
+#include "base/text.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -31,6 +34,17 @@ Sweep matrix_sweep(Bit target, std::uint32_t local_bits, std::uint32_t tile_bits
 }
 
 }  // namespace
+
+void Collapse::require_kept(double kept, double expected, Qubit qubit, bool one) const {
+  // A sum and a product for each amplitude at most; where the outcome was weighed in units, half a unit for each.
+  const double relative = state_.precision == Precision::kDouble ? 1e-12 : 1e-5;
+  const double allowed = relative * expected + std::ldexp(1.0, static_cast<int>(state_.qubits) - 62);
+  if (std::abs(kept - expected) <= allowed) return;
+  throw VerificationError("outcome " + std::to_string(one ? 1 : 0) + " of qubit " + std::to_string(qubit) +
+                          " was kept with probability " + format_number(kept) + " where " + format_number(expected) +
+                          " had been weighed (rounding allows " + format_number(allowed) +
+                          " between them): the result is wrong and is not shown");
+}
 
 Collapse::Collapse(DistributedState& state, ExchangePipeline& exchanges, Executor& executor, std::uint32_t tile_bits)
     : state_(state), exchanges_(exchanges), executor_(executor), tile_bits_(tile_bits) {}
@@ -63,44 +77,54 @@ void Collapse::prepare(const Key& key) {
   handles_[key] = executor_.prepare_sweep(matrix_sweep(target, state_.local_bits(), tile_bits_, matrix));
 }
 
-void Collapse::run(const Key& key) {
+double Collapse::run(const Key& key) {
   const auto found = handles_.find(key);
   if (found == handles_.end()) throw Error("a projection that was not prepared");
-  executor_.run_sweep(found->second, 2 * state_.shard_bytes());
+  executor_.run_sweep(found->second, 2 * state_.shard_bytes(), true);
+  double total = state_.backend.take_norm();
+  state_.communicator.sum({&total, 1});
+  return total;
 }
 
-std::pair<std::uint64_t, std::uint64_t> Collapse::weigh(Qubit qubit) {
+template <typename Value>
+std::array<Value, 2> Collapse::weigh_as(Qubit qubit) {
   const Bit bit = state_.layout.bit_of[qubit];
-  std::array<std::uint64_t, 2> units{};
+  const auto histogram = [&](std::span<const Bit> bits, std::span<Value> out) {
+    if constexpr (std::is_same_v<Value, double>) {
+      state_.backend.histogram(bits, out);
+    } else {
+      state_.backend.unit_histogram({}, bits, out);
+    }
+  };
+  std::array<Value, 2> weights{};
   if (bit < state_.local_bits()) {
-    state_.backend.unit_histogram({}, {&bit, 1}, units);
+    histogram({&bit, 1}, weights);
   } else {
-    std::uint64_t total = 0;
-    state_.backend.unit_histogram({}, {}, {&total, 1});
-    units[test_bit(state_.base(), bit) ? 1 : 0] = total;
+    histogram({}, {&weights[test_bit(state_.base(), bit) ? 1 : 0], 1});
   }
-  state_.communicator.sum(units);
-  if (units[0] + units[1] == 0) throw VerificationError("the state that is measured has no probability left");
-  return {units[0], units[1]};
+  state_.communicator.sum(weights);
+  if (!(weights[0] + weights[1] > 0)) throw VerificationError("the state that is measured has no probability left");
+  return weights;
 }
 
-void Collapse::keep(Qubit qubit, bool one, bool reset, double share, double& norm) {
+std::array<double, 2> Collapse::weigh(Qubit qubit) { return weigh_as<double>(qubit); }
+std::array<std::uint64_t, 2> Collapse::weigh_in_units(Qubit qubit) { return weigh_as<std::uint64_t>(qubit); }
+
+double Collapse::keep(Qubit qubit, bool one, bool reset, double expected, bool exact) {
   const Bit bit = state_.layout.bit_of[qubit];
   const bool local = bit < state_.local_bits();
-  norm *= share;
-  int wanted = std::max(0, static_cast<int>(std::floor(-std::log2(norm))));
-  const int first = std::min(wanted, kLargestProjectionScale);
-  run({reset && one && local ? Kind::kReset : Kind::kKeep, bit, one, first});
-  norm = std::ldexp(norm, first);
-  wanted -= first;
+  const int scale = std::max(0, static_cast<int>(std::lround(-std::log2(expected))));
+  // The steps that follow are even.
+  const int first = scale <= kLargestProjectionScale ? scale : kLargestProjectionScale - (scale + 1) % 2;
+  double total = run({reset && one && local ? Kind::kReset : Kind::kKeep, bit, one, first});
+  require_kept(std::ldexp(total, -first), expected, qubit, one);
+  int left = scale - first;
   for (const int step : kScaleSteps) {
-    for (; wanted >= step; wanted -= step) {
-      run({Kind::kScale, 0, false, step});
-      norm = std::ldexp(norm, step);
-    }
+    for (; left >= step; left -= step) total = run({Kind::kScale, 0, false, step});
   }
   if (reset && one && !local)
     exchanges_.trade_view({}, {}, static_cast<int>(state_.rank() ^ (bit_mask(bit) >> state_.local_bits())));
+  return exact ? std::ldexp(expected, scale) : total;
 }
 
 }  // namespace qsim

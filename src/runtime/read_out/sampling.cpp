@@ -21,8 +21,11 @@ constexpr const char* kNoAmplitude =
 
 constexpr std::uint32_t kBlockQubits = 16;
 constexpr std::uint64_t kShotStream = 0x73686f7473;  // "shots": apart from the streams of start states and circuits
+constexpr int kDrawShift = 40;
+static_assert(kShotStream >> kDrawShift == 0 && kMaxDraws - 1 <= ~std::uint64_t{0} >> kDrawShift,
+              "a stream of its own for every draw");
 
-std::uint64_t shot_stream(std::uint64_t draw) { return kShotStream + (draw << 40); }
+std::uint64_t shot_stream(std::uint64_t draw) { return kShotStream + (draw << kDrawShift); }
 
 /// Places of the shots, rising. They are uniform over [0, total), so one pass into buckets leaves little to sort.
 std::vector<std::uint64_t> sorted_places(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw,
@@ -237,7 +240,10 @@ struct Prefix {
 
 class Descent {
  public:
-  Descent(DistributedState& state, std::size_t limit) : state_(state), limit_(limit) {}
+  Descent(DistributedState& state, std::size_t limit)
+      : state_(state),
+        limit_(limit),
+        noise_units_(static_cast<std::uint64_t>(noise_probability(state.precision) * 0x1p62)) {}
 
   /// Splits every prefix by `list`; `taken` are the qubits already fixed.
   void refine(std::vector<Prefix>& prefixes, std::span<const Qubit> taken, std::span<const Qubit> list) {
@@ -257,12 +263,17 @@ class Descent {
       }
       state_.communicator.sum(units);
       for (std::size_t value = 0; value < width; ++value) {
-        if (units[value] > noise_units()) next.push_back({prefix.value | spread(value, list), units[value]});
+        if (units[value] > noise_units_) {
+          next.push_back({prefix.value | spread(value, list), units[value]});
+        } else {
+          left_out_ += units[value];
+        }
       }
       if (next.size() > limit_) throw_too_many(next.size());
     }
     prefixes = std::move(next);
   }
+  std::uint64_t left_out() const { return left_out_; }
 
  private:
   bool is_here(std::span<const Qubit> taken, Index value) const {
@@ -279,8 +290,6 @@ class Descent {
     }
     return result;
   }
-  /// What rounding leaves where the exact probability is 0: 2^-62 apart in double, far more in single.
-  std::uint64_t noise_units() const { return state_.precision == Precision::kDouble ? 0 : std::uint64_t{1} << 20; }
   [[noreturn]] void throw_too_many(std::size_t count) const {
     throw UnsupportedError("the exact distribution has at least " + std::to_string(count) +
                            " outcomes, more than the " + std::to_string(limit_) +
@@ -289,22 +298,30 @@ class Descent {
 
   DistributedState& state_;
   const std::size_t limit_;
+  const std::uint64_t noise_units_;
+  std::uint64_t left_out_ = 0;
 };
 
-std::vector<std::pair<Index, double>> distribution_in_one_read(DistributedState& state, Index mask,
-                                                               std::span<const Qubit> measured) {
-  const double noise = state.precision == Precision::kDouble ? 0x1p-60 : 0x1p-42;
+OutcomeDistribution distribution_in_one_read(DistributedState& state, Index mask, std::span<const Qubit> measured) {
+  const double noise = noise_probability(state.precision);
   const std::vector<double> values = qubit_probabilities(state, measured);
-  std::vector<std::pair<Index, double>> result;
+  OutcomeDistribution result;
   for (std::size_t value = 0; value < values.size(); ++value) {
-    if (values[value] > noise) result.emplace_back(deposit_bits(value, mask), values[value]);
+    if (values[value] <= noise) {
+      result.left_out += values[value];
+    } else {
+      result.outcomes.emplace_back(deposit_bits(value, mask), values[value]);
+    }
   }
   return result;
 }
 
 }  // namespace
 
-std::vector<std::pair<Index, double>> outcome_distribution(DistributedState& state, Index mask, std::size_t limit) {
+// Amplitudes of 2^-30 and 2^-21: four million units of rounding in double, four in single.
+double noise_probability(Precision precision) { return precision == Precision::kDouble ? 0x1p-60 : 0x1p-42; }
+
+OutcomeDistribution outcome_distribution(DistributedState& state, Index mask, std::size_t limit) {
   constexpr std::size_t kFirst = 20, kStep = 6;
   std::vector<Qubit> measured;
   for_each_bit(mask, [&](unsigned qubit) { measured.push_back(qubit); });
@@ -321,10 +338,11 @@ std::vector<std::pair<Index, double>> outcome_distribution(DistributedState& sta
     descent.refine(prefixes, std::span(measured).first(taken), list);
     taken += count;
   }
-  std::vector<std::pair<Index, double>> result;
-  result.reserve(prefixes.size());
+  OutcomeDistribution result;
+  result.left_out = static_cast<double>(descent.left_out()) * 0x1p-62;
+  result.outcomes.reserve(prefixes.size());
   for (const Prefix& prefix : prefixes) {
-    result.emplace_back(prefix.value, static_cast<double>(prefix.units) * 0x1p-62);
+    result.outcomes.emplace_back(prefix.value, static_cast<double>(prefix.units) * 0x1p-62);
   }
   return result;
 }

@@ -12,6 +12,8 @@
 
 namespace qsim {
 
+/// Words of draws with these numbers are all different words.
+constexpr std::uint64_t kMaxDraws = std::uint64_t{1} << 24;
 /// The random word of draw number `draw` of shot `shot`.
 std::uint64_t shot_word(std::uint64_t seed, std::uint64_t shot, std::uint64_t draw);
 /// A place in [0, total), proportional to the word: floor(word * total / 2^64).
@@ -50,8 +52,18 @@ void undo_moves(DistributedState& state, ExchangePipeline& exchanges);
 /// The same outcomes on every rank: equal values added up, rising.
 OutcomeCounts merge_outcomes(Communicator& communicator, OutcomeCounts mine);
 
-/// Exact distribution of the logical index under `mask`: (value, probability) by rising value, without what rounding
-/// leaves behind. UnsupportedError where more than `limit` outcomes are possible.
-std::vector<std::pair<Index, double>> outcome_distribution(DistributedState& state, Index mask, std::size_t limit);
+/// An outcome of at most this probability, of a state whose total is near 1, is taken for what rounding leaves where
+/// the exact probability is 0.
+double noise_probability(Precision precision);
+
+/// (value, probability) by rising value.
+struct OutcomeDistribution {
+  std::vector<std::pair<Index, double>> outcomes;
+  double left_out = 0;  // probability of all outcomes that were taken for rounding
+};
+/// Exact distribution of the logical index under `mask`. Up to 20 qubits each probability is exact to rounding of
+/// itself; beyond that each amplitude adds at most 2^-63 of error. UnsupportedError where more than `limit` outcomes
+/// are possible.
+OutcomeDistribution outcome_distribution(DistributedState& state, Index mask, std::size_t limit);
 
 }  // namespace qsim

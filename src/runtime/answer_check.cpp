@@ -1,0 +1,129 @@
+// Sums are compensated, so that what they differ by is the answers'.
+#include "runtime/answer_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/bits.h"
+#include "base/text.h"
+#include "device/compensated.h"
+#include "qsim/error.h"
+#include "runtime/program_run.h"
+
+namespace qsim {
+namespace {
+
+/// What a sum of probabilities may differ from 1 by: the state's own drift, which the norm check bounds more tightly
+/// where it is on.
+double allowed_drift(const DistributedState& state) { return state.precision == Precision::kDouble ? 1e-6 : 1e-2; }
+
+/// What two sums over one state may differ by: rounding of double sums, half a unit for each amplitude where sums are
+/// integers, and single precision where a sweep has summed what it stored.
+double allowed_between(const DistributedState& state) {
+  const double relative = state.precision == Precision::kDouble ? 1e-11 : 1e-5;
+  return relative + std::ldexp(1.0, static_cast<int>(state.qubits) - 63);
+}
+
+[[noreturn]] void refuse(const std::string& what, double found, const std::string& other, double expected,
+                         double allowed) {
+  throw VerificationError(what + " " + format_number(found) + " where " + other + " " + format_number(expected) +
+                          " (a difference of " + format_number(std::abs(found - expected)) + ", rounding allows " +
+                          format_number(allowed) + "): the result is wrong and is not shown");
+}
+
+class AnswerCheck {
+ public:
+  AnswerCheck(const Answers& answers, const ReadOuts& read_outs, const DistributedState& state)
+      : answers_(answers), read_outs_(read_outs), drift_(allowed_drift(state)), between_(allowed_between(state)) {}
+
+  void check(const TerminalMeasurements& terminal) {
+    check_sum("the weights of the branches add up to", answers_.weight + answers_.branches_left_out, 1, between_);
+    if (read_outs_.marginals) {
+      for (std::size_t qubit = 0; qubit < answers_.marginals.size(); ++qubit) {
+        const double value = answers_.marginals[qubit];
+        require_probability(value, "the marginal of qubit " + std::to_string(qubit));
+        first_of_qubit_[static_cast<Qubit>(qubit)] = {value, "the marginals"};
+      }
+    }
+    for (std::size_t i = 0; i < read_outs_.probabilities.size(); ++i) {
+      check_joint(read_outs_.probabilities[i], answers_.probabilities[i]);
+    }
+    if (read_outs_.distribution) check_distribution(terminal);
+    for (const double value : answers_.paulis) {
+      if (!(std::abs(value) <= 1 + drift_)) {
+        throw VerificationError("a product of Pauli operators has the expectation value " + format_number(value) +
+                                ": the result is wrong and is not shown");
+      }
+    }
+  }
+
+ private:
+  void check_sum(const std::string& what, double found, double expected, double allowed) const {
+    if (!(std::abs(found - expected) <= allowed)) refuse(what, found, "they should make", expected, allowed);
+  }
+
+  void require_probability(double value, const std::string& name) const {
+    if (value >= 0 && value <= 1 + drift_) return;
+    throw VerificationError(name + " is " + format_number(value) +
+                            ", which is no probability: the result is wrong and is not shown");
+  }
+
+  void check_joint(const std::vector<Qubit>& list, const std::vector<double>& values) {
+    CompensatedSum total;
+    std::vector<CompensatedSum> ones(list.size());
+    for (std::size_t value = 0; value < values.size(); ++value) {
+      require_probability(values[value], "joint probability number " + std::to_string(value));
+      total.add(values[value]);
+      for_each_bit(value, [&](unsigned j) { ones[j].add(values[value]); });
+    }
+    check_sum("joint probabilities add up to", total.value(), answers_.weight, drift_);
+    for (std::size_t j = 0; j < list.size(); ++j) compare(list[j], ones[j].value(), "joint probabilities", 0);
+  }
+
+  /// A terminal measurement gives its bit the value of its qubit in every branch.
+  void check_distribution(const TerminalMeasurements& terminal) {
+    CompensatedSum total;
+    std::vector<CompensatedSum> ones(terminal.kept().size());
+    std::string bits;
+    for (const auto& [text, probability] : answers_.distribution) {
+      require_probability(probability, "outcome " + text);
+      total.add(probability);
+      bits.assign(text.rbegin(), text.rend());
+      std::erase(bits, ' ');  // bit c is character c
+      for (std::size_t i = 0; i < ones.size(); ++i) {
+        if (bits[terminal.kept()[i].second] == '1') ones[i].add(probability);
+      }
+    }
+    check_sum("the outcomes' probabilities add up to", total.value() + answers_.outcomes_left_out, answers_.weight,
+              drift_);
+    for (std::size_t i = 0; i < ones.size(); ++i) {
+      compare(terminal.kept()[i].first, ones[i].value(), "the distribution", answers_.outcomes_left_out);
+    }
+  }
+
+  /// `found` as the probability of 1 of `qubit`, against the first read-out that said one.
+  void compare(Qubit qubit, double found, const char* source, double left_out) {
+    const auto [first, is_new] = first_of_qubit_.try_emplace(qubit, found, source);
+    const double allowed = between_ + left_out;
+    if (is_new || std::abs(found - first->second.first) <= allowed) return;
+    refuse("P(qubit " + std::to_string(qubit) + " = 1) by " + source + " is", found,
+           std::string("by ") + first->second.second + " it is", first->second.first, allowed);
+  }
+
+  const Answers& answers_;
+  const ReadOuts& read_outs_;
+  const double drift_, between_;
+  std::map<Qubit, std::pair<double, const char*>> first_of_qubit_;
+};
+
+}  // namespace
+
+void check_answers(const Answers& answers, const ReadOuts& read_outs, const TerminalMeasurements& terminal,
+                   const DistributedState& state) {
+  if (read_outs.exact()) AnswerCheck(answers, read_outs, state).check(terminal);
+}
+
+}  // namespace qsim

@@ -1,0 +1,18 @@
+// What answers must satisfy whatever the circuit: probabilities that add up, and read-outs that agree with each other.
+#pragma once
+
+#include "runtime/distributed_state.h"
+#include "runtime/read_out/classical_bits.h"
+
+namespace qsim {
+
+struct Answers;
+struct ReadOuts;
+
+/// Throws VerificationError with both numbers where the branches' weights, the exact distribution or joint
+/// probabilities do not add up to 1, where one of them is none, or where two read-outs give the same qubit different
+/// probabilities. Reads `answers` only: it costs nothing beside the read-outs. The same on every rank.
+void check_answers(const Answers& answers, const ReadOuts& read_outs, const TerminalMeasurements& terminal,
+                   const DistributedState& state);
+
+}  // namespace qsim
