@@ -137,6 +137,15 @@ TEST(Text, NearestNameIsNearOrNothing) {
   EXPECT_EQ(nearest_name("q", names), "");
 }
 
+TEST(Text, NumbersThatDifferLookDifferent) {
+  EXPECT_EQ(format_number(0.25), "0.25");
+  EXPECT_EQ(format_number(3.2e-15), "3.2e-15");
+  for (const double value : {1.0, 1e-10, 0.9999999999, 123456.789}) {
+    EXPECT_NE(format_number(value), format_number(std::nextafter(value, 2 * value)));
+    EXPECT_EQ(std::stod(format_number(value)), value);
+  }
+}
+
 TEST(Text, ByteSizesReadAsPeopleWriteThem) {
   EXPECT_EQ(format_bytes(0), "0 bytes");
   EXPECT_EQ(format_bytes(1), "1 byte");

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <set>
 
 #include "null/null_backend.h"
 #include "qsim/communicator.h"
@@ -14,6 +15,7 @@
 #include "qsim/generators.h"
 #include "runtime/read_out/observables.h"
 #include "support/random_circuit.h"
+#include "support/random_dynamic.h"
 #include "support/run_parts.h"
 
 namespace qsim {
@@ -80,6 +82,24 @@ TEST(Sampler, HasAWordOfItsOwnForEveryShotAndDraw) {
   EXPECT_NE(shot_word(1, 2, 3), shot_word(2, 2, 3));
   EXPECT_NE(shot_word(1, 2, 3), shot_word(1, 2, 4));
   EXPECT_EQ(shot_word(1, 2, 3), shot_word(1, 2, 3));
+  // Neighbours in shot, draw and seed, and the last draws that there may be.
+  std::set<std::uint64_t> words;
+  std::size_t drawn = 0;
+  for (const std::uint64_t draw : std::vector<std::uint64_t>{0, 1, 2, 255, 256, 65536, kMaxDraws / 2, kMaxDraws - 1}) {
+    for (std::uint64_t shot = 0; shot < 200; ++shot, ++drawn) words.insert(shot_word(7, shot, draw));
+  }
+  EXPECT_EQ(words.size(), drawn);
+}
+
+TEST(Sampler, NoTwoStepsOfAProgramShareADraw) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Program program = make_program(test::random_dynamic({.seed = seed}), find_machine("cpu"), {});
+    std::set<std::uint32_t> draws = {program.terminal_draw};
+    for (const Step& step : program.steps) {
+      if (step.kind != Step::Kind::kPlan) draws.insert(step.draw);
+    }
+    EXPECT_EQ(draws.size(), program.collapses() + 1) << seed;
+  }
 }
 
 TEST(Sampler, RefusesAStateWithoutProbability) {

@@ -30,6 +30,12 @@ std::string bar(double share, double largest) {
   return std::string(static_cast<std::size_t>(std::lround(part * 20)), '#');
 }
 
+/// Fourteen characters. Small ones keep nine digits; below 2^-60 there is only rounding.
+std::string probability_text(double value) {
+  const bool small = value >= 0x1p-60 && value < 1e-4;
+  return small ? fmt::format("{:.8e}", value) : fmt::format("{:.12f}", value);
+}
+
 std::string percent(double share) { return fmt::format("{:>8.4g} %", 100 * share); }
 
 /// Bit strings of 1,000 qubits do not fit on a line.
@@ -95,8 +101,8 @@ Section distribution_section(const std::map<std::string, double>& distribution) 
   Section section{"exact distribution of the classical bits (right-most character is bit 0)", {}};
   const auto entries = ranked(distribution);
   for (const auto& [bits, probability] : entries) {
-    section.lines.push_back(fmt::format("  {}  {:.12f}  {}  {}", shortened(bits), probability, percent(probability),
-                                        bar(probability, entries.front().second)));
+    section.lines.push_back(fmt::format("  {}  {}  {}  {}", shortened(bits), probability_text(probability),
+                                        percent(probability), bar(probability, entries.front().second)));
   }
   return section;
 }
@@ -134,8 +140,8 @@ Section probabilities_section(const QubitProbabilities& entry) {
   }
   const auto entries = ranked(values);
   for (const auto& [bits, probability] : entries) {
-    section.lines.push_back(
-        fmt::format("  {}  {:.12f}  {}", shortened(bits), probability, bar(probability, entries.front().second)));
+    section.lines.push_back(fmt::format("  {}  {}  {}", shortened(bits), probability_text(probability),
+                                        bar(probability, entries.front().second)));
   }
   return section;
 }

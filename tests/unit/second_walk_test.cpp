@@ -1,0 +1,138 @@
+// The second walk agrees with a right program and refuses one that is wrong anywhere.
+#include "simulator/second_walk.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "qsim/error.h"
+#include "support/random_dynamic.h"
+#include "support/run_parts.h"
+
+namespace qsim {
+namespace {
+
+/// Conditions first and last, a measurement that a condition reads, a reset, and terminal measurements.
+Circuit example() {
+  Circuit circuit(3, 3);
+  circuit.set_condition({0, 2, false});
+  circuit.x(2);
+  circuit.clear_condition();
+  circuit.h(0);
+  circuit.cx(0, 1);
+  circuit.add_measure(1, 0);
+  circuit.set_condition({0, 1, false});
+  const double angle[] = {0.3};
+  const Qubit target[] = {2};
+  circuit.add_gate(Gate::kRy, {}, target, angle);
+  circuit.clear_condition();
+  circuit.add_reset(0);
+  circuit.add_gate(Gate::kRy, {}, std::array<Qubit, 1>{0}, angle);
+  circuit.add_measure(0, 1);
+  circuit.add_measure(2, 2);
+  return circuit;
+}
+
+ReadOuts everything() {
+  ReadOuts wanted;
+  wanted.shots = 500;
+  wanted.seed = 4;
+  wanted.distribution = wanted.marginals = wanted.shot_marginals = true;
+  return wanted;
+}
+
+ReadOuts shots_only() {
+  ReadOuts wanted;
+  wanted.shots = 500;
+  wanted.seed = 4;
+  wanted.shot_marginals = true;
+  return wanted;
+}
+
+/// Walks `circuit` twice, the first time as `change` has left the program.
+void walk_twice(
+    const Circuit& circuit, const ReadOuts& wanted, int ranks,
+    const std::function<void(Program&)>& change = [](Program&) {}) {
+  test::RunSetup setup;
+  setup.ranks = ranks;
+  setup.snapshots = 3;
+  setup.change = change;
+  test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
+    const Answers first = parts.run->run(wanted);
+    PlanOptions options;
+    options.rank_bits = parts.state->rank_bits;
+    SecondWalk second(circuit, parts.program, find_machine("cpu"), options);
+    second.prepare(*parts.state, *parts.exchanges, *parts.executor, 3);
+    second.remember(first);
+    second.run(wanted);
+  });
+}
+
+TEST(SecondWalk, AgreesWithARightProgram) {
+  for (const int ranks : {1, 2, 4}) {
+    EXPECT_NO_THROW(walk_twice(example(), everything(), ranks));
+    EXPECT_NO_THROW(walk_twice(example(), shots_only(), ranks));
+  }
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Circuit circuit = test::random_dynamic({.seed = seed});
+    ReadOuts wanted = everything();
+    wanted.distribution = circuit.clbits() > 0;
+    EXPECT_NO_THROW(walk_twice(circuit, wanted, 1)) << seed;
+  }
+}
+
+TEST(SecondWalk, MakesAStepOfEveryOperation) {
+  const Circuit circuit = example();
+  const Machine machine = find_machine("cpu");
+  const Program first = make_program(circuit, machine, {});
+  const Program second = SecondWalk(circuit, first, machine, {}).program();
+  EXPECT_EQ(second.plans.size(), 6u) << "the start and five gates";
+  EXPECT_EQ(second.steps.size(), 8u);
+  EXPECT_EQ(second.collapses(), first.collapses());
+  EXPECT_EQ(second.steps[1].condition, 0);
+  EXPECT_EQ(second.steps[2].condition, -1);
+}
+
+TEST(SecondWalk, RefusesAProgramThatIsWrongAnywhere) {
+  const std::vector<std::pair<std::string, std::function<void(Program&)>>> changes = {
+      {"the first condition is lost", [](Program& program) { program.steps[1].condition = -1; }},
+      {"a condition holds the other way round",
+       [](Program& program) { program.conditions[1].negated = !program.conditions[1].negated; }},
+      {"the measurement reads another qubit",
+       [](Program& program) {
+         for (Step& step : program.steps) {
+           if (step.kind == Step::Kind::kMeasure) step.qubit = 2;
+         }
+       }},
+      {"the measurement writes another bit",
+       [](Program& program) {
+         for (Step& step : program.steps) {
+           if (step.kind == Step::Kind::kMeasure) step.clbit = 2;
+         }
+       }},
+      {"the reset only measures",
+       [](Program& program) {
+         for (Step& step : program.steps) {
+           if (step.kind == Step::Kind::kReset) step = {Step::Kind::kMeasure, -1, 0, step.draw, step.qubit, 2};
+         }
+       }},
+      {"the terminal measurements change places",
+       [](Program& program) { std::swap(program.terminal_measures[0].second, program.terminal_measures[1].second); }},
+      {"a gate is lost",
+       [](Program& program) {
+         Plan& last = program.plans.back();
+         for (Stage& stage : last.stages) {
+           for (Sweep& sweep : stage.sweeps) sweep.ops.clear();
+         }
+       }},
+  };
+  for (const auto& [what, change] : changes) {
+    for (const ReadOuts& wanted : {everything(), shots_only()}) {
+      EXPECT_THROW(walk_twice(example(), wanted, 1, change), VerificationError)
+          << what << (wanted.distribution ? "" : ", shots only");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qsim
