@@ -8,7 +8,8 @@
 #include <numeric>
 
 #include "qsim/error.h"
-#include "runtime/answer_check.h"
+#include "runtime/accuracy.h"
+#include "runtime/check/answer_check.h"
 #include "runtime/read_out/observables.h"
 #include "runtime/read_out/sampling.h"
 
@@ -17,6 +18,13 @@ namespace {
 
 std::uint32_t first_tile_bits(const Program& program) {
   return program.plans.empty() ? 1 : std::max(1u, program.plans.front().tile_bits);
+}
+
+/// What the circuit's matrices may lack of being unitary, which is checked to 1e-10 of an entry.
+double unitarity_defect(const Circuit& circuit) {
+  const auto& operations = circuit.operations();
+  return 2e-10 * static_cast<double>(std::count_if(operations.begin(), operations.end(),
+                                                   [](const Operation& op) { return op.kind == OpKind::kUnitary; }));
 }
 
 void add_scaled(std::vector<double>& sum, const std::vector<double>& values, double factor) {
@@ -34,7 +42,8 @@ ProgramRun::ProgramRun(const Program& program, const Circuit& circuit, Distribut
       exchanges_(exchanges),
       executor_(executor),
       collapse_(state, exchanges, executor, first_tile_bits(program)),
-      terminal_(program.terminal_measures, circuit.clbits()) {
+      terminal_(program.terminal_measures, circuit.clbits()),
+      drift_(norm_tolerance(state.precision, circuit.operation_count(), unitarity_defect(circuit))) {
   for (std::uint32_t snapshot = snapshots; snapshot-- > 0;) free_snapshots_.push_back(snapshot);
 }
 
@@ -91,7 +100,7 @@ Answers ProgramRun::run(const ReadOuts& read_outs) {
     ++branch.step;
     follow(std::move(branch));
   }
-  check_answers(answers_, read_outs_, terminal_, state_);
+  check_answers(answers_, read_outs_, terminal_, state_, drift_);
   answers_.exchange_seconds = exchanges_.seconds() - read_exchange_seconds_;
   answers_.exchange_bytes = exchanges_.bytes_sent() - read_exchange_bytes_;
   return std::move(answers_);

@@ -102,6 +102,7 @@ class ProgramRun {
   Executor& executor_;
   Collapse collapse_;
   TerminalMeasurements terminal_;
+  const double drift_;  // what rounding may do to a norm
   std::vector<std::size_t> plan_numbers_;
   std::vector<std::uint32_t> free_snapshots_;
   std::vector<Branch> waiting_;

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "qsim/error.h"
+#include "runtime/accuracy.h"
 #include "simulator/capacity.h"
 
 namespace qsim {
@@ -167,10 +168,7 @@ void SecondWalk::run(const ReadOuts& read_outs) {
   if (read_outs.shots > 0) compare_shots(read_outs, second);
 }
 
-double SecondWalk::tolerance() const {
-  const double depth = static_cast<double>(std::max<std::uint64_t>(1, 2 * circuit_.depth()));
-  return precision_ == Precision::kDouble ? 1e-12 * depth : 1e-5 * std::sqrt(depth);
-}
+double SecondWalk::tolerance() const { return amplitude_tolerance(precision_, 2 * circuit_.depth()); }
 
 void SecondWalk::compare_exact(const ReadOuts& read_outs, const Answers& second) const {
   const Comparison walks(2 * tolerance());

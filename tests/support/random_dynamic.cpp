@@ -20,6 +20,7 @@ class Maker {
 
   Circuit make() {
     const unsigned operations = below(8) == 0 ? below(3) : below(options_.max_operations + 1);
+    if (below(2) == 0) spread();
     // One condition for a while, then another: rows of equal ones, and neighbours that differ.
     if (below(3) == 0) choose_condition();
     for (unsigned i = 0; i < operations; ++i) {
@@ -42,6 +43,17 @@ class Maker {
  private:
   unsigned below(unsigned bound) { return static_cast<unsigned>(generator_() % bound); }
   Qubit any_qubit() { return below(circuit_.qubits()); }
+
+  /// Turns every qubit, so that many outcomes are likely.
+  void spread() {
+    for (Qubit qubit = 0; qubit < circuit_.qubits(); ++qubit) {
+      const double angle[] = {random_angle()};
+      const Qubit target[] = {qubit};
+      circuit_.add_gate(Gate::kRy, {}, target, angle);
+    }
+  }
+
+  double random_angle() { return (static_cast<double>(generator_() >> 11) * 0x1p-53 - 0.5) * 4 * std::numbers::pi; }
 
   void choose_condition() {
     circuit_.clear_condition();
@@ -96,7 +108,7 @@ class Maker {
     const std::size_t controls = order.size() > targets && !info.name.empty() ? below(2) : 0;
     std::vector<double> params;
     for (int i = 0; i < info.params; ++i) {
-      params.push_back((static_cast<double>(generator_() >> 11) * 0x1p-53 - 0.5) * 4 * std::numbers::pi);
+      params.push_back(random_angle());
     }
     circuit_.add_gate(info.gate, std::span(order).subspan(targets, controls), std::span(order).first(targets), params);
   }

@@ -1,5 +1,5 @@
 // Answers that no state can have are refused, with numbers that show why.
-#include "runtime/answer_check.h"
+#include "runtime/check/answer_check.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 
 #include "null/null_backend.h"
 #include "qsim/error.h"
+#include "runtime/accuracy.h"
 #include "runtime/program_run.h"
 
 namespace qsim {
@@ -40,7 +41,8 @@ std::string refusal(const std::function<void(Right&)>& spoil, Precision precisio
   const DistributedState state{backend, *communicator, 3, 0, precision, Layout::identity(3)};
   const std::vector<std::pair<Qubit, Clbit>> measures = {{0, 1}, {1, 0}};
   try {
-    check_answers(right.answers, right.read_outs, TerminalMeasurements(measures, 2), state);
+    check_answers(right.answers, right.read_outs, TerminalMeasurements(measures, 2), state,
+                  norm_tolerance(precision, 10, 0));
   } catch (const VerificationError& error) {
     return error.what();
   }

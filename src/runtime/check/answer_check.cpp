@@ -1,5 +1,5 @@
 // Sums are compensated, so that what they differ by is the answers'.
-#include "runtime/answer_check.h"
+#include "runtime/check/answer_check.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,10 +15,6 @@
 
 namespace qsim {
 namespace {
-
-/// What a sum of probabilities may differ from 1 by: the state's own drift, which the norm check bounds more tightly
-/// where it is on.
-double allowed_drift(const DistributedState& state) { return state.precision == Precision::kDouble ? 1e-6 : 1e-2; }
 
 /// What two sums over one state may differ by: rounding of double sums, half a unit for each amplitude where sums are
 /// integers, and single precision where a sweep has summed what it stored.
@@ -36,8 +32,8 @@ double allowed_between(const DistributedState& state) {
 
 class AnswerCheck {
  public:
-  AnswerCheck(const Answers& answers, const ReadOuts& read_outs, const DistributedState& state)
-      : answers_(answers), read_outs_(read_outs), drift_(allowed_drift(state)), between_(allowed_between(state)) {}
+  AnswerCheck(const Answers& answers, const ReadOuts& read_outs, double drift, double between)
+      : answers_(answers), read_outs_(read_outs), drift_(drift + between), between_(between) {}
 
   void check(const TerminalMeasurements& terminal) {
     check_sum("the weights of the branches add up to", answers_.weight + answers_.branches_left_out, 1, between_);
@@ -122,8 +118,8 @@ class AnswerCheck {
 }  // namespace
 
 void check_answers(const Answers& answers, const ReadOuts& read_outs, const TerminalMeasurements& terminal,
-                   const DistributedState& state) {
-  if (read_outs.exact()) AnswerCheck(answers, read_outs, state).check(terminal);
+                   const DistributedState& state, double drift) {
+  if (read_outs.exact()) AnswerCheck(answers, read_outs, drift, allowed_between(state)).check(terminal);
 }
 
 }  // namespace qsim

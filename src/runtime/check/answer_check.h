@@ -11,8 +11,9 @@ struct ReadOuts;
 
 /// Throws VerificationError with both numbers where the branches' weights, the exact distribution or joint
 /// probabilities do not add up to 1, where one of them is none, or where two read-outs give the same qubit different
-/// probabilities. Reads `answers` only: it costs nothing beside the read-outs. The same on every rank.
+/// probabilities. `drift`: what the circuit's rounding may do to a norm. Reads `answers` only: it costs nothing beside
+/// the read-outs. The same on every rank.
 void check_answers(const Answers& answers, const ReadOuts& read_outs, const TerminalMeasurements& terminal,
-                   const DistributedState& state);
+                   const DistributedState& state, double drift);
 
 }  // namespace qsim
