@@ -73,6 +73,12 @@ TEST(AnswerCheck, RefusesABranchThatIsMissing) {
 TEST(AnswerCheck, RefusesSumsThatAreOff) {
   EXPECT_TRUE(has(refusal([](Right& right) { right.answers.distribution.erase("1 1"); }), "0.875"));
   EXPECT_TRUE(has(refusal([](Right& right) { right.answers.probabilities[0][3] = 0; }), "joint probabilities add up"));
+  EXPECT_TRUE(has(
+      refusal([](Right& right) { std::swap(right.answers.probabilities[0][0], right.answers.probabilities[0][2]); }),
+      "P(qubit 2 = 1) by joint probabilities is 0.5"));
+  EXPECT_TRUE(has(
+      refusal([](Right& right) { std::swap(right.answers.probabilities[0][0], right.answers.probabilities[0][3]); }),
+      "P(qubit 1 = 1) by joint probabilities is 0.875"));
   EXPECT_EQ(refusal([](Right& right) {
               right.answers.distribution.erase("1 1");
               right.answers.outcomes_left_out = 0.125;

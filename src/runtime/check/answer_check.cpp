@@ -40,7 +40,7 @@ class AnswerCheck {
     if (read_outs_.marginals) {
       for (std::size_t qubit = 0; qubit < answers_.marginals.size(); ++qubit) {
         const double value = answers_.marginals[qubit];
-        require_probability(value, "the marginal of qubit " + std::to_string(qubit));
+        require_probability(value, [&] { return "the marginal of qubit " + std::to_string(qubit); });
         first_of_qubit_[static_cast<Qubit>(qubit)] = {value, "the marginals"};
       }
     }
@@ -61,19 +61,31 @@ class AnswerCheck {
     if (!(std::abs(found - expected) <= allowed)) refuse(what, found, "they should make", expected, allowed);
   }
 
-  void require_probability(double value, const std::string& name) const {
+  /// `name` is called where there is something to say.
+  template <typename Name>
+  void require_probability(double value, const Name& name) const {
     if (value >= 0 && value <= 1 + drift_) return;
-    throw VerificationError(name + " is " + format_number(value) +
+    throw VerificationError(name() + " is " + format_number(value) +
                             ", which is no probability: the result is wrong and is not shown");
   }
 
   void check_joint(const std::vector<Qubit>& list, const std::vector<double>& values) {
+    // By the low and by the high half of the places: two additions for a value, not one for each of its bits.
+    const std::size_t low_bits = list.size() / 2;
+    std::vector<CompensatedSum> low(std::size_t{1} << low_bits), high(values.size() >> low_bits);
+    for (std::size_t value = 0; value < values.size(); ++value) {
+      require_probability(values[value], [&] { return "joint probability number " + std::to_string(value); });
+      low[value & (low.size() - 1)].add(values[value]);
+      high[value >> low_bits].add(values[value]);
+    }
     CompensatedSum total;
     std::vector<CompensatedSum> ones(list.size());
-    for (std::size_t value = 0; value < values.size(); ++value) {
-      require_probability(values[value], "joint probability number " + std::to_string(value));
-      total.add(values[value]);
-      for_each_bit(value, [&](unsigned j) { ones[j].add(values[value]); });
+    for (std::size_t place = 0; place < low.size(); ++place) {
+      total.add(low[place]);
+      for_each_bit(place, [&](unsigned j) { ones[j].add(low[place]); });
+    }
+    for (std::size_t place = 0; place < high.size(); ++place) {
+      for_each_bit(place, [&](unsigned j) { ones[low_bits + j].add(high[place]); });
     }
     check_sum("joint probabilities add up to", total.value(), answers_.weight, drift_);
     for (std::size_t j = 0; j < list.size(); ++j) compare(list[j], ones[j].value(), "joint probabilities", 0);
@@ -85,7 +97,7 @@ class AnswerCheck {
     std::vector<CompensatedSum> ones(terminal.kept().size());
     std::string bits;
     for (const auto& [text, probability] : answers_.distribution) {
-      require_probability(probability, "outcome " + text);
+      require_probability(probability, [&text = text] { return "outcome " + text; });
       total.add(probability);
       bits.assign(text.rbegin(), text.rend());
       std::erase(bits, ' ');  // bit c is character c
