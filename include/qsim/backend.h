@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -99,6 +100,13 @@ class LaneClock {
 
 /// A shard of 2^local_bits amplitudes on one device. Lanes are in-order queues (CUDA streams; on the CPU every call
 /// completes before it returns). Verbs without a lane run on lane 0 and, where they return values, wait for them.
+/// A library's answers about a shard.
+struct SecondOpinion {
+  std::string_view library;
+  double norm = 0;
+  Complex inner_product;  // where a snapshot was given
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -216,6 +224,12 @@ class Backend {
                                  std::uint32_t slot, std::span<Complex> out) = 0;
   /// Sum over local i of conj(snapshot[i]) state[i].
   virtual Complex inner_product(std::uint32_t snapshot) = 0;
+  /// norm() and, with a snapshot, inner_product() as a library of the device's vendor makes them, to hold ours against;
+  /// nothing where the backend has none.
+  virtual std::optional<SecondOpinion> second_opinion(std::optional<std::uint32_t> snapshot) {
+    (void)snapshot;
+    return std::nullopt;
+  }
   /// Sum, modulo 2^64, over the view of a hash of each amplitude's bits and its place in the view: equal contents give
   /// equal sums on every backend and whatever the view's fixed bits; a changed bit or two amplitudes that changed
   /// places do not.

@@ -25,7 +25,7 @@ __device__ inline std::uint64_t units(double2 a) { return __double2ull_rn(square
 
 /// The key that ranks probabilities (as probability_key on the host).
 __device__ inline std::uint64_t ranking_key(double probability) {
-  return probability > 0 ? static_cast<std::uint64_t>(__double_as_longlong(probability)) : 0;
+  return probability <= 0 ? 0 : static_cast<std::uint64_t>(__double_as_longlong(probability));
 }
 
 /// A sum with the rounding error that it left behind.

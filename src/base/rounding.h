@@ -33,6 +33,14 @@ inline bool recomposes(std::span<const Complex> made, std::span<const Complex> o
   return true;
 }
 
+/// The scale of a factor of a matrix, the factor being of norm `exact` and stored with norm `rounded`: of what is
+/// unitary to rounding it makes a unitary, since the same gate many times would move the norm.
+inline std::complex<long double> scale_beside(Complex scale, long double exact, long double rounded) {
+  const std::complex<long double> wide(scale);
+  const long double size = std::abs(wide) * exact;
+  return std::abs(size - 1) <= kRounding ? wide * (exact / (size * rounded)) : wide * (exact / rounded);
+}
+
 /// Reduces an angle to [-pi, pi], as exactly as doubles can hold it for angles of up to some thousand turns; 0 for
 /// multiples of 2 pi up to rounding.
 inline double wrap_angle(double angle) {

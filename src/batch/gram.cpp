@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/finite.h"
 #include "base/text.h"
 #include "batch/lower.h"
 #include "device/gpu_parts.h"
@@ -80,6 +81,11 @@ Complex inner_product(const Complex* a, const Complex* b, std::size_t size) {
   return {(re[0] + re[2]) + (re[1] + re[3]), (im[0] + im[2]) + (im[1] + im[3])};
 }
 
+void require_products(const GramResult& result) {
+  require_finite(std::span(reinterpret_cast<const double*>(result.gram.data()), 2 * result.gram.size()),
+                 "an inner product of two states");
+}
+
 }  // namespace
 
 double GramResult::fidelity(std::size_t i, std::size_t j) const { return std::norm(at(i, j)); }
@@ -135,6 +141,7 @@ GramResult gram(std::span<const Circuit> circuits, const RunOptions& options) {
     if (i + 1 < result.states) backend->save_state(static_cast<std::uint32_t>(i));
   }
   result.prepare_seconds = seconds_since(start) - result.product_seconds;
+  require_products(result);
   return result;
 }
 
@@ -150,6 +157,7 @@ GramResult gram(const ParametricCircuit& circuit, std::span<const double> values
     const BatchGramTimes times = run_gram_on_gpu(program, values, result.states, result.gram);
     result.prepare_seconds = times.prepare_seconds;
     result.product_seconds = times.product_seconds;
+    require_products(result);
     return result;
   }
   BatchOptions batch;
@@ -172,6 +180,7 @@ GramResult gram(const ParametricCircuit& circuit, std::span<const double> values
     }
   }
   result.product_seconds = seconds_since(start);
+  require_products(result);
   return result;
 }
 

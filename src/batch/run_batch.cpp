@@ -2,6 +2,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/finite.h"
 #include "batch/lower.h"
 #include "device/gpu_parts.h"
 #include "qsim/error.h"
@@ -56,6 +57,9 @@ BatchResult run_batch(const ParametricCircuit& circuit, std::span<const double> 
       run_batch_on_cpu(program, values, evaluations, outputs, options.threads);
     }
   }
+  require_finite(std::span<const double>(result.marginals), "a marginal of the batch");
+  const auto* const parts = reinterpret_cast<const double*>(result.states.data());
+  require_finite(std::span(parts, 2 * result.states.size()), "an amplitude of the batch");
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

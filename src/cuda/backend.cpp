@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "cuda/device.h"
 #include "cuda/lane_clock.h"
+#include "cuda/read_out/cublas.h"
 #include "cuda/read_out/readouts.h"
 #include "cuda/run/sweep_runner.h"
 #include "kernels/cuda/state.h"
@@ -224,6 +225,10 @@ class CudaBackend final : public Backend {
     readouts().pauli_sums_remote(groups, z_masks, view, slots_.at(slot), out);
   }
   Complex inner_product(std::uint32_t snapshot) override { return readouts().inner_product(snapshot_data(snapshot)); }
+  std::optional<SecondOpinion> second_opinion(std::optional<std::uint32_t> snapshot) override {
+    join();
+    return options_.precision == Precision::kDouble ? opinion<double2>(snapshot) : opinion<float2>(snapshot);
+  }
   std::uint64_t checksum(ChunkView view) override {
     const Index count = bit_mask(count_bits(low_mask(bits_) & ~view.mask));
     return readouts().checksum(view_map(bits_, view.mask, view.value), count);
@@ -267,6 +272,18 @@ class CudaBackend final : public Backend {
   std::byte* snapshot_data(std::uint32_t snapshot) const {
     if (snapshot >= snapshot_count_) throw Error("snapshot " + std::to_string(snapshot) + " is not in the pool");
     return snapshots_ + snapshot * (amplitude_bytes() << bits_);
+  }
+  template <typename Pair>
+  SecondOpinion opinion(std::optional<std::uint32_t> snapshot) const {
+    const Cublas cublas;
+    const auto* const state = reinterpret_cast<const Pair*>(state_);
+    const std::int64_t count = std::int64_t{1} << bits_;
+    SecondOpinion result{"cuBLAS", cublas.norm(state, count, lane(0)), {}};
+    if (snapshot) {
+      const auto* const other = reinterpret_cast<const Pair*>(snapshot_data(*snapshot));
+      result.inner_product = cublas.inner_product(other, state, count, lane(0));
+    }
+    return result;
   }
   void copy_state(std::byte* to, const std::byte* from) {
     join();

@@ -1,4 +1,4 @@
-// How probabilities compare: exactly.
+// How probabilities compare: exactly; what is not a number comes first, so that it is read out and seen.
 #include "device/probability.h"
 
 #include <bit>
@@ -8,7 +8,7 @@
 namespace qsim {
 
 std::uint64_t probability_key(double probability) {
-  return probability > 0 ? std::bit_cast<std::uint64_t>(probability) : 0;
+  return probability <= 0 ? 0 : std::bit_cast<std::uint64_t>(probability);
 }
 
 }  // namespace qsim

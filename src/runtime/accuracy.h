@@ -26,4 +26,7 @@ inline double amplitude_tolerance(Precision precision, std::uint64_t depth) {
   return precision == Precision::kDouble ? 1e-12 * levels : 1e-5 * std::sqrt(levels);
 }
 
+/// How far a vendor's library may be from our sums over a shard of norm 1: it adds in the state's precision.
+inline double library_tolerance(Precision precision) { return precision == Precision::kDouble ? 1e-12 : 1e-4; }
+
 }  // namespace qsim

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/text.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
 #include "runtime/check/answer_check.h"
@@ -263,6 +264,15 @@ void ProgramRun::read_exact(const Branch& branch) {
   }
 }
 
+/// In every verify mode: a norm that no rounding explains, or one that is not a number, is never drawn from.
+void ProgramRun::require_norm(double found, double expected) const {
+  // Units of 2^-62, half of one for each amplitude.
+  const double allowed = drift_ + std::ldexp(1.0, static_cast<int>(state_.qubits) - 63) / expected;
+  if (std::abs(found / expected - 1) <= allowed) return;
+  throw VerificationError("the probabilities to draw from add up to " + format_number(found / expected) +
+                          " (rounding allows " + format_number(allowed) + "): the result is wrong and is not shown");
+}
+
 void ProgramRun::draw(const Branch& branch) {
   ClassicalBits bits = branch.bits;
   if (terminal_.mask() == 0) {
@@ -270,6 +280,7 @@ void ProgramRun::draw(const Branch& branch) {
     return;
   }
   Sampler sampler(state_, exchanges_);
+  require_norm(sampler.total(), branch.norm);
   const OutcomeCounts outcomes =
       sampler.sample(branch.shots, read_outs_.seed, program_.terminal_draw, terminal_.mask());
   for (const auto& [value, times] : outcomes) {

@@ -93,6 +93,7 @@ class ProgramRun {
   void read(const Branch& branch);
   void read_exact(const Branch& branch);
   void draw(const Branch& branch);
+  void require_norm(double found, double expected) const;
   [[noreturn]] void throw_too_many_branches() const;
 
   const Program& program_;

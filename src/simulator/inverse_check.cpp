@@ -32,7 +32,31 @@ std::vector<Index> sample_indices(std::uint32_t qubits) {
   return indices;
 }
 
+/// Our sums over the shard, and with a snapshot (number 0) the inner product with it, against the library's.
+void hold_against_library(DistributedState& state, bool snapshot) {
+  const auto second = state.backend.second_opinion(snapshot ? std::optional<std::uint32_t>(0) : std::nullopt);
+  if (!second) return;
+  const double tolerance = library_tolerance(state.precision);
+  const auto compare = [&](const char* what, double ours, double theirs) {
+    if (std::abs(ours - theirs) <= tolerance) return;
+    throw VerificationError(std::string("the ") + what + " of a shard is " + format_number(ours) + ", but " +
+                            std::string(second->library) + " makes it " + format_number(theirs) + " (rounding allows " +
+                            format_number(tolerance) + "): the result is wrong and is not shown");
+  };
+  compare("norm", state.backend.norm(), second->norm);
+  if (!snapshot) return;
+  const Complex ours = state.backend.inner_product(0);
+  compare("inner product's real part", ours.real(), second->inner_product.real());
+  compare("inner product's imaginary part", ours.imag(), second->inner_product.imag());
+}
+
 }  // namespace
+
+void InverseCheck::add_to(PoolLayout& pool, const Machine& machine, std::uint64_t usable_bytes, bool has_library) {
+  pool.table_bytes += pool_layout(inverse_, machine).table_bytes + 256;
+  has_snapshot_ = has_library && pool.total_bytes() + pool.state_bytes <= usable_bytes;
+  if (has_snapshot_) pool.snapshot_bytes = pool.state_bytes;
+}
 
 InverseCheck::InverseCheck(const Circuit& circuit, const Program& program, const Machine& machine, PlanOptions options)
     : forward_(&program.plans.front()), depth_(circuit.depth()) {
@@ -45,8 +69,10 @@ InverseCheck::InverseCheck(const Circuit& circuit, const Program& program, const
 
 void InverseCheck::run(DistributedState& state, ExchangePipeline& exchanges, Executor& executor,
                        std::uint64_t start_seed) {
+  hold_against_library(state, false);
   undo_moves(state, exchanges);
   executor.run(number_, 1, start_seed);
+  if (has_snapshot_) state.backend.save_state(0);
   const std::vector<Index> indices = sample_indices(state.qubits);
   const std::vector<AmplitudeEntry> found = amplitudes(state, indices);
   std::vector<AmplitudeEntry> wanted(indices.size());
@@ -63,7 +89,7 @@ void InverseCheck::run(DistributedState& state, ExchangePipeline& exchanges, Exe
     largest = std::isnan(largest) || difference <= largest ? largest : difference;
   }
   const double tolerance = amplitude_tolerance(state.precision, 2 * depth_) + forward_->unitarity_defect;
-  if (largest <= tolerance) return;
+  if (largest <= tolerance) return hold_against_library(state, has_snapshot_);
   throw VerificationError("the circuit followed by its inverse misses the start state by " + format_number(largest) +
                           " (rounding allows " + format_number(tolerance) + "): the result is wrong and is not shown");
 }

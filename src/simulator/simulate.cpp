@@ -175,7 +175,7 @@ class Simulation {
   void allocate() {
     const Clock::time_point start = Clock::now();
     pool_ = program_layout(program_, machine_, rank_bits_);
-    if (inverse_) pool_.table_bytes += pool_layout(inverse_->plan(), machine_).table_bytes + 256;
+    if (inverse_) inverse_->add_to(pool_, machine_, memory_.least_bytes, gpu_.has_value());
     if (second_walk_ && !second_walk_->add_to(pool_, machine_, rank_bits_, memory_.least_bytes)) {
       second_walk_.reset();
       result_.warnings.push_back("--verify full: there is no memory for the tables of a second walk to compare with");

@@ -1,5 +1,6 @@
 // Random circuits, planned in every way, on the GPU against the CPU. QSIM_CUDA_CIRCUITS says how many are interpreted
-// in each precision, QSIM_CUDA_COMPILED how many are compiled, QSIM_CUDA_QUBITS how many qubits they have at most.
+// in each precision, QSIM_CUDA_COMPILED how many are compiled, QSIM_CUDA_QUBITS how many qubits they have at most,
+// QSIM_CUDA_EDGES how many circuits at numerical edges are run each way (of them one in four is deep).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "qsim/backend.h"
 #include "qsim/error.h"
+#include "support/edge_circuit.h"
 #include "support/random_circuit.h"
 #include "support/tolerance.h"
 
@@ -43,21 +45,29 @@ std::vector<Complex> run(Backend& backend, const Plan& plan, const std::vector<S
   return state;
 }
 
-void compare(std::uint64_t seed, Backend& cuda, Backend& cpu, Precision precision) {
+Circuit random_circuit(std::uint64_t seed) {
   test::RandomCircuitOptions circuit_options;
   // One in fifty has up to 24 qubits.
   const std::uint64_t qubits = 3 + seed * 7 % (seed % 50 == 0 ? 22 : 13);
   circuit_options.qubits = static_cast<unsigned>(std::min(qubits, wanted("QSIM_CUDA_QUBITS", 24)));
   circuit_options.operations = 20 + static_cast<unsigned>(seed % 5) * 20;
   circuit_options.seed = seed;
-  const Circuit circuit = test::random_circuit(circuit_options);
+  return test::random_circuit(circuit_options);
+}
+
+Circuit edge_circuit(std::uint64_t seed) {
+  if (seed % 4 == 0) return test::deep_circuit(seed, 12, 3000);
+  return test::edge_circuit(static_cast<unsigned>(3 + seed * 7 % 11), static_cast<unsigned>(10 + seed % 50), seed);
+}
+
+void compare(std::uint64_t seed, const Circuit& circuit, Backend& cuda, Backend& cpu, Precision precision) {
   PlanOptions options;
   options.precision = precision;
   options.strategy = seed % 3 == 0 ? Strategy::kNaive : seed % 3 == 1 ? Strategy::kGreedy : Strategy::kSearch;
   options.start = seed % 2 == 0 ? Start::kRandom : Start::kZero;
   options.known_zeros = seed % 8 != 1;
   if (seed % 4 != 0) options.tile_bits = 3 + static_cast<std::uint32_t>(seed % 10);
-  options.rank_bits = std::min(static_cast<std::uint32_t>(seed % 7 / 2), circuit_options.qubits - 3);
+  options.rank_bits = std::min(static_cast<std::uint32_t>(seed % 7 / 2), std::max(3u, circuit.qubits()) - 3);
   const Plan plan = make_plan(circuit, find_machine("h200"), options);
   for (std::uint32_t rank = 0; rank < 1u << options.rank_bits; ++rank) {
     // The sweeps of all stages, one after the other: what exchanges would do between them is not asked here.
@@ -77,7 +87,9 @@ void compare(std::uint64_t seed, Backend& cuda, Backend& cpu, Precision precisio
   }
 }
 
-void compare_all(Precision precision, const char* jit) {
+/// `count` circuits, or what QSIM_CUDA_CIRCUITS and QSIM_CUDA_COMPILED say.
+void compare_all(Precision precision, const char* jit, Circuit (*make)(std::uint64_t) = random_circuit,
+                 std::uint64_t count = 0) {
   BackendOptions options;
   options.precision = precision;
   options.jit = jit;
@@ -92,9 +104,9 @@ void compare_all(Precision precision, const char* jit) {
   const std::uint64_t interpreted = wanted("QSIM_CUDA_CIRCUITS", 160);
   // Compiling takes its time: an eighth of the circuits.
   const std::uint64_t compiled = wanted("QSIM_CUDA_COMPILED", (interpreted + 7) / 8);
-  const std::uint64_t circuits = options.jit == "only" ? compiled : interpreted;
+  const std::uint64_t circuits = count != 0 ? count : options.jit == "only" ? compiled : interpreted;
   for (std::uint64_t seed = 1; seed <= circuits && !testing::Test::HasFailure(); ++seed) {
-    compare(seed, *cuda, *cpu, precision);
+    compare(seed, make(seed), *cuda, *cpu, precision);
   }
 }
 
@@ -102,6 +114,19 @@ TEST(CudaRandom, InterpretedDoubleMatchesTheCpu) { compare_all(Precision::kDoubl
 TEST(CudaRandom, InterpretedSingleMatchesTheCpu) { compare_all(Precision::kSingle, "off"); }
 TEST(CudaRandom, CompiledDoubleMatchesTheCpu) { compare_all(Precision::kDouble, "only"); }
 TEST(CudaRandom, CompiledSingleMatchesTheCpu) { compare_all(Precision::kSingle, "only"); }
+
+TEST(CudaEdges, InterpretedDoubleMatchesTheCpu) {
+  compare_all(Precision::kDouble, "off", edge_circuit, wanted("QSIM_CUDA_EDGES", 24));
+}
+TEST(CudaEdges, InterpretedSingleMatchesTheCpu) {
+  compare_all(Precision::kSingle, "off", edge_circuit, wanted("QSIM_CUDA_EDGES", 24));
+}
+TEST(CudaEdges, CompiledDoubleMatchesTheCpu) {
+  compare_all(Precision::kDouble, "only", edge_circuit, wanted("QSIM_CUDA_EDGES", 24));
+}
+TEST(CudaEdges, CompiledSingleMatchesTheCpu) {
+  compare_all(Precision::kSingle, "only", edge_circuit, wanted("QSIM_CUDA_EDGES", 24));
+}
 
 }  // namespace
 }  // namespace qsim

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <string>
 
 #include "cpu/cpu_info.h"
@@ -115,35 +114,12 @@ TEST(Edges, ValuesNearSpecialOnesAreNotTakenForThem) {
               worst_single);
 }
 
-/// Layers of h and of gates on neighbours, or edge circuits: 100 to 100,000 operations on 1 to 14 qubits.
-Circuit deep_circuit(std::uint64_t seed, bool full) {
-  const auto qubits = static_cast<unsigned>(1 + seed * 5 % (full ? 14 : 10));
-  constexpr unsigned kSizes[] = {300, 3000, 1000, 100, 10'000, 30'000, 100'000};
-  const unsigned operations = kSizes[seed % (full ? 7 : 3)];
-  if (seed % 3 == 0) return test::edge_circuit(qubits, operations, seed);
-  Circuit circuit(qubits);
-  std::mt19937_64 generator(seed);
-  for (unsigned i = 0; i < operations; ++i) {
-    const auto qubit = static_cast<Qubit>(generator() % qubits);
-    const auto kind = generator() % (qubits > 1 ? 4 : 2);
-    if (kind == 0) {
-      circuit.h(qubit);
-    } else if (kind == 1) {
-      const double params[] = {test::edge_angle(generator), 0.1 * static_cast<double>(generator() % 60), 1.25};
-      circuit.add_gate(Gate::kU, {}, {&qubit, 1}, params);
-    } else {
-      const Qubit other = (qubit + 1) % qubits;
-      kind == 2 ? circuit.cx(qubit, other) : circuit.cp(0.3, qubit, other);
-    }
-  }
-  return circuit;
-}
-
 TEST(Edges, DeepCircuitsStayExact) {
   const std::uint64_t first = number_from("QSIM_CAMPAIGN_FIRST", 1), count = number_from("QSIM_DEEP", 12);
   double worst_double = 0, worst_single = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const Circuit circuit = deep_circuit(seed, count > 12);
+    const bool full = count > 12;
+    const Circuit circuit = test::deep_circuit(seed, full ? 14 : 10, full ? 100'000 : 3000);
     EdgeCase edge(circuit, seed);
     edge.run(12, 0, true, Strategy::kSearch);
     edge.run(12, 0, seed % 2 == 0, Strategy::kGreedy);

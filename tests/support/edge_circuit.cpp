@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <numeric>
 #include <span>
@@ -137,6 +138,29 @@ double edge_angle(std::mt19937_64& generator) {
 
 Circuit edge_circuit(unsigned qubits, unsigned operations, std::uint64_t seed) {
   return Maker(qubits, seed).make(operations);
+}
+
+Circuit deep_circuit(std::uint64_t seed, unsigned most_qubits, unsigned most_operations) {
+  const auto qubits = static_cast<unsigned>(1 + seed * 5 % most_qubits);
+  constexpr unsigned kSizes[] = {300, 3000, 1000, 100, 10'000, 30'000, 100'000};
+  const unsigned operations = std::min(kSizes[seed % std::size(kSizes)], most_operations);
+  if (seed % 3 == 0) return edge_circuit(qubits, operations, seed);
+  Circuit circuit(qubits);
+  std::mt19937_64 generator(seed);
+  for (unsigned i = 0; i < operations; ++i) {
+    const auto qubit = static_cast<Qubit>(generator() % qubits);
+    const auto kind = generator() % (qubits > 1 ? 4 : 2);
+    if (kind == 0) {
+      circuit.h(qubit);
+    } else if (kind == 1) {
+      const double params[] = {edge_angle(generator), 0.1 * below(generator, 60), 1.25};
+      circuit.add_gate(Gate::kU, {}, {&qubit, 1}, params);
+    } else {
+      const Qubit other = (qubit + 1) % qubits;
+      kind == 2 ? circuit.cx(qubit, other) : circuit.cp(0.3, qubit, other);
+    }
+  }
+  return circuit;
 }
 
 }  // namespace qsim::test

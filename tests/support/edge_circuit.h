@@ -16,4 +16,8 @@ double edge_angle(std::mt19937_64& generator);
 /// permutations, between gates that entangle. The same arguments give the same circuit on every machine.
 Circuit edge_circuit(unsigned qubits, unsigned operations, std::uint64_t seed);
 
+/// 100 to `most_operations` of h, gates with edge angles and entangling gates between neighbours, or an edge circuit,
+/// on 1 to `most_qubits` qubits: what one tile takes in one go.
+Circuit deep_circuit(std::uint64_t seed, unsigned most_qubits, unsigned most_operations);
+
 }  // namespace qsim::test

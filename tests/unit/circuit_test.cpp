@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <vector>
 
 #include "qsim/error.h"
 #include "support/dense.h"
@@ -200,6 +202,25 @@ TEST(Circuit, AppendsItsOwnOperations) {
 }
 
 TEST(Circuit, AMillionGatesTakeUnderAHundredMegabytes) { EXPECT_LE(sizeof(Operation), 40u); }
+
+TEST(Circuit, AnglesBeyondTheirPeriodAreReducedExactly) {
+  Circuit circuit(1);
+  const Qubit q = 0;
+  for (const double angle : {1.0, 12.5, -12.6, 1e6, 1e8, -1e15, 1e300}) {
+    circuit.add_gate(Gate::kRx, {}, {&q, 1}, {&angle, 1});
+    const double kept = circuit.params(circuit.operations().back())[0];
+    EXPECT_LE(std::abs(kept), 4 * std::numbers::pi);
+    if (std::abs(angle) <= 12.5) {
+      EXPECT_EQ(angle, kept);
+    }
+    EXPECT_NEAR(std::cos(angle / 2), std::cos(kept / 2), 1e-15) << angle;
+    EXPECT_NEAR(std::sin(angle / 2), std::sin(kept / 2), 1e-15) << angle;
+  }
+  const std::vector<double> large{1e8, 0.54, -1e8};
+  circuit.add_gate(Gate::kU, {}, {&q, 1}, large);
+  const Matrix m = circuit.matrix(circuit.operations().back());
+  EXPECT_NEAR(std::abs(std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3]), 0, 1e-16);
+}
 
 }  // namespace
 }  // namespace qsim

@@ -17,7 +17,8 @@ constexpr double kPi = std::numbers::pi;
 Circuit parse(const std::string& body) { return parse_qasm("OPENQASM 2.0;\ninclude \"qelib1.inc\";\n" + body).circuit; }
 
 double angle(const std::string& expression) {
-  const Circuit circuit = parse("qreg q[1]; rz(" + expression + ") q[0];");
+  // The parameter of u0 is a time, which is kept as it is; angles beyond 4 pi are reduced.
+  const Circuit circuit = parse("qreg q[1]; u0(" + expression + ") q[0];");
   return circuit.params(circuit.operations().at(0))[0];
 }
 

@@ -172,9 +172,9 @@ TEST(QasmLimits, AMillionParenthesesAreAnError) {
 
 TEST(QasmLimits, AMillionTermsAreASum) {
   const Stopwatch watch;
-  const Circuit circuit = parse_qasm(kHead + "rz(0" + repeat("+1", 1000000) + ") q[0];").circuit;
+  const Circuit circuit = parse_qasm(kHead + "u0(0" + repeat("+1", 1000000) + ") q[0];").circuit;
   EXPECT_EQ(1e6, circuit.params(circuit.operations().at(0))[0]);
-  const Circuit body = parse_qasm(kHead + "gate g(t) a { rz(0" + repeat("+t", 1000000) + ") a; } g(2) q[0];").circuit;
+  const Circuit body = parse_qasm(kHead + "gate g(t) a { u0(0" + repeat("+t", 1000000) + ") a; } g(2) q[0];").circuit;
   EXPECT_EQ(2e6, body.params(body.operations().at(0))[0]);
 }
 
@@ -207,7 +207,7 @@ TEST(QasmLimits, DefinitionsWithoutOperationsCostNothing) {
 
 TEST(QasmLimits, AChainOfDefinitionsIsNotRecursion) {
   const Stopwatch watch;
-  std::string text = kHead + "gate g0(t) a { rz(t) a; }\n";
+  std::string text = kHead + "gate g0(t) a { u0(t) a; }\n";
   for (int i = 1; i <= 20000; ++i) {
     text += "gate g" + std::to_string(i) + "(t) a { g" + std::to_string(i - 1) + "(t+1) a; }\n";
   }

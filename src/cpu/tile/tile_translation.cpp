@@ -297,13 +297,11 @@ class SweepTranslator {
     return steps;
   }
 
-  /// The form's scale; for a shear or cross the one that makes it unitary with its coefficients as they are rounded:
-  /// the same gate many times would move the norm.
+  /// The form's scale; for a shear or cross beside its coefficients as they are rounded.
   static std::complex<long double> scale_of(const Factored& form) {
-    const std::complex<long double> scale(form.scale);
-    if (form.coefficients.size() != 2) return scale;
-    const long double rounded = static_cast<T>(form.coefficients[0].real());
-    return scale / (std::abs(scale) * std::sqrt(1 + rounded * rounded));
+    if (form.coefficients.size() != 2) return std::complex<long double>(form.scale);
+    const long double exact = form.coefficients[0].real(), rounded = static_cast<T>(form.coefficients[0].real());
+    return scale_beside(form.scale, std::sqrt(1 + exact * exact), std::sqrt(1 + rounded * rounded));
   }
 
   /// Puts off phases on a bit at 0 and at 1.

@@ -380,9 +380,8 @@ class ItemMaker {
       list_.items.push_back(std::move(item));
       return;
     }
-    // Of the scale only what makes the rotation unitary: the same gate many times would move the norm.
-    const std::complex<long double> scale(gauge.scale);
-    list_.scale *= scale / (std::abs(scale) * std::hypot(1.0L, static_cast<long double>(gauge.tangent)));
+    const long double norm = std::hypot(1.0L, static_cast<long double>(gauge.tangent));
+    list_.scale *= scale_beside(gauge.scale, norm, norm);
     const unsigned target = item.targets[0];
     add_bit_phase(target, gauge.pre);
     if (gauge.tangent != 0 || gauge.rotation >= Rotation::kRealSwap || gauge.rotation == Rotation::kRealMinus) {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <string>
+#include <type_traits>
 
 #include "qsim/error.h"
 
@@ -44,9 +45,41 @@ Cublas::~Cublas() {
   if (void* const destroy = dlsym(library_, "cublasDestroy_v2")) (void)reinterpret_cast<Destroy>(destroy)(handle_);
 }
 
+void Cublas::use(cudaStream_t stream) const {
+  check_blas(function<int (*)(void*, cudaStream_t)>("cublasSetStream_v2")(handle_, stream), "cublasSetStream");
+}
+
+template <typename Pair>
+double Cublas::norm(const Pair* values, std::int64_t count, cudaStream_t stream) const {
+  constexpr bool kDouble = sizeof(Pair) == sizeof(double2);
+  using Real = std::conditional_t<kDouble, double, float>;
+  use(stream);
+  using Nrm2 = int (*)(void*, std::int64_t, const Pair*, std::int64_t, Real*);
+  Real root = 0;
+  const char* const name = kDouble ? "cublasDznrm2_v2_64" : "cublasScnrm2_v2_64";
+  check_blas(function<Nrm2>(name)(handle_, count, values, 1, &root), name);
+  return static_cast<double>(root) * static_cast<double>(root);
+}
+template double Cublas::norm(const double2*, std::int64_t, cudaStream_t) const;
+template double Cublas::norm(const float2*, std::int64_t, cudaStream_t) const;
+
+template <typename Pair>
+std::complex<double> Cublas::inner_product(const Pair* left, const Pair* right, std::int64_t count,
+                                           cudaStream_t stream) const {
+  constexpr bool kDouble = sizeof(Pair) == sizeof(double2);
+  use(stream);
+  using Dotc = int (*)(void*, std::int64_t, const Pair*, std::int64_t, const Pair*, std::int64_t, Pair*);
+  Pair sum{};
+  const char* const name = kDouble ? "cublasZdotc_v2_64" : "cublasCdotc_v2_64";
+  check_blas(function<Dotc>(name)(handle_, count, left, 1, right, 1, &sum), name);
+  return {static_cast<double>(sum.x), static_cast<double>(sum.y)};
+}
+template std::complex<double> Cublas::inner_product(const double2*, const double2*, std::int64_t, cudaStream_t) const;
+template std::complex<double> Cublas::inner_product(const float2*, const float2*, std::int64_t, cudaStream_t) const;
+
 void Cublas::products_of_columns(const double2* values, std::int64_t rows, std::int64_t columns, double2* products,
                                  const Stream& stream) const {
-  check_blas(function<int (*)(void*, cudaStream_t)>("cublasSetStream_v2")(handle_, stream.get()), "cublasSetStream");
+  use(stream.get());
   using Zherk = int (*)(void*, int, int, std::int64_t, std::int64_t, const double*, const double2*, std::int64_t,
                         const double*, double2*, std::int64_t);
   const double one = 1, zero = 0;

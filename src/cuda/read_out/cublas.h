@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <complex>
 #include <cstdint>
 #include <string>
 
@@ -22,9 +23,18 @@ class Cublas {
   void products_of_columns(const double2* values, std::int64_t rows, std::int64_t columns, double2* products,
                            const Stream& stream) const;
 
+  /// Sum of |x|^2 of `count` complex numbers (double2 or float2) on the device: nrm2, squared.
+  template <typename Pair>
+  double norm(const Pair* values, std::int64_t count, cudaStream_t stream) const;
+  /// Sum of conj(left) right: dotc.
+  template <typename Pair>
+  std::complex<double> inner_product(const Pair* left, const Pair* right, std::int64_t count,
+                                     cudaStream_t stream) const;
+
  private:
   template <typename Function>
   Function function(const char* name) const;
+  void use(cudaStream_t stream) const;
 
   void* library_ = nullptr;
   void* handle_ = nullptr;

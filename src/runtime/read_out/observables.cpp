@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/bits.h"
+#include "base/finite.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -65,6 +66,7 @@ std::vector<AmplitudeEntry> amplitudes(DistributedState& state, std::span<const 
     values[2 * places[i] + 1] = found[i].imag();
   }
   state.communicator.sum(values);  // all but one rank add zeros
+  require_finite(std::span<const double>(values), "an amplitude");
   std::vector<AmplitudeEntry> entries(logical.size());
   for (std::size_t i = 0; i < logical.size(); ++i) {
     const Complex value(values[2 * i], values[2 * i + 1]);

@@ -2,6 +2,7 @@
 // the same outcomes for any number of ranks, threads and any layout.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -31,6 +32,9 @@ class Sampler {
   /// Draws the shots numbered `shots` (draw number `draw` of each) and counts logical indices under `mask`. Every rank
   /// gets all outcomes.
   OutcomeCounts sample(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw, Index mask);
+
+  /// The probability of all that is drawn from. An amplitude that is not a number makes it no state's.
+  double total() const { return std::ldexp(static_cast<double>(ends_.back()), -62); }
 
  private:
   /// Local indices of the rising places that fall on this rank.
