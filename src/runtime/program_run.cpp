@@ -21,13 +21,6 @@ std::uint32_t first_tile_bits(const Program& program) {
   return program.plans.empty() ? 1 : std::max(1u, program.plans.front().tile_bits);
 }
 
-/// What the circuit's matrices may lack of being unitary, which is checked to 1e-10 of an entry.
-double unitarity_defect(const Circuit& circuit) {
-  const auto& operations = circuit.operations();
-  return 2e-10 * static_cast<double>(std::count_if(operations.begin(), operations.end(),
-                                                   [](const Operation& op) { return op.kind == OpKind::kUnitary; }));
-}
-
 void add_scaled(std::vector<double>& sum, const std::vector<double>& values, double factor) {
   sum.resize(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) sum[i] += factor * values[i];
@@ -44,7 +37,7 @@ ProgramRun::ProgramRun(const Program& program, const Circuit& circuit, Distribut
       executor_(executor),
       collapse_(state, exchanges, executor, first_tile_bits(program)),
       terminal_(program.terminal_measures, circuit.clbits()),
-      drift_(norm_tolerance(state.precision, circuit.operation_count(), unitarity_defect(circuit))) {
+      drift_(norm_tolerance(state.precision, circuit.operation_count(), circuit.unitarity_defect())) {
   for (std::uint32_t snapshot = snapshots; snapshot-- > 0;) free_snapshots_.push_back(snapshot);
 }
 

@@ -168,7 +168,9 @@ void SecondWalk::run(const ReadOuts& read_outs) {
   if (read_outs.shots > 0) compare_shots(read_outs, second);
 }
 
-double SecondWalk::tolerance() const { return amplitude_tolerance(precision_, 2 * circuit_.depth()); }
+double SecondWalk::tolerance() const {
+  return amplitude_tolerance(precision_, 2 * circuit_.depth()) + circuit_.unitarity_defect();
+}
 
 void SecondWalk::compare_exact(const ReadOuts& read_outs, const Answers& second) const {
   const Comparison walks(2 * tolerance());
