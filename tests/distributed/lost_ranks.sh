@@ -33,16 +33,6 @@ start() {
   job=$!
 }
 
-# past_init: waits for the shared segment that each of Open MPI's ranks makes near the end of MPI_Init.
-past_init() {
-  local wait segments
-  for ((wait = 0; wait < 100; ++wait)); do
-    segments=("$folder/files"/vader_segment.*)
-    [ ${#segments[@]} -lt 4 ] || return 0
-    sleep 0.05
-  done
-}
-
 still_there() { [ -n "$(living "$name")" ] || kill -0 "$job" 2> /dev/null || [ -n "$(on_hosts)" ]; }
 on_hosts() { [ -z "${host_a:-}" ] || { ip netns pids "$host_a"; ip netns pids "$host_b"; }; }
 
@@ -58,8 +48,8 @@ for ((trial = 0; trial < trials; ++trial)); do
   esac
   start "$kind" bench "${work[@]}" --repeats 1000000 --budget 120
   mapfile -t pids < <(started "$name" 4 "$job")
-  past_init
-  pause_ms $((200 + RANDOM % 1300))
+  have_met "${pids[@]}"
+  pause_ms $((RANDOM % 1500))
   victim=${pids[RANDOM % ${#pids[@]}]}
   begin=$(date +%s%N) limit=15
   case $kind in

@@ -39,7 +39,8 @@ lose() {
     < "$hosts_folder/input" 2> "$hosts_folder/errors" | sleep 20 &
   job=$!
   mapfile -t pids < <(started "qh$$" 4 $job)
-  sleep 2.5
+  have_met "${pids[@]}"
+  sleep 1
   begin=$(date +%s%N)
   $action
   while [ -n "$(living "qh$$")$(mpi_living)" ] && [ $(($(date +%s%N) - begin)) -lt 25000000000 ]; do sleep 0.1; done

@@ -2,11 +2,13 @@
 #include "base/ranks/launcher_process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -108,8 +110,10 @@ LauncherProcess launcher_process() {
 
 bool has_ended(const LauncherProcess& launcher) {
   if (launcher.pid == 0) return false;
+  if (::kill(launcher.pid, 0) != 0 && errno == ESRCH) return true;
   const std::optional<ProcessState> found = read_process(launcher.pid);
-  return !found || found->process.start_time != launcher.start_time || found->state == 'Z' || found->state == 'X';
+  // A file that cannot be read is no proof.
+  return found && (found->process.start_time != launcher.start_time || found->state == 'Z' || found->state == 'X');
 }
 
 StdoutRelay stdout_relay() {

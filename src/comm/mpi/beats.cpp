@@ -1,6 +1,8 @@
 // A message is the table of all pulses. The last one between two ranks has no beats at all: its sender has stopped.
 #include "comm/mpi/beats.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -27,15 +29,20 @@ Beats::~Beats() {
   thread_.request_stop();
 }
 
+void Beats::check(int code, const char* call) const {
+  if (code != MPI_SUCCESS) watch_.end(std::string(call) + " of a heartbeat failed", true);
+}
+
 void Beats::listen(Neighbour& neighbour) {
-  MPI_Irecv(neighbour.incoming.data(), static_cast<int>(neighbour.incoming.size() * sizeof(Pulse)), MPI_BYTE,
-            neighbour.rank, kTag, world_, &neighbour.receive);
+  check(MPI_Irecv(neighbour.incoming.data(), static_cast<int>(neighbour.incoming.size() * sizeof(Pulse)), MPI_BYTE,
+                  neighbour.rank, kTag, world_, &neighbour.receive),
+        "MPI_Irecv");
 }
 
 void Beats::hear(Neighbour& neighbour) {
   while (!neighbour.stopped) {
     int arrived = 0;
-    MPI_Test(&neighbour.receive, &arrived, MPI_STATUS_IGNORE);
+    check(MPI_Test(&neighbour.receive, &arrived, MPI_STATUS_IGNORE), "MPI_Test");
     if (arrived == 0) return;
     neighbour.stopped = neighbour.incoming[static_cast<std::size_t>(neighbour.rank)].beats == 0;
     if (neighbour.stopped) return;
@@ -47,12 +54,13 @@ void Beats::hear(Neighbour& neighbour) {
 /// Skipped while the last message has not left: the neighbour does not take them.
 void Beats::tell(Neighbour& neighbour, bool last) {
   int free = 1;
-  MPI_Test(&neighbour.send, &free, MPI_STATUS_IGNORE);
+  check(MPI_Test(&neighbour.send, &free, MPI_STATUS_IGNORE), "MPI_Test");
   if (free == 0) return;
   std::copy(liveness_->table().begin(), liveness_->table().end(), neighbour.outgoing.begin());
   if (last) std::fill(neighbour.outgoing.begin(), neighbour.outgoing.end(), Pulse{});
-  MPI_Isend(neighbour.outgoing.data(), static_cast<int>(neighbour.outgoing.size() * sizeof(Pulse)), MPI_BYTE,
-            neighbour.rank, kTag, world_, &neighbour.send);
+  check(MPI_Isend(neighbour.outgoing.data(), static_cast<int>(neighbour.outgoing.size() * sizeof(Pulse)), MPI_BYTE,
+                  neighbour.rank, kTag, world_, &neighbour.send),
+        "MPI_Isend");
 }
 
 void Beats::judge() {
@@ -69,7 +77,7 @@ void Beats::judge() {
 /// The last message to every neighbour, and everything up to its last one.
 void Beats::part() {
   for (Neighbour& neighbour : neighbours_) {
-    MPI_Wait(&neighbour.send, MPI_STATUS_IGNORE);
+    check(MPI_Wait(&neighbour.send, MPI_STATUS_IGNORE), "MPI_Wait");
     tell(neighbour, true);
   }
   for (Neighbour& neighbour : neighbours_) {
@@ -77,7 +85,7 @@ void Beats::part() {
       hear(neighbour);
       std::this_thread::yield();
     }
-    MPI_Wait(&neighbour.send, MPI_STATUS_IGNORE);
+    check(MPI_Wait(&neighbour.send, MPI_STATUS_IGNORE), "MPI_Wait");
   }
 }
 
@@ -90,6 +98,7 @@ void Beats::run(const std::stop_token& stop) {
     if (pause()) break;
   }
   if (phase_ == Phase::kIdle) return;
+  ::pthread_setname_np(::pthread_self(), "qsim-beats");  // seen by tools, and by tests that wait for the start
   for (Neighbour& neighbour : neighbours_) listen(neighbour);
   do {
     liveness_->tick(watch_.pulse());

@@ -39,6 +39,7 @@ class Beats {
   static constexpr int kTag = 1;  // exchanges of the state have 0
 
   void run(const std::stop_token& stop);
+  void check(int code, const char* call) const;
   void listen(Neighbour& neighbour);
   void hear(Neighbour& neighbour);
   void tell(Neighbour& neighbour, bool last);

@@ -45,11 +45,9 @@ class PrivateWorld {
   explicit PrivateWorld(Watch& watch) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     int code = MPI_SUCCESS;
-    watch.limited("MPI_Comm_dup", watch.silence(), [&] { code = MPI_Comm_dup(MPI_COMM_WORLD, &handle_); });
-    if (code != MPI_SUCCESS) {
-      // Other ranks may have theirs: to end MPI alone would hang.
-      MPI_Abort(MPI_COMM_WORLD, static_cast<int>(ExitCode::kCommunication));
-    }
+    watch.limited("MPI_Comm_dup", kStartLimit, [&] { code = MPI_Comm_dup(MPI_COMM_WORLD, &handle_); });
+    // Other ranks may have theirs: to unwind into MPI_Finalize alone would hang.
+    if (code != MPI_SUCCESS) watch.end("MPI_Comm_dup failed: " + error_text(code), false);
     MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN);
   }
   ~PrivateWorld() { MPI_Comm_free(&handle_); }

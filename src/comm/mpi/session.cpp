@@ -15,9 +15,6 @@
 namespace qsim {
 namespace {
 
-/// The start of a large job takes longer than a stop in its midst may.
-constexpr int kStartShare = 4;
-
 /// Where ranks fill a host's cores, one that waits must not spin while the one it waits for wants the core. Open MPI
 /// decides that from --oversubscribe alone; a setting of the user's stays.
 void yield_on_full_hosts() {
@@ -71,7 +68,7 @@ MpiSession::MpiSession(Watch& watch) : watch_(watch) {
     require_known_launcher();
     yield_on_full_hosts();
     int code = MPI_SUCCESS;
-    watch_.limited("MPI_Init", kStartShare * kDefaultWatch,
+    watch_.limited("MPI_Init", kStartLimit,
                    [&] { code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided); });
     if (code != MPI_SUCCESS) {
       throw CommunicatorError("MPI_Init_thread failed", -1, "start qsim with the mpirun of " + mpi_library_version());

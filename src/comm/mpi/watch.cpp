@@ -1,6 +1,9 @@
 // Counts its own ticks, so that a process that is stopped as a whole and goes on later has missed nothing.
 #include "comm/mpi/watch.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <condition_variable>
@@ -46,6 +49,7 @@ void Watch::end(const std::string& what, bool with_launcher) const {
 }
 
 void Watch::run(const std::stop_token& stop) {
+  ::pthread_setname_np(::pthread_self(), "qsim-watch");
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);

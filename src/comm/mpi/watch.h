@@ -16,6 +16,8 @@ namespace qsim {
 /// silence, the rest is for the launcher to follow.
 constexpr double kSilentShare = 0.5;
 constexpr std::chrono::seconds kDefaultWatch{15};
+/// Of MPI_Init and what follows at once: the ranks of a large job do not start together.
+constexpr std::chrono::seconds kStartLimit{30};
 
 /// QSIM_WATCHDOG_SECONDS, or the default; UsageError. 0: nothing is watched but the launcher.
 std::chrono::seconds watch_limit();
@@ -69,7 +71,7 @@ class Watch {
 
  private:
   static constexpr std::chrono::milliseconds kTick{100};
-  static constexpr int kStrictness = 30;
+  static constexpr int kStrictness = 40;  // times the silence: 5 minutes
 
   void run(const std::stop_token& stop);
 
