@@ -5,6 +5,7 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -90,6 +91,10 @@ Failure current_failure() {
     failure.code = ExitCode::kCapacity;
     failure.message = "out of host memory";
     failure.hint = "fewer qubits, --precision single or more ranks need less";
+  } catch (const std::system_error& error) {
+    failure.code = ExitCode::kCapacity;
+    failure.message = std::string("the system gave no thread or other resource: ") + error.what();
+    failure.hint = "fewer --threads or ranks need fewer; 'ulimit -u' and the container's pids.max limit them";
   } catch (const std::exception& error) {
     failure.message = std::string("internal error: ") + error.what();
   }

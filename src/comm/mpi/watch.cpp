@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 
 #include "comm/job_end.h"
 #include "qsim/error.h"
@@ -29,7 +30,11 @@ std::chrono::seconds watch_limit() {
 }
 
 Watch::Watch(int rank) : rank_(rank), launcher_(launcher_process()) {
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  try {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  } catch (const std::system_error& error) {
+    throw CommunicatorError(std::string("no thread can be started to watch the other ranks: ") + error.what(), rank);
+  }
 }
 
 Pulse Watch::pulse() const {
