@@ -14,7 +14,7 @@ namespace qsim {
 
 /// Within QSIM_WATCHDOG_SECONDS of a rank's stop or of a broken link the job has ended: this share of them passes in
 /// silence, the rest is for the launcher to follow.
-constexpr double kSilentShare = 0.5;
+constexpr double kSilentShare = 0.4;
 constexpr std::chrono::seconds kDefaultWatch{15};
 /// Of MPI_Init and what follows at once: the ranks of a large job do not start together.
 constexpr std::chrono::seconds kStartLimit{30};
@@ -71,7 +71,7 @@ class Watch {
 
  private:
   static constexpr std::chrono::milliseconds kTick{100};
-  static constexpr int kStrictness = 40;  // times the silence: 5 minutes
+  static constexpr int kStrictness = 50;  // times the silence: 5 minutes
 
   void run(const std::stop_token& stop);
 
