@@ -1,4 +1,4 @@
-// Ranks as MPI processes; the only file that knows <mpi.h>. Messages are at most 64 MiB: small enough to
+// Ranks as MPI processes. Messages are at most 64 MiB: small enough to
 // see ranks move on while a slow network carries them.
 #include <mpi.h>
 #include <unistd.h>
@@ -87,6 +87,7 @@ class MpiCommunicator final : public Communicator {
     if (size_ == 1 || seconds == 0) return;
     if (no_threads == 0) {
       together(*this, [&] { beats_ = std::make_unique<Beats>(watch_, world_.get(), std::chrono::seconds(seconds)); });
+      meet_neighbours();
       beats_->begin();
     } else {
       watch_.limit_waits();
@@ -187,6 +188,15 @@ class MpiCommunicator final : public Communicator {
 
  private:
   static constexpr std::size_t kSumSlice = std::size_t{1} << 15;
+
+  /// Connects to the ranks that are talked to most. Open MPI connects at the first message, and where that fails, since
+  /// a cable was pulled, it ends the process in its own way, with a launcher that stays.
+  void meet_neighbours() {
+    for (const int peer : Liveness::neighbours(rank_, size_)) {
+      std::byte mine{}, theirs{};
+      exchange(peer, {&mine, 1}, {&theirs, 1});
+    }
+  }
 
   /// A call that returns an MPI code and needs `peer` (-1: all ranks). After one that fails ranks cannot agree any
   /// more.
