@@ -87,7 +87,7 @@ class MpiCommunicator final : public Communicator {
     if (size_ == 1 || seconds == 0) return;
     if (no_threads == 0) {
       together(*this, [&] { beats_ = std::make_unique<Beats>(watch_, world_.get(), std::chrono::seconds(seconds)); });
-      meet_neighbours();
+      meet_others();
       beats_->begin();
     } else {
       watch_.limit_waits();
@@ -189,12 +189,14 @@ class MpiCommunicator final : public Communicator {
  private:
   static constexpr std::size_t kSumSlice = std::size_t{1} << 15;
 
-  /// Connects to the ranks that are talked to most. Open MPI connects at the first message, and where that fails, since
-  /// a cable was pulled, it ends the process in its own way, with a launcher that stays.
-  void meet_neighbours() {
-    for (const int peer : Liveness::neighbours(rank_, size_)) {
+  /// Connects to all ranks, or of very many to those that are talked to most. Open MPI connects at the first message,
+  /// and where that fails, since a cable was pulled, it ends the process in its own way, with a launcher that stays.
+  void meet_others() {
+    constexpr int kAll = 64;
+    for (int step = 1; step < 2 * size_; step += step < kAll ? 1 : step) {
+      const int peer = rank_ ^ step;
       std::byte mine{}, theirs{};
-      exchange(peer, {&mine, 1}, {&theirs, 1});
+      if (peer < size_) exchange(peer, {&mine, 1}, {&theirs, 1});
     }
   }
 
