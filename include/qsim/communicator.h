@@ -37,12 +37,19 @@ class Communicator {
 /// The group of one.
 std::unique_ptr<Communicator> make_self_communicator();
 
-/// Runs body(communicator) on `ranks` threads of this process. The first exception (lowest rank) is rethrown here after
-/// every thread has ended; ranks that wait for a failed one are released with CommunicatorError.
+/// More threads than that gain nothing on any host, and each waits for all others several times in a run.
+constexpr int kMostThreadRanks = 256;
+
+/// Runs body(communicator) on `ranks` threads of this process, at most kMostThreadRanks (UsageError). The first
+/// exception (lowest rank) is rethrown here after every thread has ended; ranks that wait for a failed one are released
+/// with CommunicatorError.
 void run_thread_ranks(int ranks, const std::function<void(Communicator&)>& body);
 
-/// MPI_COMM_WORLD; initialises MPI. Null when the library was built without MPI. Throws CommunicatorError with the
-/// remedy when the launcher started several processes but MPI says one.
+/// MPI_COMM_WORLD; initialises MPI unless that has been done, and then finalizes it in the destructor, which is
+/// collective as well. A thread of its own sends heartbeats over MPI: a program that calls MPI itself initialises it
+/// first, with MPI_THREAD_MULTIPLE. A rank that is not heard from any more ends the process (docs/mpi.md). Null when
+/// the library was built without MPI. Throws CommunicatorError with the remedy when the launcher started several
+/// processes but MPI says one.
 std::unique_ptr<Communicator> make_mpi_communicator();
 /// True when a launcher's environment says that this process is one of an MPI job (no MPI call is made).
 bool launched_by_mpi();

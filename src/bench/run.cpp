@@ -4,9 +4,11 @@
 #include <cmath>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <optional>
 
 #include "base/bits.h"
+#include "base/ranks/agreement.h"
 #include "bench/checks.h"
 #include "bench/names.h"
 #include "bench/rates.h"
@@ -49,8 +51,11 @@ class Runner {
     report_.machine = machine_words(report_.environment);
     report_.warm_ups = request_.warm_ups;
     report_.repeats = request_.repeats;
-    const std::vector<Item> items = resolve_items(request_);
-    check_request(items);
+    std::vector<Item> items;
+    agreed([&] {
+      items = resolve_items(request_);
+      check_request(items);
+    });
     for (const Item& item : items) run_item(item);
     return std::move(report_);
   }
@@ -81,6 +86,15 @@ class Runner {
     if (!deep) throw UsageError("--depth would have no effect: none of these circuits has layers");
   }
 
+  /// What reads files may fail on one rank's host alone.
+  void agreed(const std::function<void()>& step) const {
+    if (communicator_ != nullptr) {
+      together(*communicator_, step);
+    } else {
+      step();
+    }
+  }
+
   bool root() const { return communicator_ == nullptr || communicator_->rank() == 0; }
 
   std::vector<int> rank_counts() const {
@@ -104,7 +118,7 @@ class Runner {
           for (const int ranks : rank_counts()) {
             const std::uint32_t grown =
                 item.sized() && request_.weak ? size + log2_exact(static_cast<Index>(ranks)) : size;
-            if (!workload || request_.weak) workload = make(item, grown);
+            if (!workload || request_.weak) agreed([&] { workload = make(item, grown); });
             run_row(*workload, precision, start, ranks);
           }
         }

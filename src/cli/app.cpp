@@ -6,9 +6,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <new>
+#include <thread>
 
 #include "base/build_info.h"
+#include "base/ranks/agreement.h"
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
 #include "qsim/bench.h"
@@ -55,12 +56,12 @@ std::string help_text() {
 
 std::string version_text() {
   const BuildInfo& build = build_info();
-  return "qsim " + build.version + (build.commit.empty() ? "" : " (" + build.commit + ")") + "\n";
+  return "qsim " + build.version + (build.commit.empty() ? "" : " (" + build.commit + ")");
 }
 
 Output dispatch(const std::vector<std::string>& arguments, Context& context) {
   if (arguments.empty()) throw UsageError("no circuit file", "qsim FILE simulates it; qsim --help shows the rest");
-  if (arguments[0] == "--version") return {version_text(), ""};
+  if (arguments[0] == "--version") return {version_text() + "\n", ""};
   if (arguments[0] == "--help" || arguments[0] == "-h") return {help_text(), ""};
   for (const Command& command : kCommands) {
     if (arguments[0] == command.name) return command.run(std::span(arguments).subspan(1), context);
@@ -97,38 +98,6 @@ int deliver(const Output& output, const Context& context) {
   }
 }
 
-/// Prints the failure on rank 0, as text and, where asked for, as the JSON document. Returns the exit code.
-int report(const Failure& failure, Context& context) {
-  if (!context.root()) return static_cast<int>(failure.code);
-  print_failure(failure);
-  if (context.json && context.failure_document != nullptr) {
-    context.partial.error = failure;
-    deliver({context.failure_document(context.partial), context.output_file}, context);
-  }
-  return static_cast<int>(failure.code);
-}
-
-/// Runs the command and delivers what it made; the exit code of this rank.
-int run_in(Context& context, const std::vector<std::string>& arguments) {
-  try {
-    const Output output = dispatch(arguments, context);
-    return context.root() ? deliver(output, context) : 0;
-  } catch (const TextRequested& request) {
-    return context.root() ? deliver({request.text, ""}, context) : 0;
-  } catch (const AgreedFailure& agreed) {
-    return report(agreed.failure, context);
-  } catch (const Error&) {
-    // simulate() throws these alike on every rank.
-    return report(current_failure(), context);
-  } catch (const std::exception&) {
-    const Failure failure = current_failure();
-    if (context.launched()) {
-      context.communicator()->abort(static_cast<int>(failure.code), "qsim: error: " + failure.message);
-    }
-    return report(failure, context);
-  }
-}
-
 /// The JSON form of a failure from before the command could say which its own is.
 std::string early_failure_document(const std::vector<std::string>& arguments, const Failure& failure) {
   const std::string command = arguments.empty() ? "" : arguments[0];
@@ -141,6 +110,50 @@ std::string early_failure_document(const std::vector<std::string>& arguments, co
   Result result;
   result.error = failure;
   return result_document(result);
+}
+
+/// Prints the failure on rank 0, as text and, where asked for, as the JSON document. Returns the exit code.
+int report(const Failure& failure, Context& context, const std::vector<std::string>& arguments) {
+  if (!context.root()) return static_cast<int>(failure.code);
+  print_failure(failure);
+  if (context.json && context.failure_document != nullptr) {
+    context.partial.error = failure;
+    deliver({context.failure_document(context.partial), context.output_file}, context);
+  } else if (context.json) {
+    deliver({early_failure_document(arguments, failure), ""}, context);
+  }
+  return static_cast<int>(failure.code);
+}
+
+/// Ranks of another program or with other arguments would wait for each other in different places.
+void require_same_command(Communicator& communicator, const std::vector<std::string>& arguments) {
+  std::vector<Fact> facts{{"program", version_text()}};
+  for (const std::string& argument : arguments) {
+    facts.push_back({"argument " + std::to_string(facts.size()), argument});
+  }
+  require_same(communicator, facts);
+}
+
+/// Runs the command and delivers what it made; the exit code of this rank.
+int run_in(Context& context, const std::vector<std::string>& arguments) {
+  try {
+    if (context.launched()) require_same_command(*context.communicator(), arguments);
+    const Output output = dispatch(arguments, context);
+    return context.root() ? deliver(output, context) : 0;
+  } catch (const TextRequested& request) {
+    return context.root() ? deliver({request.text, ""}, context) : 0;
+  } catch (const AgreedFailure& agreed) {
+    return report(agreed.failure, context, arguments);
+  } catch (const Error&) {
+    // simulate() throws these alike on every rank.
+    return report(current_failure(), context, arguments);
+  } catch (const std::exception&) {
+    const Failure failure = current_failure();
+    if (context.launched()) {
+      context.communicator()->abort(static_cast<int>(failure.code), "qsim: error: " + failure.message);
+    }
+    return report(failure, context, arguments);
+  }
 }
 
 }  // namespace
@@ -157,11 +170,7 @@ Context::Context(const Streams& streams) : streams_(streams) {
 }
 
 void Context::broadcast(std::string& data) {
-  if (!launched()) return;
-  std::uint64_t size = data.size();
-  communicator_->broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
-  data.resize(size);
-  if (size != 0) communicator_->broadcast(std::as_writable_bytes(std::span(data)), 0);
+  if (launched()) broadcast_text(*communicator_, data, 0);
 }
 
 void Context::together(const std::function<void()>& work) {
@@ -174,53 +183,8 @@ void Context::together(const std::function<void()>& work) {
   } catch (const std::exception&) {
     failure = current_failure();
   }
-  if (!launched()) {
-    if (failure.code != ExitCode::kOk) throw AgreedFailure{failure};
-    return;
-  }
-  // A rank without a failure has code 0, so the largest key is the worst code's, at its lowest rank.
-  const auto size = static_cast<std::int64_t>(communicator_->size());
-  std::array<std::int64_t, 1> key{static_cast<std::int64_t>(failure.code) * size + (size - 1 - communicator_->rank())};
-  communicator_->max(key);
-  failure.code = static_cast<ExitCode>(key[0] / size);
-  if (failure.code == ExitCode::kOk) return;
-  const int owner = static_cast<int>(size - 1 - key[0] % size);
-  failure.rank = owner;
-  for (std::string* text : {&failure.message, &failure.hint, &failure.file}) {
-    std::array<std::uint64_t, 3> head{text->size(), failure.line, failure.column};
-    communicator_->broadcast(std::as_writable_bytes(std::span(head)), owner);
-    text->resize(head[0]);
-    if (head[0] != 0) communicator_->broadcast(std::as_writable_bytes(std::span(*text)), owner);
-    failure.line = static_cast<std::uint32_t>(head[1]);
-    failure.column = static_cast<std::uint32_t>(head[2]);
-  }
-  throw AgreedFailure{failure};
-}
-
-Failure current_failure() {
-  Failure failure;
-  try {
-    throw;
-  } catch (const Error& error) {
-    failure.code = error.code();
-    failure.message = error.what();
-    failure.hint = error.hint();
-    if (const auto* source = dynamic_cast<const SourceError*>(&error)) {
-      failure.file = source->where().file;
-      failure.line = source->where().line;
-      failure.column = source->where().column;
-    }
-    if (const auto* communication = dynamic_cast<const CommunicatorError*>(&error)) {
-      failure.rank = std::max(communication->rank(), 0);
-    }
-  } catch (const std::bad_alloc&) {
-    failure.code = ExitCode::kCapacity;
-    failure.message = "out of host memory";
-    failure.hint = "fewer qubits, --precision single or more ranks need less";
-  } catch (const std::exception& error) {
-    failure.message = std::string("internal error: ") + error.what();
-  }
-  return failure;
+  if (launched()) failure = worst_failure(*communicator_, failure);
+  if (failure.code != ExitCode::kOk) throw AgreedFailure{failure};
 }
 
 int run_command_line(const std::vector<std::string>& arguments) {
@@ -232,7 +196,14 @@ int run_command_line(const std::vector<std::string>& arguments) {
     context = std::make_unique<Context>(streams);
   } catch (const std::exception&) {
     const Failure failure = current_failure();
-    if (environment_rank() != 0) return static_cast<int>(failure.code);
+    // Ranks that met have agreed, and the first one speaks. One that met nobody may be alone, whatever its environment
+    // says: it must not end without a word.
+    const bool met = failure.code != ExitCode::kCommunication;
+    if (met && environment_rank() != 0) {
+      // A launcher ends all ranks when one has failed: not before the first one has spoken.
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      return static_cast<int>(failure.code);
+    }
     print_failure(failure);
     try {
       if (json) streams.write_stdout(early_failure_document(arguments, failure));

@@ -64,9 +64,6 @@ Output command_gram(std::span<const std::string> arguments, Context& context);
 Output command_gen(std::span<const std::string> arguments, Context& context);
 Output command_info(std::span<const std::string> arguments, Context& context);
 
-/// The exception being handled, as a value.
-Failure current_failure();
-
 /// The whole program; returns the exit code.
 int run_command_line(const std::vector<std::string>& arguments);
 

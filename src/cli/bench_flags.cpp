@@ -146,7 +146,7 @@ BenchRequest bench_request(const Flags& flags, const BenchFlags& typed, const Co
   if (flags.given("--seed")) request.seed = parse_unsigned("--seed", typed.seed);
   if (flags.given("--ranks")) {
     for (const std::uint64_t ranks : parse_list("--ranks", typed.ranks)) {
-      if (ranks > 1024) throw UsageError("--ranks: " + std::to_string(ranks) + " are too many");
+      if (ranks > kMostThreadRanks) throw UsageError("--ranks: " + std::to_string(ranks) + " are too many");
       check_rank_count(ranks, "ranks");
       request.ranks.push_back(static_cast<int>(ranks));
     }

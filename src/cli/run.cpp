@@ -117,7 +117,7 @@ void require_outputs(const RunFlags& typed, const Streams& streams) {
 /// The number of thread ranks asked for (1 without --ranks, and under a launcher).
 int rank_count(const Flags& flags, const RunFlags& typed) {
   if (!flags.given("--ranks")) return 1;
-  const std::uint64_t ranks = parse_unsigned("--ranks", typed.ranks, 1ull << 20);
+  const std::uint64_t ranks = parse_unsigned("--ranks", typed.ranks, kMostThreadRanks);
   check_rank_count(ranks, "ranks");
   return static_cast<int>(ranks);
 }

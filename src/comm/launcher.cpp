@@ -43,6 +43,7 @@ LaunchEnvironment launch_environment() {
     if (!size || !rank || *size < 1) continue;
     LaunchEnvironment found;
     found.launcher = dialect.launcher;
+    found.variable = dialect.size;
     found.size = *size;
     found.rank = *rank;
     found.local_rank = environment_number(dialect.local_rank).value_or(*rank);

@@ -7,6 +7,7 @@ namespace qsim {
 
 struct LaunchEnvironment {
   std::string launcher;  // "Open MPI", "Slurm", "PMI", or empty: started by hand
+  std::string variable;  // what says so: the number of ranks
   int size = 1, rank = 0;
   int local_rank = 0, local_size = 1;  // among the ranks of this host
 };

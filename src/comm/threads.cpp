@@ -30,7 +30,7 @@ class ThreadGroup {
       : size_(size),
         ended_(static_cast<std::size_t>(size)),
         buffers_(static_cast<std::size_t>(size)),
-        mail_(static_cast<std::size_t>(size * size)),
+        mail_(static_cast<std::size_t>(size) * static_cast<std::size_t>(size)),
         spins_(std::thread::hardware_concurrency() >= static_cast<unsigned>(size) ? kSpins : 0) {}
 
   int size() const { return size_; }
@@ -285,6 +285,11 @@ void run_rank(ThreadGroup& group, int rank, const std::function<void(Communicato
 
 void run_thread_ranks(int ranks, const std::function<void(Communicator&)>& body) {
   if (ranks < 1) throw UsageError("the number of ranks must be at least 1, not " + std::to_string(ranks));
+  if (ranks > kMostThreadRanks) {
+    throw UsageError(
+        std::to_string(ranks) + " ranks in one process: at most " + std::to_string(kMostThreadRanks) + " are threads",
+        "more ranks are processes of an MPI launcher");
+  }
   ThreadGroup group(ranks);
   std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
   {

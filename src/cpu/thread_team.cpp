@@ -10,12 +10,19 @@ namespace qsim::cpu {
 
 ThreadTeam::ThreadTeam(int size) {
   workers_.reserve(static_cast<std::size_t>(std::max(size, 1) - 1));
-  for (int worker = 1; worker < size; ++worker) {
-    workers_.emplace_back([this, worker] { work(worker); });
+  try {
+    for (int worker = 1; worker < size; ++worker) {
+      workers_.emplace_back([this, worker] { work(worker); });
+    }
+  } catch (...) {
+    stop();  // those that have started wait for work, and are waited for
+    throw;
   }
 }
 
-ThreadTeam::~ThreadTeam() {
+ThreadTeam::~ThreadTeam() { stop(); }
+
+void ThreadTeam::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

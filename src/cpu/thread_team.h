@@ -37,6 +37,7 @@ class ThreadTeam {
   void run_erased(std::uint64_t count, Call call, void* context);
   void take_tasks(int worker);
   void work(int worker);
+  void stop();
 
   std::mutex mutex_;
   std::condition_variable start_, done_;

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <utility>
 
+#include "base/ranks/agreement.h"
 #include "qsim/error.h"
-#include "runtime/agreement.h"
 
 namespace qsim {
 namespace {

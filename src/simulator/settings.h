@@ -24,6 +24,10 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
 /// none.
 std::optional<Circuit> without_idle_resets(const Circuit& circuit);
 
+/// Throws CommunicatorError, naming the first difference, on every rank where circuits or options differ in what
+/// decides a rank's work: such ranks would wait for each other in different places. Collective, and the first that is.
+void require_same_run(const Circuit& circuit, const RunOptions& options, Communicator& communicator);
+
 /// Throws CommunicatorError on every rank where the ranks' programs differ in their steps, sweeps or exchanges, or in
 /// how many `snapshots` they keep: such ranks would wait for each other for ever, or give wrong numbers. Collective.
 /// Numbers in matrices and angles are left out: hosts whose mathematical libraries differ round them differently.

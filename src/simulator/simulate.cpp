@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/bits.h"
+#include "base/ranks/agreement.h"
 #include "base/text.h"
 #include "comm/launcher.h"
 #include "comm/nccl/nccl_transport.h"
 #include "plan/cost/forecast.h"
 #include "qsim/error.h"
 #include "qsim/simulator.h"
-#include "runtime/agreement.h"
 #include "runtime/exchange/transport_check.h"
 #include "runtime/program_run.h"
 #include "runtime/read_out/observables.h"
@@ -70,10 +71,7 @@ class Simulation {
 
  private:
   /// Runs what is past agreement.
-  template <typename Step>
-  void compute(Step&& step) {
-    alone(communicator_, step);
-  }
+  void compute(const std::function<void()>& step) { alone(communicator_, step); }
 
   /// Ranks on hosts that differ choose alike: a GPU only where all of them have one.
   void choose() {
@@ -432,11 +430,6 @@ void describe_operations(Result& result, const Circuit& circuit) {
   result.circuit.depth = circuit.depth();
 }
 
-/// The seed that every rank uses is rank 0's.
-void agree_on_seed(Settings& settings, Communicator& communicator) {
-  communicator.broadcast(std::as_writable_bytes(std::span(&settings.seed, 1)), 0);
-}
-
 /// A circuit with too few qubits to be split: every rank holds all of it and computes the same; rank 0 writes.
 Result simulate_on_every_rank(const Circuit& circuit, const RunOptions& options, const Settings& settings,
                               Communicator& communicator) {
@@ -458,19 +451,18 @@ Result simulate_on_every_rank(const Circuit& circuit, const RunOptions& options,
   return result;
 }
 
-}  // namespace
-
-Result simulate(const Circuit& circuit, const RunOptions& options, Communicator& communicator) {
+/// simulate() on ranks that were told the same.
+Result simulate_alike(const Circuit& circuit, const RunOptions& options, Communicator& communicator) {
   if (options.start == Start::kZero) {
     if (const std::optional<Circuit> kept = without_idle_resets(circuit)) {
-      Result result = simulate(*kept, options, communicator);
+      Result result = simulate_alike(*kept, options, communicator);
       describe_operations(result, circuit);
       return result;
     }
   }
   Settings settings;
   together(communicator, [&] { settings = check_settings(circuit, options, communicator.size()); });
-  agree_on_seed(settings, communicator);
+  communicator.broadcast(std::as_writable_bytes(std::span(&settings.seed, 1)), 0);  // drawn, where none was given
   const std::uint32_t rank_bits = log2_exact(static_cast<Index>(communicator.size()));
   if (communicator.size() > 1 && circuit.qubits() < rank_bits + needed_local_bits(circuit)) {
     return simulate_on_every_rank(circuit, options, settings, communicator);
@@ -478,8 +470,15 @@ Result simulate(const Circuit& circuit, const RunOptions& options, Communicator&
   return Simulation(circuit, options, settings, communicator).run();
 }
 
+}  // namespace
+
+Result simulate(const Circuit& circuit, const RunOptions& options, Communicator& communicator) {
+  require_same_run(circuit, options, communicator);
+  return simulate_alike(circuit, options, communicator);
+}
+
 Result simulate(const Circuit& circuit, const RunOptions& options, int ranks) {
-  if (ranks == 1) return simulate(circuit, options, *make_self_communicator());
+  if (ranks == 1) return simulate_alike(circuit, options, *make_self_communicator());
   if (options.start == Start::kZero) {
     if (const std::optional<Circuit> kept = without_idle_resets(circuit)) {
       Result result = simulate(*kept, options, ranks);
@@ -490,7 +489,7 @@ Result simulate(const Circuit& circuit, const RunOptions& options, int ranks) {
   check_settings(circuit, options, ranks);  // before any thread is started
   Result result;
   run_thread_ranks(ranks, [&](Communicator& communicator) {
-    Result of_rank = simulate(circuit, options, communicator);
+    Result of_rank = simulate_alike(circuit, options, communicator);
     if (communicator.rank() == 0) result = std::move(of_rank);
   });
   return result;

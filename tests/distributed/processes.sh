@@ -24,3 +24,12 @@ all_gone() {
   echo "a process was left behind"
   return 1
 }
+
+# have_met PID...: waits until the ranks have left MPI_Init and started their heartbeats; half a minute at most.
+have_met() {
+  local wait
+  for ((wait = 0; wait < 600; ++wait)); do
+    [ "$(cat $(printf '/proc/%s/task/*/comm ' "$@") 2> /dev/null | grep -c qsim-beats)" -lt $# ] || return 0
+    sleep 0.05
+  done
+}

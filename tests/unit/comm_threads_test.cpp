@@ -101,8 +101,10 @@ TEST(ThreadGroup, NoticeThatSizesDiffer) {
                CommunicatorError);
 }
 
-TEST(ThreadGroup, MustBeAtLeastOne) {
-  EXPECT_THROW(run_thread_ranks(0, [](Communicator&) {}), UsageError);
+TEST(ThreadGroup, MustBeAtLeastOneAndNotTooMany) {
+  for (const int ranks : {0, -1, kMostThreadRanks + 1, 65536, 2'000'000'000}) {
+    EXPECT_THROW(run_thread_ranks(ranks, [](Communicator&) {}), UsageError) << ranks;
+  }
 }
 
 }  // namespace

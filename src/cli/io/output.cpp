@@ -6,9 +6,13 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
+#include "base/ranks/launcher_process.h"
+#include "qsim/communicator.h"
 #include "qsim/error.h"
 
 namespace qsim::cli {
@@ -25,6 +29,31 @@ int write_all(int descriptor, const std::string& text) {
     done += static_cast<std::size_t>(written);
   }
   return 0;
+}
+
+/// Waits until mpirun has written `bytes` to the file behind its standard output; false when it makes no headway.
+bool relayed(StdoutRelay from, std::size_t bytes) {
+  constexpr std::chrono::seconds kPatience{5};
+  auto last_change = std::chrono::steady_clock::now();
+  std::uint64_t position = from.position;
+  while (position < from.position + bytes) {
+    if (std::chrono::steady_clock::now() - last_change > kPatience) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const StdoutRelay now = stdout_relay();
+    if (now.kind != StdoutRelay::Kind::kFile) return true;  // it is not to be seen any more
+    if (now.position != position) last_change = std::chrono::steady_clock::now();
+    position = now.position;
+  }
+  return true;
+}
+
+/// Devices have no place that writers share, so that writing there oneself is as good, and shows errors.
+int write_device(const std::string& path, const std::string& text) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  const int error = write_all(descriptor, text);
+  ::close(descriptor);
+  return error;
 }
 
 [[noreturn]] void fail(const std::string& what, int error) {
@@ -44,7 +73,8 @@ Streams::Streams() {
 }
 
 void Streams::require_stdout() const {
-  if (stdout_closed_) throw FileError("standard output is closed, so the result has nowhere to go (--output FILE)");
+  const bool closed = stdout_closed_ || (launched_by_mpi() && stdout_relay().kind == StdoutRelay::Kind::kClosed);
+  if (closed) throw FileError("standard output is closed, so the result has nowhere to go (--output FILE)");
 }
 
 void Streams::require_writable(const std::string& path) const {
@@ -60,7 +90,14 @@ void Streams::require_writable(const std::string& path) const {
 void Streams::write_stdout(const std::string& text) const {
   if (text.empty()) return;
   require_stdout();
-  if (const int error = write_all(1, text); error != 0) fail("to standard output", error);
+  const StdoutRelay relay = launched_by_mpi() ? stdout_relay() : StdoutRelay{};
+  const bool device = relay.kind == StdoutRelay::Kind::kDevice;
+  if (const int error = device ? write_device(relay.path, text) : write_all(1, text); error != 0) {
+    fail("to standard output", error);
+  }
+  if (relay.kind == StdoutRelay::Kind::kFile && !relayed(relay, text.size())) {
+    throw FileError("mpirun did not write the result to its standard output: the disk may be full (--output FILE)");
+  }
 }
 
 void Streams::write_file(const std::string& path, const std::string& text) const {

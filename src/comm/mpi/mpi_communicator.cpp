@@ -1,36 +1,34 @@
-// Ranks as MPI processes; the only file that knows <mpi.h>. Every message is at most 1 GiB, every count an int.
+// Ranks as MPI processes. Messages are at most 64 MiB: small enough to
+// see ranks move on while a slow network carries them.
 #include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <charconv>
 #include <chrono>
-#include <condition_variable>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "base/ranks/agreement.h"
 #include "comm/launcher.h"
+#include "comm/mpi/beats.h"
+#include "comm/mpi/session.h"
+#include "comm/mpi/watch.h"
 #include "qsim/communicator.h"
 #include "qsim/error.h"
 
 namespace qsim {
 namespace {
 
-constexpr std::size_t kMessageBytes = std::size_t{1} << 30;
+constexpr std::size_t kMessageBytes = std::size_t{64} << 20;
 
-void check(int code, const char* call, int rank) {
-  if (code == MPI_SUCCESS) return;
+std::string error_text(int code) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
-  throw CommunicatorError(std::string(call) + " failed on rank " + std::to_string(rank) + ": " + text.data(), rank);
+  return text.data();
 }
 
 /// Calls `send(offset, count)` for pieces of at most `limit` of `total`.
@@ -41,112 +39,15 @@ void split(std::size_t total, std::size_t limit, Piece&& piece) {
   }
 }
 
-/// Where ranks fill a host's cores, one that waits must not spin while the one it waits for wants the core. Open MPI
-/// decides that from --oversubscribe alone; a setting of the user's stays.
-void yield_on_full_hosts() {
-  const LaunchEnvironment launched = launch_environment();
-  if (launched.launcher != "Open MPI" || launched.local_size < 2) return;
-  if (static_cast<unsigned>(launched.local_size) < std::thread::hardware_concurrency()) return;
-  ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-}
-
-/// MPI_Init and MPI_Finalize, unless the program around the library has done that itself.
-class MpiSession {
- public:
-  MpiSession() {
-    int finalized = 0, initialized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized) throw CommunicatorError("MPI has already been finalized in this process");
-    MPI_Initialized(&initialized);
-    if (initialized) return;
-    yield_on_full_hosts();
-    int provided = MPI_THREAD_SINGLE;
-    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-      throw CommunicatorError("MPI_Init_thread failed", -1, "start qsim with the mpirun of " + mpi_library_version());
-    }
-    owner_ = true;
-    if (provided < MPI_THREAD_FUNNELED) {
-      MPI_Finalize();
-      throw CommunicatorError("this MPI has no thread support (MPI_THREAD_FUNNELED is needed)");
-    }
-  }
-  ~MpiSession() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (owner_ && !finalized) MPI_Finalize();
-  }
-  MpiSession(const MpiSession&) = delete;
-  MpiSession& operator=(const MpiSession&) = delete;
-
- private:
-  bool owner_ = false;
-};
-
-/// Ends this process, and with it the job, when a call that needs other ranks does not return for too long. Broadcasts
-/// and maxima are not watched: others may wait there for what rank 0 reads from a person, or prints.
-class Watchdog {
- public:
-  Watchdog(int rank, std::chrono::seconds limit) : rank_(rank), limit_(limit) {
-    if (limit_.count() > 0) thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
-  }
-
-  /// Calls `call` and watches how long it takes; `peer` -1: all ranks.
-  template <typename Call>
-  void during(const char* name, int peer, Call&& call) {
-    name_.store(name, std::memory_order_relaxed);
-    peer_.store(peer, std::memory_order_relaxed);
-    since_.store(now(), std::memory_order_release);
-    call();
-    since_.store(0, std::memory_order_relaxed);
-  }
-
- private:
-  static std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
-
-  void watch(const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock(mutex);
-    while (!stopped.wait_for(lock, stop, std::chrono::milliseconds(250), [&] { return stop.stop_requested(); })) {
-      const std::int64_t since = since_.load(std::memory_order_acquire);
-      if (since == 0 || std::chrono::steady_clock::duration(now() - since) < limit_) continue;
-      const int peer = peer_.load(std::memory_order_relaxed);
-      const std::string text = "qsim: rank " + std::to_string(rank_) + " has waited " + std::to_string(limit_.count()) +
-                               " s in " + name_.load(std::memory_order_relaxed) + " for " +
-                               (peer < 0 ? "the other ranks" : "rank " + std::to_string(peer)) +
-                               ": the job is ended (QSIM_WATCHDOG_SECONDS sets another limit)\n";
-      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-      ::_exit(static_cast<int>(ExitCode::kCommunication));  // MPI is the other thread's; the launcher ends the rest
-    }
-  }
-
-  const int rank_;
-  const std::chrono::seconds limit_;
-  std::atomic<const char*> name_{""};
-  std::atomic<int> peer_{-1};
-  std::atomic<std::int64_t> since_{0};  // 0: in no call
-  std::jthread thread_;                 // last: it reads the others
-};
-
-std::chrono::seconds watchdog_limit() {
-  constexpr std::chrono::seconds kDefault{300};
-  const char* text = std::getenv("QSIM_WATCHDOG_SECONDS");
-  if (text == nullptr) return kDefault;
-  int seconds = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [rest, error] = std::from_chars(text, end, seconds);
-  if (error != std::errc() || rest != end || seconds < 0) {
-    throw UsageError(std::string("QSIM_WATCHDOG_SECONDS is \"") + text + "\", not a number of seconds (0: no limit)");
-  }
-  return std::chrono::seconds(seconds);
-}
-
 /// A communicator of our own, so that our messages never meet the program's.
 class PrivateWorld {
  public:
-  PrivateWorld() {
+  explicit PrivateWorld(Watch& watch) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    check(MPI_Comm_dup(MPI_COMM_WORLD, &handle_), "MPI_Comm_dup", -1);
+    int code = MPI_SUCCESS;
+    watch.limited("MPI_Comm_dup", kStartLimit, [&] { code = MPI_Comm_dup(MPI_COMM_WORLD, &handle_); });
+    // Other ranks may have theirs: to unwind into MPI_Finalize alone would hang.
+    if (code != MPI_SUCCESS) watch.end("MPI_Comm_dup failed: " + error_text(code), false);
     MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN);
   }
   ~PrivateWorld() { MPI_Comm_free(&handle_); }
@@ -160,7 +61,7 @@ class PrivateWorld {
 
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator() {
+  MpiCommunicator() : watch_(launch_environment().rank), session_(watch_), world_(watch_) {
     MPI_Comm_rank(world_.get(), &rank_);
     MPI_Comm_size(world_.get(), &size_);
     const LaunchEnvironment launched = launch_environment();
@@ -169,9 +70,34 @@ class MpiCommunicator final : public Communicator {
                                   " processes but MPI says that this is 1 of 1",
                               launched.rank,
                               "the launcher belongs to another MPI than qsim, which was built with " +
-                                  mpi_library_version() + ": use that one's mpirun (under Slurm: srun --mpi=pmix)");
+                                  mpi_library_version() +
+                                  ": use that one's mpirun (under Slurm: srun --mpi=pmix); where nothing was " +
+                                  "launched, its variables are left over: unset " + launched.variable);
     }
-    if (size_ > 1) watchdog_ = std::make_unique<Watchdog>(rank_, watchdog_limit());
+  }
+
+  /// The ranks agree on what is watched. Throws the same on all of them.
+  void start_watching() {
+    std::chrono::seconds limit{};
+    together(*this, [&] { limit = watch_limit(); });
+    std::int64_t seconds = limit.count(), no_threads = session_.threads_may_call() ? 0 : 1;
+    broadcast(std::as_writable_bytes(std::span(&seconds, 1)), 0);
+    max({&no_threads, 1});
+    watch_.set_limit(std::chrono::seconds(seconds));
+    if (size_ == 1 || seconds == 0) return;
+    if (no_threads == 0) {
+      together(*this, [&] { beats_ = std::make_unique<Beats>(watch_, world_.get(), std::chrono::seconds(seconds)); });
+      meet_others();
+      beats_->begin();
+    } else {
+      watch_.limit_waits();
+    }
+  }
+
+  ~MpiCommunicator() override {
+    if (size_ == 1) return;
+    barrier();  // the last moment at which a rank that is lost is noticed by all others
+    watch_.limited("the end of the heartbeats", watch_.silence(), [this] { beats_.reset(); });
   }
 
   std::string_view name() const override { return "mpi"; }
@@ -211,8 +137,9 @@ class MpiCommunicator final : public Communicator {
       for (std::size_t peer = 1; peer < ranks; ++peer) {
         for (std::size_t i = 0; i < slice; ++i) total[i] += receive[peer * slice + i];
       }
-      check(MPI_Allgather(total.data(), items, MPI_DOUBLE, receive.data(), items, MPI_DOUBLE, world_.get()),
-            "MPI_Allgather", rank_);
+      watched("MPI_Allgather", -1, [&] {
+        return MPI_Allgather(total.data(), items, MPI_DOUBLE, receive.data(), items, MPI_DOUBLE, world_.get());
+      });
       std::copy_n(receive.begin(), count, values.begin() + static_cast<std::ptrdiff_t>(offset));
     });
   }
@@ -221,7 +148,8 @@ class MpiCommunicator final : public Communicator {
 
   void broadcast(std::span<std::byte> data, int root) override {
     split(data.size(), kMessageBytes, [&](std::size_t offset, int count) {
-      check(MPI_Bcast(data.data() + offset, count, MPI_BYTE, root, world_.get()), "MPI_Bcast", rank_);
+      watched("MPI_Bcast", root == rank_ ? -1 : root,
+              [&] { return MPI_Bcast(data.data() + offset, count, MPI_BYTE, root, world_.get()); });
     });
   }
 
@@ -252,42 +180,60 @@ class MpiCommunicator final : public Communicator {
     // The one place where the library writes to the user: nothing returns from here that could.
     const std::string text = "qsim: rank " + std::to_string(rank_) + ": " + message + "\n";
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    MPI_Abort(MPI_COMM_WORLD, exit_code);
+    constexpr std::chrono::seconds kPatience{2};
+    watch_.limited(
+        "MPI_Abort", kPatience, [&] { MPI_Abort(MPI_COMM_WORLD, exit_code); }, exit_code);
     ::_exit(exit_code);
   }
 
  private:
   static constexpr std::size_t kSumSlice = std::size_t{1} << 15;
 
-  /// A call that returns an MPI code and needs `peer` (-1: all ranks).
+  /// Connects to all ranks, or of very many to those that are talked to most. Open MPI connects at the first message,
+  /// and where that fails, since a cable was pulled, it ends the process in its own way, with a launcher that stays.
+  void meet_others() {
+    constexpr int kAll = 64;
+    for (int step = 1; step < 2 * size_; step += step < kAll ? 1 : step) {
+      const int peer = rank_ ^ step;
+      std::byte mine{}, theirs{};
+      if (peer < size_) exchange(peer, {&mine, 1}, {&theirs, 1});
+    }
+  }
+
+  /// A call that returns an MPI code and needs `peer` (-1: all ranks). After one that fails ranks cannot agree any
+  /// more.
   template <typename Call>
   void watched(const char* name, int peer, Call&& call) {
     int code = MPI_SUCCESS;
-    if (watchdog_) {
-      watchdog_->during(name, peer, [&] { code = call(); });
-    } else {
-      code = call();
+    watch_.during(name, peer, [&] { code = call(); });
+    if (code != MPI_SUCCESS) {
+      abort(static_cast<int>(ExitCode::kCommunication), std::string(name) + " failed: " + error_text(code));
     }
-    check(code, name, rank_);
   }
 
   template <typename T>
   void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation) {
     split(values.size(), kMessageBytes / sizeof(T), [&](std::size_t offset, int count) {
-      check(MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, operation, world_.get()), "MPI_Allreduce",
-            rank_);
+      watched("MPI_Allreduce", -1, [&] {
+        return MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, operation, world_.get());
+      });
     });
   }
 
+  Watch watch_;
   MpiSession session_;
   PrivateWorld world_;
   int rank_ = 0, size_ = 1;
-  std::unique_ptr<Watchdog> watchdog_;  // where there are other ranks
+  std::unique_ptr<Beats> beats_;  // where there are other ranks and a limit
 };
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_mpi_communicator() { return std::make_unique<MpiCommunicator>(); }
+std::unique_ptr<Communicator> make_mpi_communicator() {
+  auto communicator = std::make_unique<MpiCommunicator>();
+  communicator->start_watching();
+  return communicator;
+}
 
 std::string mpi_library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "runtime/agreement.h"
+#include "base/ranks/agreement.h"
 
 namespace qsim {
 namespace {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/ranks/agreement.h"
 #include "qsim/error.h"
-#include "runtime/agreement.h"
 #include "runtime/read_out/sampling.h"
 
 namespace qsim {

@@ -8,11 +8,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/ranks/agreement.h"
 #include "comm/launcher.h"
 #include "cpu/cpu_info.h"
 #include "null/null_backend.h"
 #include "qsim/error.h"
-#include "runtime/agreement.h"
 #include "runtime/exchange/transport_check.h"
 
 namespace qsim {

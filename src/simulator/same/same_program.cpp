@@ -1,10 +1,9 @@
 // A fingerprint of what a program does, compared between ranks before they start on it.
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "base/hash.h"
-#include "qsim/error.h"
+#include "base/ranks/agreement.h"
 #include "simulator/settings.h"
 
 namespace qsim {
@@ -69,13 +68,8 @@ void require_same_program(const Program& program, std::uint32_t snapshots, Commu
     shape.add(step.qubit);
     shape.add(step.clbit);
   }
-  const std::uint64_t mine = shape.hash();
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(communicator.size()));
-  communicator.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-  const auto other = std::find_if(all.begin(), all.end(), [&](std::uint64_t hash) { return hash != all[0]; });
-  if (other == all.end()) return;
-  throw CommunicatorError("rank " + std::to_string(other - all.begin()) + " planned the circuit otherwise than rank 0",
-                          0, "start every rank with the same program, circuit and options");
+  const Fact plan{"a plan with the digest", std::to_string(shape.hash())};
+  require_same(communicator, {&plan, 1});
 }
 
 }  // namespace qsim

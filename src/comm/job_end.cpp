@@ -1,0 +1,48 @@
+#include "comm/job_end.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace qsim {
+namespace {
+
+constexpr long kPauseNanoseconds = 100'000'000;
+constexpr int kPausesBeforeTerm = 15, kPausesBeforeKill = 30;
+
+/// True when `pid` ends within so many pauses. Async-signal-safe: runs in the child of a process with threads.
+bool ends_within(pid_t pid, int pauses) {
+  for (int i = 0; i < pauses; ++i) {
+    if (::kill(pid, 0) != 0) return true;
+    const timespec pause{0, kPauseNanoseconds};
+    ::nanosleep(&pause, nullptr);
+  }
+  return ::kill(pid, 0) != 0;
+}
+
+}  // namespace
+
+void end_process(const std::string& message, int exit_code) {
+  const std::string line = message + "\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(exit_code);
+}
+
+void end_launcher_soon(const LauncherProcess& launcher) {
+  if (!is_open_mpi(launcher)) return;
+  const pid_t child = ::fork();
+  if (child != 0) return;
+  ::setsid();  // out of the group that the launcher signals
+  // The launcher waits for the ends of its ranks' pipes.
+  const int nowhere = ::open("/dev/null", O_RDWR);
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) ::dup2(nowhere, descriptor);
+  ::close_range(3, ~0u, 0);
+  if (ends_within(launcher.pid, kPausesBeforeTerm)) ::_exit(0);
+  ::kill(launcher.pid, SIGTERM);
+  if (ends_within(launcher.pid, kPausesBeforeKill)) ::_exit(0);
+  ::kill(launcher.pid, SIGKILL);
+  ::_exit(0);
+}
+
+}  // namespace qsim
