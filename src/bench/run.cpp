@@ -3,10 +3,11 @@
 #include <bit>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "base/bits.h"
+#include "base/file/files.h"
 #include "bench/checks.h"
 #include "bench/names.h"
 #include "bench/rates.h"
@@ -31,7 +32,7 @@ std::string utc_now() {
 }
 
 std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
+  std::istringstream file(read_system_file("/proc/cpuinfo"));
   for (std::string line; std::getline(file, line);) {
     if (line.compare(0, 10, "model name") == 0) return line.substr(line.find(": ") + 2);
   }

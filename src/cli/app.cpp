@@ -9,6 +9,7 @@
 #include <new>
 
 #include "base/build_info.h"
+#include "base/file/files.h"
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
 #include "qsim/bench.h"
@@ -88,7 +89,7 @@ int deliver(const Output& output, const Context& context) {
     if (output.file.empty()) {
       context.streams().write_stdout(output.text);
     } else {
-      context.streams().write_file(output.file, output.text);
+      write_file(output.file, output.text);
     }
     return output.exit_code;
   } catch (const FileError& error) {
@@ -153,6 +154,18 @@ Context::Context(const Streams& streams) : streams_(streams) {
   if (communicator_ == nullptr) {
     throw CommunicatorError("started by an MPI launcher, but this qsim was built without MPI", -1,
                             "build with -DQSIM_MPI=ON, or start it without the launcher");
+  }
+}
+
+void Context::require_outputs(const Flags& flags) {
+  outputs = flags.outputs();
+  if (!root()) return;
+  if (output_file.empty()) streams_.require_stdout();
+  try {
+    flags.require_writable_outputs();
+  } catch (const FileError&) {
+    failure_document = nullptr;  // it has nowhere to go either
+    throw;
   }
 }
 
@@ -242,6 +255,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
     return static_cast<int>(failure.code);
   }
   context->json = json;
+  remove_files_on_signals();
   int code = run_in(*context, arguments);
   if (context->launched()) {
     context->communicator()->broadcast(std::as_writable_bytes(std::span(&code, 1)), 0);

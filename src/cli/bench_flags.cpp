@@ -88,11 +88,12 @@ std::string bench_footer() {
 }
 
 void declare_bench(Flags& flags, BenchFlags& typed) {
-  flags.positionals("name", typed.names, "circuit families, asc:NAME or OpenQASM files");
+  flags.positionals("name", typed.names, "circuit families, asc:NAME or OpenQASM files", Role::kInput);
   flags.group("What");
-  flags.list("--gates", typed.gates, "FILE", "a list of gates, 'op qubits... [angles]' a line; repeatable");
-  flags.text("--pauli", typed.pauli, "FILE", "Pauli sum to read after --gates (first letter: qubit 0)");
-  flags.text("--expected", typed.expected, "FILE", "its terms' values, one a line");
+  flags.list("--gates", typed.gates, "FILE", "a list of gates, 'op qubits... [angles]' a line; repeatable",
+             Role::kInput);
+  flags.text("--pauli", typed.pauli, "FILE", "Pauli sum to read after --gates (first letter: qubit 0)", Role::kInput);
+  flags.text("--expected", typed.expected, "FILE", "its terms' values, one a line", Role::kInput);
   flags.text("-n,--qubits", typed.qubits, "A..B", "sizes of families: a number, a list or a range");
   flags.text("--depth", typed.depth, "D", "layers or steps of families that have them");
   flags.text("--seed", typed.seed, "S", "of random families and --from random (default 1)");
@@ -113,11 +114,12 @@ void declare_bench(Flags& flags, BenchFlags& typed) {
   flags.choice("--jit", typed.jit, {"auto", "off", "only"}, "kernels compiled for the circuit");
   flags.text("--tile", typed.tile, "K", "active bits of a sweep");
   flags.group("Output");
-  flags.text("--compare", typed.compare, "FILE.json", "ratio to an earlier run (qsim.bench/1)");
+  flags.text("--compare", typed.compare, "FILE.json", "ratio to an earlier run (qsim.bench/1)", Role::kInput);
   flags.text("--max-ratio", typed.max_ratio, "X", "fail (exit 8) when slower than that with --compare");
-  flags.text("--svg", typed.svg, "FILE", "draw times and rates");
+  flags.text("--svg", typed.svg, "FILE", "draw times and rates", Role::kOutputStream);
   flags.flag("--json", typed.json, "one JSON document (qsim.bench/1)");
-  flags.text("--output", typed.output, "FILE", "write the table or document there instead of to standard output");
+  flags.text("--output", typed.output, "FILE", "write the table or document there instead of to standard output",
+             Role::kOutputStream);
 }
 
 BenchRequest bench_request(const Flags& flags, const BenchFlags& typed, const Context& context) {

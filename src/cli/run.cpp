@@ -1,11 +1,11 @@
 // `qsim run`: a circuit file to counts, probabilities, amplitudes or expectation values.
-#include <sys/stat.h>
-
 #include <bit>
 #include <chrono>
 #include <cstdio>
 #include <random>
 
+#include "base/file/files.h"
+#include "base/text.h"
 #include "cli/app.h"
 #include "cli/io/circuit_input.h"
 #include "cli/io/flags.h"
@@ -38,7 +38,7 @@ const char kExamples[] =
     "  qsim big.qasm --ranks 4 --threads 2 --statevector state.npy\n";
 
 void declare(Flags& flags, RunFlags& typed) {
-  flags.positional("file", typed.file, "OpenQASM 2.0 circuit, or - for standard input");
+  flags.positional("file", typed.file, "OpenQASM 2.0 circuit, or - for standard input", Role::kInput);
   flags.group("Results");
   flags.text("--shots", typed.shots, "N", "samples to draw (default 1024 if the circuit measures)");
   flags.text("--seed", typed.seed, "S", "seed of the samples and of --from random");
@@ -47,8 +47,9 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.flag("--marginals", typed.marginals, "probability that each qubit is 1");
   flags.list("--probabilities", typed.probabilities, "QUBITS", "of these qubits together, first = lowest; repeatable");
   flags.text("--amplitudes", typed.amplitudes, "LIST|top:K", "amplitudes at decimal indices, or the K most probable");
-  flags.list("--expectation", typed.expectation, "PAULIS|FILE", "of a Pauli sum, as 'Z0 X3' or a file; repeatable");
-  flags.text("--statevector", typed.statevector, "FILE.npy", "write the whole state");
+  flags.list("--expectation", typed.expectation, "PAULIS|FILE", "of a Pauli sum, as 'Z0 X3' or a file; repeatable",
+             Role::kInput);
+  flags.text("--statevector", typed.statevector, "FILE.npy", "write the whole state", Role::kOutput);
   flags.group("Where and how");
   flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");
   flags.choice("--precision", typed.precision, {"double", "single"}, "of the state");
@@ -66,8 +67,9 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.flag("--reproducible", typed.reproducible, "the same arithmetic whatever the number of ranks");
   flags.group("Output");
   flags.flag("--json", typed.json, "one JSON document (qsim.result/1)");
-  flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output");
-  flags.text("--profile", typed.profile, "FILE.json|.svg", "time line of the run");
+  flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output",
+             Role::kOutputStream);
+  flags.text("--profile", typed.profile, "FILE.json|.svg", "time line of the run", Role::kOutputStream);
 }
 
 [[noreturn]] void no_effect(const std::string& flag, const std::string& why, const std::string& hint = "") {
@@ -103,14 +105,6 @@ void check_flags(const Flags& flags, const RunFlags& typed, const Context& conte
   }
   if (flags.given("--threads") && (typed.backend == "cuda" || gpus)) {
     no_effect("--threads", "it counts CPU threads, and the GPU computes");
-  }
-}
-
-/// What cannot be written is said before the run, not after it.
-void require_outputs(const RunFlags& typed, const Streams& streams) {
-  if (typed.output.empty()) streams.require_stdout();
-  for (const std::string* path : {&typed.output, &typed.statevector, &typed.profile}) {
-    if (!path->empty()) streams.require_writable(*path);
   }
 }
 
@@ -171,11 +165,6 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   options.statevector_path = typed.statevector;
   options.profile_path = typed.profile;
   return options;
-}
-
-bool is_regular_file(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 PauliSum pauli_sum_of(const std::string& text, std::uint32_t qubits) {
@@ -311,7 +300,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     check_flags(flags, typed, context);
     options = options_of(flags, typed);
     ranks = rank_count(flags, typed);
-    if (context.root()) require_outputs(typed, context.streams());
+    context.require_outputs(flags);
   });
   const CircuitInput input = read_circuit(typed.file, context);
   const double parse_seconds = elapsed();
@@ -347,7 +336,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   if (!flags.given("--amplitudes") && result.results.amplitudes) {
     std::erase_if(*result.results.amplitudes, [](const AmplitudeEntry& entry) { return entry.probability < 1e-14; });
   }
-  return {typed.json ? result_document(result) : result_report(result), typed.output};
+  return {typed.json ? result_document(result) : escape_lines(result_report(result)), typed.output};
 }
 
 }  // namespace qsim::cli

@@ -4,10 +4,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <sstream>
 
+#include "base/file/files.h"
 #include "qsim/error.h"
 
 namespace qsim::cpu {
@@ -15,7 +15,7 @@ namespace {
 
 /// Value in bytes of a "Name:  123 kB" line of /proc/meminfo; 0 when there is none.
 std::uint64_t meminfo(const std::string& name) {
-  std::ifstream file("/proc/meminfo");
+  std::istringstream file(read_system_file("/proc/meminfo"));
   for (std::string line; std::getline(file, line);) {
     if (line.rfind(name + ":", 0) != 0) continue;
     std::uint64_t kibibytes = 0;
@@ -28,7 +28,7 @@ std::uint64_t meminfo(const std::string& name) {
 /// A limit in a one-number file; no limit where the file is absent or says "max".
 std::uint64_t limit_in(const std::string& path) {
   std::uint64_t value = 0;
-  std::ifstream file(path);
+  std::istringstream file(read_system_file(path));
   return file >> value ? value : std::numeric_limits<std::uint64_t>::max();
 }
 
@@ -47,7 +47,7 @@ HostMemory host_memory() {
 }
 
 std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
+  std::istringstream file(read_system_file("/proc/cpuinfo"));
   for (std::string line; std::getline(file, line);) {
     if (line.rfind("model name", 0) != 0) continue;
     const std::size_t colon = line.find(": ");

@@ -4,14 +4,12 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <utility>
+
+#include "base/file/files.h"
 
 namespace qsim::qasm {
 namespace {
@@ -28,33 +26,6 @@ bool begins_statement(TokenKind kind) { return kind >= TokenKind::kOpenQasm && k
 constexpr std::uint64_t kMaxBits = 0xffffffffu;  // positions are 32-bit numbers
 
 }  // namespace
-
-std::string read_text(const std::string& path, std::uint64_t limit) {
-  struct Close {
-    void operator()(std::FILE* file) const {
-      if (file != stdin) std::fclose(file);
-    }
-  };
-  const std::string name = path == "-" ? "standard input" : quoted(path, 200);
-  std::error_code error;
-  if (path != "-" && std::filesystem::is_directory(path, error)) throw FileError(name + " is a folder, not a file");
-  const std::unique_ptr<std::FILE, Close> file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
-  if (!file) throw FileError("cannot open " + name + ": " + std::strerror(errno));
-  std::string text;
-  const std::uintmax_t size = path == "-" ? 0 : std::filesystem::file_size(path, error);
-  constexpr std::size_t kBlock = std::size_t{1} << 20;
-  text.reserve(error || size > limit ? 0 : static_cast<std::size_t>(size) + 1);
-  while (text.size() <= limit) {
-    const std::size_t filled = text.size();
-    const std::size_t block = std::max(kBlock, text.capacity() - filled);
-    text.resize(filled + std::min<std::size_t>(block, static_cast<std::size_t>(limit - filled) + 1));
-    const std::size_t got = std::fread(text.data() + filled, 1, text.size() - filled, file.get());
-    text.resize(filled + got);
-    if (std::ferror(file.get()) != 0) throw FileError("cannot read " + name + ": " + std::strerror(errno));
-    if (got == 0) return text;
-  }
-  throw UnsupportedError(name + " is larger than the limit of " + std::to_string(limit) + " bytes for circuit text");
-}
 
 Parser::Parser(const Source& program, const QasmOptions& options) : options_(options), source_(&program) {}
 
@@ -76,6 +47,12 @@ void Parser::run() {
     report({0, "the file holds no program", "an OpenQASM program begins with 'OPENQASM 2.0;'"});
   }
   stream_ = nullptr;
+}
+
+std::vector<std::string> Parser::included_files() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, text] : included_texts_) paths.push_back(path);
+  return paths;
 }
 
 void Parser::statements() {
@@ -281,6 +258,17 @@ void Parser::library_include(const Token& at) {
   }
 }
 
+// Read once however often it is included: memory is in proportion to what there is to read.
+std::string_view Parser::included_text(const std::string& path) {
+  const std::uint64_t left = kMaxSourceBytes - bytes_read_;
+  const auto known = included_texts_.find(path);
+  if (known == included_texts_.end()) {
+    return included_texts_.emplace(path, read_file(path, left, Links::kRefuse)).first->second;
+  }
+  if (known->second.size() > left) throw FileError("the program and its includes are larger than 256 MiB");
+  return known->second;
+}
+
 void Parser::read_include(const Token& at, std::string_view name) {
   namespace fs = std::filesystem;
   const auto refuse = [&](const std::string& why) {
@@ -299,14 +287,16 @@ void Parser::read_include(const Token& at, std::string_view name) {
   for (const Source* open = source_; open != nullptr; open = open->includer) {
     if (open->path == path.string()) refuse("the file includes itself");
   }
+  if (includes_.size() >= kMaxIncludeStatements) {
+    refuse("more than " + std::to_string(kMaxIncludeStatements) + " includes in all");
+  }
   Source& source = includes_.emplace_back();
   try {
-    source.storage = read_text(path.string(), kMaxSourceBytes - bytes_read_);
+    source.text = included_text(path.string());
   } catch (const Error& problem) {
     refuse(problem.what());
   }
-  bytes_read_ += source.storage.size();
-  source.text = source.storage;
+  bytes_read_ += source.text.size();
   if (source.text.starts_with("\xEF\xBB\xBF")) source.text.remove_prefix(3);
   source.name = (fs::path(source_->name).parent_path() / fs::path(std::string(name))).string();
   source.folder = path.parent_path().string();
@@ -383,7 +373,7 @@ QasmProgram parse_qasm(std::string_view text, const QasmOptions& options) {
   qasm::Parser parser(source, options);
   parser.run();
   if (!parser.diagnostics().empty()) throw_errors(parser.diagnostics(), parser.stopped_early());
-  return {parser.take_circuit(), "OPENQASM 2.0"};
+  return {parser.take_circuit(), "OPENQASM 2.0", parser.included_files()};
 }
 
 std::vector<Diagnostic> check_qasm(std::string_view text, const QasmOptions& options) {
@@ -394,7 +384,8 @@ std::vector<Diagnostic> check_qasm(std::string_view text, const QasmOptions& opt
 }
 
 QasmProgram parse_qasm_file(const std::string& path, std::uint64_t* xxh3) {
-  const std::string text = qasm::read_text(path, qasm::kMaxSourceBytes);
+  const std::string text =
+      path == "-" ? read_standard_input(qasm::kMaxSourceBytes) : read_file(path, qasm::kMaxSourceBytes);
   if (xxh3 != nullptr) *xxh3 = XXH3_64bits(text.data(), text.size());
   QasmOptions options;
   options.file = path == "-" ? "<stdin>" : path;

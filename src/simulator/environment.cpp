@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "base/build_info.h"
+#include "base/file/files.h"
 #include "comm/launcher.h"
 #include "device/gpu_parts.h"
 #include "qsim/simulator.h"
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 /// What follows `key` on its line of a /proc file, without blanks around it.
 std::string line_value(const fs::path& path, const std::string& key) {
-  std::ifstream file(path);
+  std::istringstream file(read_system_file(path));
   for (std::string line; std::getline(file, line);) {
     const std::size_t at = line.find(key);
     if (at == std::string::npos) continue;

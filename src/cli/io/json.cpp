@@ -155,7 +155,7 @@ std::string result_document(const Result& result) {
   document["warnings"] = result.warnings;
   document["error"] = optional_or_null(result.error, parts::error_json<Json>);
   // File names and messages may hold bytes that are not UTF-8.
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 std::string bit_string(Index index, std::uint32_t qubits) {

@@ -1,7 +1,5 @@
 #include "cli/io/output.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +7,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/file/files.h"
+#include "base/text.h"
 #include "qsim/error.h"
 
 namespace qsim::cli {
@@ -35,26 +35,12 @@ int write_all(int descriptor, const std::string& text) {
 
 Streams::Streams() {
   std::signal(SIGPIPE, SIG_IGN);
-  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
-    if (descriptor == 1) stdout_closed_ = true;
-    // open() gives the lowest free number, which is this one.
-    if (::open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY) != descriptor) break;
-  }
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is then an error like others
+  stdout_closed_ = fill_standard_descriptors();
 }
 
 void Streams::require_stdout() const {
   if (stdout_closed_) throw FileError("standard output is closed, so the result has nowhere to go (--output FILE)");
-}
-
-void Streams::require_writable(const std::string& path) const {
-  if (::access(path.c_str(), F_OK) == 0) {
-    if (::access(path.c_str(), W_OK) != 0) fail("'" + path + "'", errno);
-    return;
-  }
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (::access(folder.c_str(), W_OK) != 0) fail("'" + path + "'", errno);
 }
 
 void Streams::write_stdout(const std::string& text) const {
@@ -63,23 +49,37 @@ void Streams::write_stdout(const std::string& text) const {
   if (const int error = write_all(1, text); error != 0) fail("to standard output", error);
 }
 
-void Streams::write_file(const std::string& path, const std::string& text) const {
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  const bool direct = exists && !S_ISREG(status.st_mode);
-  const std::string target = direct ? path : path + ".tmp" + std::to_string(::getpid());
-  const int descriptor = ::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail("'" + path + "'", errno);
-  int error = write_all(descriptor, text);
-  if (::close(descriptor) != 0 && error == 0) error = errno;
-  if (error == 0 && !direct && ::rename(target.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) {
-    if (!direct) ::unlink(target.c_str());
-    fail("'" + path + "'", error);
+void print_error(const std::string& line) { write_all(2, escape_lines(line) + "\n"); }
+
+namespace {
+
+constexpr std::array<int, 17> kEndingSignals{SIGTERM, SIGINT,  SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
+                                             SIGALRM, SIGXCPU, SIGPROF,   SIGSEGV, SIGBUS,  SIGFPE,
+                                             SIGILL,  SIGABRT, SIGVTALRM, SIGSYS,  SIGTRAP};
+
+// What the signals did before: a handler cannot be given it otherwise.
+std::array<struct sigaction, kEndingSignals.size()> actions_before{};  // NOLINT(*-avoid-non-const-global-variables)
+
+void remove_and_pass_on(int number) {
+  remove_unfinished_files();
+  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
+    if (kEndingSignals[i] == number) ::sigaction(number, &actions_before[i], nullptr);
   }
+  ::raise(number);
 }
 
-void print_error(const std::string& line) { write_all(2, line + "\n"); }
+}  // namespace
+
+void remove_files_on_signals() {
+  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
+    if (::sigaction(kEndingSignals[i], nullptr, &actions_before[i]) != 0) continue;
+    if (actions_before[i].sa_handler == SIG_IGN) continue;  // nohup
+    struct sigaction action {};
+    action.sa_handler = remove_and_pass_on;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(kEndingSignals[i], &action, nullptr);
+  }
+}
 
 bool stderr_is_terminal(bool launched) {
   if (!launched) return ::isatty(2) == 1;
