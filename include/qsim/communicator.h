@@ -37,8 +37,11 @@ class Communicator {
 /// The group of one.
 std::unique_ptr<Communicator> make_self_communicator();
 
+constexpr int kMaxThreadRanks = 256;
+
 /// Runs body(communicator) on `ranks` threads of this process. The first exception (lowest rank) is rethrown here after
-/// every thread has ended; ranks that wait for a failed one are released with CommunicatorError.
+/// every thread has ended; ranks that wait for a failed one are released with CommunicatorError. UsageError beyond
+/// kMaxThreadRanks.
 void run_thread_ranks(int ranks, const std::function<void(Communicator&)>& body);
 
 /// MPI_COMM_WORLD; initialises MPI. Null when the library was built without MPI. Throws CommunicatorError with the

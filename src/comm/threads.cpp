@@ -285,6 +285,10 @@ void run_rank(ThreadGroup& group, int rank, const std::function<void(Communicato
 
 void run_thread_ranks(int ranks, const std::function<void(Communicator&)>& body) {
   if (ranks < 1) throw UsageError("the number of ranks must be at least 1, not " + std::to_string(ranks));
+  if (ranks > kMaxThreadRanks) {
+    throw UsageError(std::to_string(ranks) + " ranks in one process are too many: at most " +
+                     std::to_string(kMaxThreadRanks));
+  }
   ThreadGroup group(ranks);
   std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
   {

@@ -23,7 +23,42 @@ constexpr std::string_view kNewerWords[] = {
 
 bool begins_statement(TokenKind kind) { return kind >= TokenKind::kOpenQasm && kind <= TokenKind::kIf; }
 
-constexpr std::uint64_t kMaxBits = 0xffffffffu;  // positions are 32-bit numbers
+constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 20;  // far beyond any state, and still small to keep track of
+
+/// Where the first comment of the form that only OpenQASM 3 has begins, and what follows the leading comments.
+struct Opening {
+  std::size_t block_comment = std::string_view::npos;
+  std::string_view rest;
+};
+Opening opening_of(std::string_view text) {
+  Opening opening;
+  std::size_t at = 0;
+  while (true) {
+    at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+    opening.rest = text.substr(at);
+    if (opening.rest.starts_with("//")) {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (const std::size_t end = text.find("*/", at + 2);
+               opening.rest.starts_with("/*") && end != std::string_view::npos) {
+      opening.block_comment = std::min(opening.block_comment, at);
+      at = end + 2;
+    } else {
+      return opening;
+    }
+  }
+}
+
+Failure newer_language(std::uint32_t offset, const std::string& why) {
+  return {offset, "this looks like OpenQASM 3 (" + why + "), which is not supported yet",
+          "programs in OpenQASM 2.0 are", ExitCode::kUnsupported, true};
+}
+
+/// Whether a UTF-8 sequence of several bytes begins there: a letter in a name of OpenQASM 3.
+bool is_wide_character(std::string_view text, std::size_t offset) {
+  if (offset + 1 >= text.size()) return false;
+  const auto lead = static_cast<unsigned char>(text[offset]), next = static_cast<unsigned char>(text[offset + 1]);
+  return lead >= 0xc3 && lead < 0xf5 && (next & 0xc0) == 0x80;
+}
 
 }  // namespace
 
@@ -38,6 +73,12 @@ void Parser::run() {
   if (const std::size_t nul = source_->text.find('\0'); nul != std::string_view::npos) {
     report({static_cast<std::uint32_t>(nul), "NUL byte: this is not a text file",
             "OpenQASM is read as UTF-8 or ASCII text", ExitCode::kCircuit, true});
+    return;
+  }
+  // OpenQASM 2.0 has no comments of this form, so a program without its header is one of OpenQASM 3.
+  const Opening opening = opening_of(source_->text);
+  if (opening.block_comment != std::string_view::npos && !opening.rest.starts_with("OPENQASM 2")) {
+    report(newer_language(static_cast<std::uint32_t>(opening.block_comment), "a comment between /* and */"));
     return;
   }
   TokenStream stream(*source_);
@@ -71,7 +112,8 @@ void Parser::statements() {
         continue;
       }
       if (stream_->kind() == TokenKind::kEnd) return;
-      anything_read_ = true;
+      // A library alone is no program.
+      anything_read_ = anything_read_ || stream_->kind() != TokenKind::kInclude;
       if (stream_->kind() == TokenKind::kBad) stream_->fail_bad();
       statement();
     } catch (const Failure& failure) {
@@ -89,6 +131,10 @@ void Parser::statements() {
 
 void Parser::report(const Failure& failure) {
   if (failure.silent) return;
+  if (!has_header_ && failure.code == ExitCode::kCircuit && is_wide_character(source_->text, failure.offset)) {
+    report(newer_language(failure.offset, "a letter outside of ASCII"));
+    return;
+  }
   diagnostics_.push_back(make_diagnostic(*source_, failure));
   stop_ = stop_ || failure.fatal;
   if (static_cast<int>(diagnostics_.size()) >= std::max(options_.max_errors, 1)) {
@@ -179,8 +225,7 @@ void Parser::require_language(const Failure& failure, std::string_view word) {
   if (has_header_) {
     throw Failure{failure.offset, failure.message, quoted(word) + " is OpenQASM 3; the program says OPENQASM 2.0"};
   }
-  throw Failure{failure.offset, "this looks like OpenQASM 3 (" + quoted(word) + "), which is not supported yet",
-                "programs in OpenQASM 2.0 are", ExitCode::kUnsupported, true};
+  throw newer_language(failure.offset, quoted(word));
 }
 
 void Parser::check_new_name(const Token& name) const {
@@ -218,8 +263,10 @@ void Parser::declare_register(bool quantum) {
   if (saturating_add(total, size) > kMaxBits) {
     poisoned_.insert(text);
     throw Failure{name.offset,
-                  std::string("more than 4294967295 ") + (quantum ? "qubits" : "classical bits") +
-                      " in all: no state of that size fits",
+                  "more than " + std::to_string(kMaxBits) + (quantum ? " qubits" : " classical bits") + " in all" +
+                      (quantum ? ": no machine holds such a state, at most " + std::to_string(kMaxQubits) +
+                                     " qubits can be addressed"
+                               : ""),
                   "", ExitCode::kCapacity};
   }
   const auto first = static_cast<std::uint32_t>(total);
