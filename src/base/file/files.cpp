@@ -109,16 +109,6 @@ Split split(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-std::string random_name(const std::string& folder) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string name = folder + "/.qsim-";
-  for (const char byte : random_bytes(16)) {
-    name += kDigits[static_cast<unsigned char>(byte) >> 4];
-    name += kDigits[static_cast<unsigned char>(byte) & 15];
-  }
-  return name;
-}
-
 std::string host_of_kernel() {
   std::string id = read_system_file("/proc/sys/kernel/random/boot_id");
   return id.substr(0, id.find('\n'));
@@ -212,6 +202,11 @@ std::string read_system_file(const std::string& path) {
   if (*file < 0) return {};
   int error = 0;
   return read_all(*file, 0, 1u << 20, error).value_or("");
+}
+
+bool write_system_file(const std::string& path, std::string_view text) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return *file >= 0 && write_all(*file, text.data(), text.size(), std::nullopt) == 0;
 }
 
 bool is_regular_file(const std::string& path) {
@@ -389,6 +384,16 @@ std::string random_bytes(std::size_t count) {
     done += static_cast<std::size_t>(got);
   }
   return bytes;
+}
+
+std::string random_name(const std::string& folder) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string name = folder + "/.qsim-";
+  for (const char byte : random_bytes(16)) {
+    name += kDigits[static_cast<unsigned char>(byte) >> 4];
+    name += kDigits[static_cast<unsigned char>(byte) & 15];
+  }
+  return name;
 }
 
 }  // namespace qsim

@@ -20,6 +20,9 @@ std::string read_standard_input(std::uint64_t limit);
 /// A file that the kernel makes (/proc, /sys), at most 1 MiB of it; empty where it cannot be read.
 std::string read_system_file(const std::string& path);
 
+/// Writes to a file of the kernel; false where it cannot be.
+bool write_system_file(const std::string& path, std::string_view text);
+
 /// Links are followed.
 bool is_regular_file(const std::string& path);
 /// Whether both names mean one file, there or still to be made; "-" and devices are no files.
@@ -119,7 +122,8 @@ void remove_unfinished_files() noexcept;
 /// standard output was closed.
 bool fill_standard_descriptors();
 
-/// `count` bytes that nobody can guess.
+/// `count` bytes that nobody can guess, and a name of such in `folder`.
 std::string random_bytes(std::size_t count);
+std::string random_name(const std::string& folder);
 
 }  // namespace qsim
