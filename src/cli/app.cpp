@@ -86,7 +86,9 @@ void print_failure(const Failure& failure) {
 /// Writes `output` and returns the exit code; a failed write is a failure of its own.
 int deliver(const Output& output, const Context& context) {
   try {
-    if (output.file.empty()) {
+    if (output.source) {
+      output.file.empty() ? context.streams().write_stdout(output.source) : write_file_of(output.file, output.source);
+    } else if (output.file.empty()) {
       context.streams().write_stdout(output.text);
     } else {
       write_file(output.file, output.text);

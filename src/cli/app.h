@@ -21,7 +21,8 @@ struct AgreedFailure {
 /// What a command gives back: text for standard output, or for `file` when one was named.
 struct Output {
   std::string text, file;
-  int exit_code = 0;  // of a command that did its work and reports what it found
+  int exit_code = 0;       // of a command that did its work and reports what it found
+  TextSource source = {};  // instead of `text`, where that may be long
 };
 
 class Flags;

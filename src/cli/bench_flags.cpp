@@ -50,6 +50,7 @@ RunOptions run_options(const Flags& flags, const BenchFlags& typed) {
   options.backend = typed.backend;
   options.exchange = exchange_of(typed.exchange);
   options.jit = typed.jit;
+  options.kernel_cache = typed.kernel_cache;
   if (flags.given("--threads")) {
     options.threads = static_cast<int>(parse_unsigned("--threads", typed.threads, 4096));
     if (options.threads == 0) throw UsageError("--threads: at least 1 thread is needed");
@@ -112,6 +113,7 @@ void declare_bench(Flags& flags, BenchFlags& typed) {
   flags.text("--max-memory", typed.max_memory, "SIZE", "most memory a rank may use");
   flags.text("--pool", typed.pool, "SHARE%", "share of GPU memory to take");
   flags.choice("--jit", typed.jit, {"auto", "off", "only"}, "kernels compiled for the circuit");
+  flags.text("--kernel-cache", typed.kernel_cache, "DIR|off", "where compiled kernels are kept (default: the user's)");
   flags.text("--tile", typed.tile, "K", "active bits of a sweep");
   flags.group("Output");
   flags.text("--compare", typed.compare, "FILE.json", "ratio to an earlier run (qsim.bench/1)", Role::kInput);
@@ -148,7 +150,10 @@ BenchRequest bench_request(const Flags& flags, const BenchFlags& typed, const Co
   if (flags.given("--seed")) request.seed = parse_unsigned("--seed", typed.seed);
   if (flags.given("--ranks")) {
     for (const std::uint64_t ranks : parse_list("--ranks", typed.ranks)) {
-      if (ranks > 1024) throw UsageError("--ranks: " + std::to_string(ranks) + " are too many");
+      if (ranks > kMaxThreadRanks) {
+        throw UsageError("--ranks: " + std::to_string(ranks) + " are too many, at most " +
+                         std::to_string(kMaxThreadRanks));
+      }
       check_rank_count(ranks, "ranks");
       request.ranks.push_back(static_cast<int>(ranks));
     }

@@ -82,6 +82,7 @@ Output command_info(std::span<const std::string> arguments, Context& context) {
     line("instruction sets", joined(instruction_sets()));
     line("memory", bytes_text(kibibytes("MemTotal:")) + ", " + bytes_text(kibibytes("MemAvailable:")) + " available, " +
                        bytes_text(machine.memory_bytes_per_rank) + " usable");
+    for (const auto& [name, value] : host_facts()) line(name, value);
     line("largest circuit", std::to_string(largest_qubits(machine, Precision::kDouble, 0)) + " qubits in double, " +
                                 std::to_string(largest_qubits(machine, Precision::kSingle, 0)) + " in single");
     line("MPI", or_none(environment.mpi));

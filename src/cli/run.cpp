@@ -24,7 +24,7 @@ struct RunFlags {
   bool counts = false, distribution = false, marginals = false;
   std::vector<std::string> probabilities, expectation;
   std::string amplitudes, statevector;
-  std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", profile, output;
+  std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", kernel_cache, profile, output;
   bool reproducible = false, oversubscribe_gpus = false, json = false;
 };
 
@@ -63,6 +63,7 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.text("--max-memory", typed.max_memory, "SIZE", "most memory a rank may use");
   flags.text("--pool", typed.pool, "SHARE%", "share of GPU memory to take");
   flags.choice("--jit", typed.jit, {"auto", "off", "only"}, "kernels compiled for the circuit");
+  flags.text("--kernel-cache", typed.kernel_cache, "DIR|off", "where compiled kernels are kept (default: the user's)");
   flags.choice("--verify", typed.verify, {"off", "norm", "full"}, "checks while running");
   flags.flag("--reproducible", typed.reproducible, "the same arithmetic whatever the number of ranks");
   flags.group("Output");
@@ -99,7 +100,7 @@ void check_flags(const Flags& flags, const RunFlags& typed, const Context& conte
     no_effect("--ranks", "it counts ranks on the CPU", "--gpus N says how many GPUs");
   }
   if (typed.backend == "cpu") {
-    for (const char* flag : {"--gpus", "--gpu-ids", "--oversubscribe-gpus", "--pool", "--jit"}) {
+    for (const char* flag : {"--gpus", "--gpu-ids", "--oversubscribe-gpus", "--pool", "--jit", "--kernel-cache"}) {
       if (flags.given(flag)) no_effect(flag, "--backend cpu uses no GPU");
     }
   }
@@ -111,7 +112,7 @@ void check_flags(const Flags& flags, const RunFlags& typed, const Context& conte
 /// The number of thread ranks asked for (1 without --ranks, and under a launcher).
 int rank_count(const Flags& flags, const RunFlags& typed) {
   if (!flags.given("--ranks")) return 1;
-  const std::uint64_t ranks = parse_unsigned("--ranks", typed.ranks, 1ull << 20);
+  const std::uint64_t ranks = parse_unsigned("--ranks", typed.ranks, kMaxThreadRanks);
   check_rank_count(ranks, "ranks");
   return static_cast<int>(ranks);
 }
@@ -158,6 +159,10 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   if (flags.given("--pool")) options.pool_share = parse_share("--pool", typed.pool);
   options.verify = verify_of(typed.verify);
   options.jit = typed.jit;
+  options.kernel_cache = typed.kernel_cache;
+  if (flags.given("--kernel-cache") && typed.jit == "off") {
+    throw UsageError("--kernel-cache would have no effect: --jit off compiles nothing");
+  }
   options.reproducible = typed.reproducible;
   options.oversubscribe_gpus = typed.oversubscribe_gpus;
   options.marginals = typed.marginals;
@@ -244,7 +249,7 @@ int choose(const Flags& flags, const RunFlags& typed, const Circuit& circuit, Ru
   if (flags.given("--ranks") && options.backend == "auto") options.backend = "cpu";
   const BackendChoice choice = choose_backend(circuit, options);
   if (choice.backend == "cpu") {
-    for (const char* flag : {"--pool", "--jit"}) {
+    for (const char* flag : {"--pool", "--jit", "--kernel-cache"}) {
       if (flags.given(flag)) no_effect(flag, "it runs on the CPU (" + choice.reason + ")");
     }
   } else if (choice.backend == "cuda") {
@@ -336,7 +341,9 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   if (!flags.given("--amplitudes") && result.results.amplitudes) {
     std::erase_if(*result.results.amplitudes, [](const AmplitudeEntry& entry) { return entry.probability < 1e-14; });
   }
-  return {typed.json ? result_document(result) : escape_lines(result_report(result)), typed.output};
+  if (!typed.json) return {escape_lines(result_report(result)), typed.output};
+  const auto answers = std::make_shared<const Result>(std::move(result));
+  return {"", typed.output, 0, [answers](const TextSink& sink) { write_result_document(*answers, sink); }};
 }
 
 }  // namespace qsim::cli

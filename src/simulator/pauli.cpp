@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "qsim/error.h"
 #include "qsim/simulator.h"
+#include "simulator/settings.h"
 
 namespace qsim {
 namespace {
@@ -171,6 +172,21 @@ std::string pauli_text(const PauliString& pauli) {
     text += std::to_string(qubit);
   });
   return text.empty() ? "I" : text;
+}
+
+std::vector<ExpectationValue> expectation_values(std::span<const PauliSum> sums, std::span<const double> strings) {
+  std::vector<ExpectationValue> values;
+  std::size_t next = 0;
+  for (const PauliSum& sum : sums) {
+    ExpectationValue& value = values.emplace_back();
+    value.name = sum.name;
+    value.terms.reserve(sum.terms.size());
+    for (const PauliTerm& term : sum.terms) {
+      value.terms.push_back({pauli_text(term.pauli), term.coefficient, strings[next]});
+      value.value += term.coefficient * strings[next++];
+    }
+  }
+  return values;
 }
 
 }  // namespace qsim

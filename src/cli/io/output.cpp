@@ -15,7 +15,7 @@ namespace qsim::cli {
 namespace {
 
 /// Writes all of `text`; the error number, 0 when done.
-int write_all(int descriptor, const std::string& text) {
+int write_all(int descriptor, std::string_view text) {
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
@@ -47,6 +47,37 @@ void Streams::write_stdout(const std::string& text) const {
   if (text.empty()) return;
   require_stdout();
   if (const int error = write_all(1, text); error != 0) fail("to standard output", error);
+}
+
+namespace {
+
+/// Many small parts as few large ones.
+void write_in_blocks(const TextSource& source, const TextSink& write) {
+  constexpr std::size_t kBlock = 65536;
+  std::string block;
+  block.reserve(2 * kBlock);
+  source([&](std::string_view part) {
+    block += part;
+    if (block.size() < kBlock) return;
+    write(block);
+    block.clear();
+  });
+  if (!block.empty()) write(block);
+}
+
+}  // namespace
+
+void Streams::write_stdout(const TextSource& source) const {
+  require_stdout();
+  write_in_blocks(source, [](std::string_view block) {
+    if (const int error = write_all(1, block); error != 0) fail("to standard output", error);
+  });
+}
+
+void write_file_of(const std::string& path, const TextSource& source) {
+  NewFile file(path, Target::kFileOrStream);
+  write_in_blocks(source, [&file](std::string_view block) { file.write(block.data(), block.size()); });
+  file.commit();
 }
 
 void print_error(const std::string& line) { write_all(2, escape_lines(line) + "\n"); }

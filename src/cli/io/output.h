@@ -1,9 +1,16 @@
 // Where text goes: standard output or a file, checked to the last byte; and which stream is a person's terminal.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace qsim::cli {
+
+/// Takes a text part by part.
+using TextSink = std::function<void(std::string_view)>;
+/// Gives it.
+using TextSource = std::function<void(const TextSink&)>;
 
 /// Makes SIGPIPE and SIGXFSZ errors of the write that meets them, fills closed descriptors and remembers whether
 /// standard output was one.
@@ -14,10 +21,14 @@ class Streams {
   void require_stdout() const;
   /// Writes `text` to standard output; FileError when it is closed or full.
   void write_stdout(const std::string& text) const;
+  void write_stdout(const TextSource& source) const;
 
  private:
   bool stdout_closed_ = false;
 };
+
+/// Writes what `source` gives as the file `path`, or into the stream that is there; FileError.
+void write_file_of(const std::string& path, const TextSource& source);
 
 /// From now on a signal that ends the process removes unfinished files first. After MPI has started, which complains of
 /// handlers that it finds.
