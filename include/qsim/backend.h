@@ -46,6 +46,7 @@ struct BackendOptions {
   std::string instruction_set;  // CPU: "" = best; "scalar", "avx2", "avx512"
   std::string jit = "auto";     // CUDA: auto | off | only
   double pool_share = 0;        // CUDA: fixed share of free memory; 0 = what the plan needs
+  std::string kernel_cache;     // CUDA: folder of compiled kernels; "off" = none, "" = the user's
 };
 
 /// K most probable: local physical index and probability.

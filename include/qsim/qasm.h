@@ -27,7 +27,8 @@ struct QasmOptions {
 
 struct QasmProgram {
   Circuit circuit;
-  std::string language;  // "OPENQASM 2.0"
+  std::string language;               // "OPENQASM 2.0"
+  std::vector<std::string> includes;  // files that the program includes, as canonical paths
 };
 
 /// Parses OpenQASM 2.0 text. Throws ParseError whose what() lists up to max_errors diagnostics (where() is the first),

@@ -79,6 +79,7 @@ struct Verification {
 
 struct MemorySummary {
   std::uint64_t predicted_bytes_per_rank = 0, state_bytes = 0;
+  std::uint64_t read_out_bytes_per_rank = 0;  // predicted of answers and their reading, in host memory
   std::vector<std::uint64_t> peak_bytes_per_rank;
 };
 

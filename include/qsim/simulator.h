@@ -65,6 +65,7 @@ struct RunOptions {
   std::string jit = "auto";
   bool reproducible = false;
   std::string instruction_set;  // CPU, tests only
+  std::string kernel_cache;     // folder of compiled kernels; "off" = none, "" = the user's
 
   bool marginals = false;
   bool distribution = false;
@@ -101,6 +102,10 @@ BackendChoice choose_backend(const Circuit& circuit, const RunOptions& options);
 Machine this_machine(const RunOptions& options);
 
 EnvironmentSummary environment();
+
+/// What limits this process on its host, for people, as (name, value): memory and processor time, with the control
+/// group that says so.
+std::vector<std::pair<std::string, std::string>> host_facts();
 
 /// The usable GPUs for people, as (name, value): memory and measured copy rate of each, the run-time compiler, and the
 /// versions of the libraries that are loaded on first use. Starts the driver; empty in a build without CUDA.

@@ -84,6 +84,17 @@ std::string escape_text(std::string_view text, std::size_t limit) {
   return out;
 }
 
+std::string escape_lines(std::string_view text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    out += escape_text(text.substr(begin, end - begin), std::string_view::npos);
+    if (end < text.size()) out += '\n';
+    begin = end + 1;
+  }
+  return out;
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   constexpr std::size_t kCap = 64;
   a = a.substr(0, kCap);

@@ -12,6 +12,9 @@ namespace qsim {
 /// at the end.
 std::string escape_text(std::string_view text, std::size_t limit = 200);
 
+/// The same with lines left as lines, and without a limit: what a terminal may be shown.
+std::string escape_lines(std::string_view text);
+
 /// Levenshtein distance with swapped neighbours counted as one (optimal string alignment). Inputs beyond 64 characters
 /// are compared by their first 64.
 std::size_t edit_distance(std::string_view a, std::string_view b);

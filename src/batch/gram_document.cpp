@@ -58,7 +58,7 @@ std::string gram_json(const GramResult& result, std::span<const std::string> nam
                   {"trace", both(&GramResult::trace)}}},
                 {"time_s", {{"prepare", result.prepare_seconds}, {"products", result.product_seconds}}},
                 {"error", nullptr}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 std::string gram_text(const GramResult& result, std::span<const std::string> names) {

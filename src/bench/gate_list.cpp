@@ -1,15 +1,11 @@
 #include "bench/gate_list.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
+#include "base/file/files.h"
 #include "base/text.h"
 #include "qsim/error.h"
 #include "qsim/gate.h"
@@ -18,11 +14,7 @@ namespace qsim {
 namespace bench {
 namespace {
 
-std::ifstream open(const std::string& path) {
-  std::ifstream file(path);
-  if (!file || !file_exists(path)) throw FileError("cannot read " + escape_text(path) + ": " + std::strerror(errno));
-  return file;
-}
+constexpr std::uint64_t kLargestFile = std::uint64_t{256} << 20;
 
 /// All numbers of `line` that stand by themselves or end a word, in order ("q[0]==1 : 0.5" gives 0.5).
 std::vector<double> numbers_of(std::string line) {
@@ -40,7 +32,7 @@ std::vector<double> numbers_of(std::string line) {
 }
 
 std::vector<std::vector<double>> read_numbers(const std::string& path, std::size_t least) {
-  std::ifstream file = open(path);
+  std::istringstream file(read_file(path, kLargestFile));
   std::vector<std::vector<double>> lines;
   std::size_t number = 0;
   for (std::string line; std::getline(file, line);) {
@@ -48,7 +40,8 @@ std::vector<std::vector<double>> read_numbers(const std::string& path, std::size
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     lines.push_back(numbers_of(line));
     if (lines.back().size() < least) {
-      throw FileError(path + ":" + std::to_string(number) + ": " + std::to_string(least) + " numbers were expected");
+      throw FileError(escape_text(path) + ":" + std::to_string(number) + ": " + std::to_string(least) +
+                      " numbers were expected");
     }
   }
   return lines;
@@ -72,7 +65,7 @@ std::optional<ListedGate> parse_gate(const std::string& line, const std::string&
   std::string name;
   if (!(words >> name)) return std::nullopt;
   const std::optional<GateName> found = find_gate(name);
-  if (!found) throw CircuitError(place + "there is no gate '" + escape_text(name, 40) + "'");
+  if (!found) throw CircuitError(place + "the first word is no gate");
   ListedGate gate{*found, {}, {}};
   const GateInfo& info = gate_info(found->gate);
   for (int i = 0; i < found->controls + info.targets; ++i) {
@@ -88,7 +81,7 @@ std::optional<ListedGate> parse_gate(const std::string& line, const std::string&
     char* end = nullptr;
     gate.angles.push_back(std::strtod(word.c_str(), &end));
     if (*end != '\0' || !std::isfinite(gate.angles.back())) {
-      throw CircuitError(place + "'" + escape_text(word, 40) + "' is not an angle");
+      throw CircuitError(place + "angle " + std::to_string(gate.angles.size()) + " is not a finite number");
     }
   }
   if (gate.angles.size() != static_cast<std::size_t>(info.params)) {
@@ -99,11 +92,6 @@ std::optional<ListedGate> parse_gate(const std::string& line, const std::string&
 }
 
 }  // namespace
-
-bool file_exists(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-}
 
 std::vector<double> read_last_numbers(const std::string& path) {
   std::vector<double> values;
@@ -131,19 +119,20 @@ PauliSum read_reversed_pauli_file(const std::string& path, std::uint32_t qubits)
 }  // namespace bench
 
 Circuit read_gate_list(const std::string& path) {
-  std::ifstream file = bench::open(path);
+  std::istringstream file(read_file(path, bench::kLargestFile));
   std::vector<bench::ListedGate> gates;
   std::vector<std::uint32_t> lines;
   std::uint32_t qubits = 0, number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
-    std::optional<bench::ListedGate> gate = bench::parse_gate(line, path + ":" + std::to_string(number) + ": ");
+    std::optional<bench::ListedGate> gate =
+        bench::parse_gate(line, escape_text(path) + ":" + std::to_string(number) + ": ");
     if (!gate) continue;
     for (const Qubit qubit : gate->qubits) qubits = std::max(qubits, qubit + 1);
     gates.push_back(std::move(*gate));
     lines.push_back(number);
   }
-  if (gates.empty()) throw CircuitError(path + " has no gates");
+  if (gates.empty()) throw CircuitError(escape_text(path) + " has no gates");
   Circuit circuit(qubits);
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const bench::ListedGate& gate = gates[i];
@@ -153,7 +142,7 @@ Circuit read_gate_list(const std::string& path) {
     try {
       circuit.add_gate(gate.gate.gate, all.first(controls), all.subspan(controls), gate.angles);
     } catch (const CircuitError& error) {
-      throw CircuitError(path + ":" + std::to_string(lines[i]) + ": " + error.what());
+      throw CircuitError(escape_text(path) + ":" + std::to_string(lines[i]) + ": " + error.what());
     }
   }
   return circuit;

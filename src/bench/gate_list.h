@@ -14,6 +14,5 @@ std::vector<double> read_last_numbers(const std::string& path);
 std::vector<Complex> read_last_pairs(const std::string& path);
 /// A Pauli file whose dense strings have qubit 0 leftmost.
 PauliSum read_reversed_pauli_file(const std::string& path, std::uint32_t qubits);
-bool file_exists(const std::string& path);
 
 }  // namespace qsim::bench

@@ -3,11 +3,12 @@
 #include <bit>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <optional>
+#include <sstream>
 
 #include "base/bits.h"
+#include "base/file/files.h"
 #include "base/ranks/agreement.h"
 #include "bench/checks.h"
 #include "bench/names.h"
@@ -33,7 +34,7 @@ std::string utc_now() {
 }
 
 std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
+  std::istringstream file(read_system_file("/proc/cpuinfo"));
   for (std::string line; std::getline(file, line);) {
     if (line.compare(0, 10, "model name") == 0) return line.substr(line.find(": ") + 2);
   }

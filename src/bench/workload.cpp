@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "base/bits.h"
+#include "base/file/files.h"
 #include "base/hash.h"
 #include "base/philox.h"
 #include "base/text.h"
@@ -124,8 +125,8 @@ Workload make_family(const std::string& family, std::uint32_t qubits, const Benc
 void add_reference(Workload& workload, const std::string& stem, double tolerance) {
   Reference reference;
   reference.tolerance = tolerance;
-  if (file_exists(stem + "_probs.expected")) reference.marginals = read_last_numbers(stem + "_probs.expected");
-  if (file_exists(stem + "_amps.expected")) reference.amplitudes = read_last_pairs(stem + "_amps.expected");
+  if (is_regular_file(stem + "_probs.expected")) reference.marginals = read_last_numbers(stem + "_probs.expected");
+  if (is_regular_file(stem + "_amps.expected")) reference.amplitudes = read_last_pairs(stem + "_amps.expected");
   if (reference.marginals.empty() && reference.amplitudes.empty()) return;
   if (!reference.marginals.empty() && reference.marginals.size() != workload.circuit.qubits()) {
     throw FileError(stem + "_probs.expected has " + std::to_string(reference.marginals.size()) + " values for " +
@@ -157,7 +158,7 @@ Workload make_challenge(const std::string& name, const BenchRequest& request) {
   const std::string folder = workloads_folder(request.workloads_folder) + "/asc/";
   Workload workload;
   if (*challenge->list != '\0') {
-    if (!file_exists(folder + challenge->list)) {
+    if (!is_regular_file(folder + challenge->list)) {
       throw FileError("the challenge's file " + std::string(challenge->list) +
                       " is not here: QSIM_SHARED names the folder that holds workloads/asc");
     }
@@ -201,8 +202,8 @@ Item resolve_name(const std::string& name) {
     if (info.name == name) return {Item::Kind::kFamily, name};
     names.push_back(info.name);
   }
-  if (name.find('/') != std::string::npos || ends_with(name, ".qasm") || file_exists(name)) {
-    if (!file_exists(name)) throw FileError("cannot read " + escape_text(name));
+  if (name.find('/') != std::string::npos || ends_with(name, ".qasm") || is_regular_file(name)) {
+    if (!is_regular_file(name)) throw FileError("cannot read " + escape_text(name));
     return {ends_with(name, ".gates") ? Item::Kind::kGateList : Item::Kind::kFile, name};
   }
   const std::string_view near = nearest_name(name, names, 3);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/build_info.h"
+#include "base/file/files.h"
 #include "base/ranks/agreement.h"
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
@@ -86,10 +87,12 @@ void print_failure(const Failure& failure) {
 /// Writes `output` and returns the exit code; a failed write is a failure of its own.
 int deliver(const Output& output, const Context& context) {
   try {
-    if (output.file.empty()) {
+    if (output.source) {
+      output.file.empty() ? context.streams().write_stdout(output.source) : write_file_of(output.file, output.source);
+    } else if (output.file.empty()) {
       context.streams().write_stdout(output.text);
     } else {
-      context.streams().write_file(output.file, output.text);
+      write_file(output.file, output.text);
     }
     return output.exit_code;
   } catch (const FileError& error) {
@@ -169,6 +172,18 @@ Context::Context(const Streams& streams) : streams_(streams) {
   }
 }
 
+void Context::require_outputs(const Flags& flags) {
+  outputs = flags.outputs();
+  if (!root()) return;
+  if (output_file.empty()) streams_.require_stdout();
+  try {
+    flags.require_writable_outputs();
+  } catch (const FileError&) {
+    failure_document = nullptr;  // it has nowhere to go either
+    throw;
+  }
+}
+
 void Context::broadcast(std::string& data) {
   if (launched()) broadcast_text(*communicator_, data, 0);
 }
@@ -213,6 +228,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
     return static_cast<int>(failure.code);
   }
   context->json = json;
+  remove_files_on_signals();
   int code = run_in(*context, arguments);
   if (context->launched()) {
     context->communicator()->broadcast(std::as_writable_bytes(std::span(&code, 1)), 0);

@@ -21,8 +21,11 @@ struct AgreedFailure {
 /// What a command gives back: text for standard output, or for `file` when one was named.
 struct Output {
   std::string text, file;
-  int exit_code = 0;  // of a command that did its work and reports what it found
+  int exit_code = 0;       // of a command that did its work and reports what it found
+  TextSource source = {};  // instead of `text`, where that may be long
 };
+
+class Flags;
 
 /// What a command runs in.
 class Context {
@@ -33,6 +36,8 @@ class Context {
   Communicator* communicator() const { return communicator_.get(); }
   bool launched() const { return communicator_ != nullptr; }
   const Streams& streams() const { return streams_; }
+  /// FileError where what the command makes has nowhere to go: said on rank 0, which writes, before a long run.
+  void require_outputs(const Flags& flags);
   double start_seconds() const { return start_seconds_; }  // spent on joining the launcher's other ranks
   bool root() const { return communicator_ == nullptr || communicator_->rank() == 0; }
 
@@ -45,6 +50,7 @@ class Context {
   // Set by commands as soon as they are known, so that a failure can be reported in the form that was asked for.
   bool json = false;
   std::string output_file;
+  std::vector<std::string> outputs;                          // every file that is to be made
   Result partial;                                            // what is known before the run
   std::string (*failure_document)(const Result&) = nullptr;  // JSON form of a failed command
 

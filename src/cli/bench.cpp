@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/file/files.h"
+#include "base/text.h"
 #include "cli/app.h"
 #include "cli/bench_flags.h"
 #include "cli/io/flags.h"
@@ -50,16 +52,17 @@ Output command_bench(std::span<const std::string> arguments, Context& context) {
     context.output_file = typed.output;
     request = bench_request(flags, typed, context);
     context.partial.environment = environment();
-    if (typed.output.empty()) context.streams().require_stdout();
+    context.require_outputs(flags);
   });
   if (stderr_is_terminal(context.launched())) request.on_row = announce;
   BenchReport report = run_bench(request, context.communicator());
   context.together([&] {
     if (!context.root()) return;
     if (flags.given("--compare")) compare_bench(report, typed.compare, max_ratio_of(flags, typed));
-    if (!typed.svg.empty()) context.streams().write_file(typed.svg, bench_svg(report));
+    if (!typed.svg.empty()) write_file(typed.svg, bench_svg(report));
   });
-  return {typed.json ? bench_json(report) : bench_text(report), typed.output, static_cast<int>(report.exit_code())};
+  return {typed.json ? bench_json(report) : escape_lines(bench_text(report)), typed.output,
+          static_cast<int>(report.exit_code())};
 }
 
 }  // namespace qsim::cli

@@ -50,6 +50,7 @@ RunOptions run_options(const Flags& flags, const BenchFlags& typed) {
   options.backend = typed.backend;
   options.exchange = exchange_of(typed.exchange);
   options.jit = typed.jit;
+  options.kernel_cache = typed.kernel_cache;
   if (flags.given("--threads")) {
     options.threads = static_cast<int>(parse_unsigned("--threads", typed.threads, 4096));
     if (options.threads == 0) throw UsageError("--threads: at least 1 thread is needed");
@@ -88,11 +89,12 @@ std::string bench_footer() {
 }
 
 void declare_bench(Flags& flags, BenchFlags& typed) {
-  flags.positionals("name", typed.names, "circuit families, asc:NAME or OpenQASM files");
+  flags.positionals("name", typed.names, "circuit families, asc:NAME or OpenQASM files", Role::kInput);
   flags.group("What");
-  flags.list("--gates", typed.gates, "FILE", "a list of gates, 'op qubits... [angles]' a line; repeatable");
-  flags.text("--pauli", typed.pauli, "FILE", "Pauli sum to read after --gates (first letter: qubit 0)");
-  flags.text("--expected", typed.expected, "FILE", "its terms' values, one a line");
+  flags.list("--gates", typed.gates, "FILE", "a list of gates, 'op qubits... [angles]' a line; repeatable",
+             Role::kInput);
+  flags.text("--pauli", typed.pauli, "FILE", "Pauli sum to read after --gates (first letter: qubit 0)", Role::kInput);
+  flags.text("--expected", typed.expected, "FILE", "its terms' values, one a line", Role::kInput);
   flags.text("-n,--qubits", typed.qubits, "A..B", "sizes of families: a number, a list or a range");
   flags.text("--depth", typed.depth, "D", "layers or steps of families that have them");
   flags.text("--seed", typed.seed, "S", "of random families and --from random (default 1)");
@@ -111,13 +113,15 @@ void declare_bench(Flags& flags, BenchFlags& typed) {
   flags.text("--max-memory", typed.max_memory, "SIZE", "most memory a rank may use");
   flags.text("--pool", typed.pool, "SHARE%", "share of GPU memory to take");
   flags.choice("--jit", typed.jit, {"auto", "off", "only"}, "kernels compiled for the circuit");
+  flags.text("--kernel-cache", typed.kernel_cache, "DIR|off", "where compiled kernels are kept (default: the user's)");
   flags.text("--tile", typed.tile, "K", "active bits of a sweep");
   flags.group("Output");
-  flags.text("--compare", typed.compare, "FILE.json", "ratio to an earlier run (qsim.bench/1)");
+  flags.text("--compare", typed.compare, "FILE.json", "ratio to an earlier run (qsim.bench/1)", Role::kInput);
   flags.text("--max-ratio", typed.max_ratio, "X", "fail (exit 8) when slower than that with --compare");
-  flags.text("--svg", typed.svg, "FILE", "draw times and rates");
+  flags.text("--svg", typed.svg, "FILE", "draw times and rates", Role::kOutputStream);
   flags.flag("--json", typed.json, "one JSON document (qsim.bench/1)");
-  flags.text("--output", typed.output, "FILE", "write the table or document there instead of to standard output");
+  flags.text("--output", typed.output, "FILE", "write the table or document there instead of to standard output",
+             Role::kOutputStream);
 }
 
 BenchRequest bench_request(const Flags& flags, const BenchFlags& typed, const Context& context) {
@@ -146,7 +150,10 @@ BenchRequest bench_request(const Flags& flags, const BenchFlags& typed, const Co
   if (flags.given("--seed")) request.seed = parse_unsigned("--seed", typed.seed);
   if (flags.given("--ranks")) {
     for (const std::uint64_t ranks : parse_list("--ranks", typed.ranks)) {
-      if (ranks > kMostThreadRanks) throw UsageError("--ranks: " + std::to_string(ranks) + " are too many");
+      if (ranks > kMostThreadRanks) {
+        throw UsageError("--ranks: " + std::to_string(ranks) + " are too many, at most " +
+                         std::to_string(kMostThreadRanks));
+      }
       check_rank_count(ranks, "ranks");
       request.ranks.push_back(static_cast<int>(ranks));
     }

@@ -17,7 +17,7 @@ struct BenchFlags {
   std::string pauli, expected, qubits, depth, seed, ranks, precision = "double", from = "zero", repeats, warm_ups,
                                                            budget;
   bool weak = false;
-  std::string backend = "auto", threads, gpu_ids, exchange = "auto", max_memory, pool, jit = "auto", tile;
+  std::string backend = "auto", threads, gpu_ids, exchange = "auto", max_memory, pool, jit = "auto", kernel_cache, tile;
   std::string compare, max_ratio, svg, output;
   bool json = false;
 };

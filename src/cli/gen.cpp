@@ -26,10 +26,12 @@ Output command_gen(std::span<const std::string> arguments, Context& context) {
   flags.text("-n,--qubits", qubits, "N", "number of qubits");
   flags.text("--depth", depth, "D", "layers or steps (default: the family's own)");
   flags.text("--seed", seed, "S", "of families drawn at random (default 1)");
-  flags.text("--output", output, "FILE", "write the circuit there instead of to standard output");
+  flags.text("--output", output, "FILE", "write the circuit there instead of to standard output", Role::kOutputStream);
   std::string text;
   context.together([&] {
     flags.parse(arguments);
+    context.output_file = output;
+    context.require_outputs(flags);
     if (name.empty()) throw UsageError("no circuit family", "'qsim gen --help' lists them");
     if (qubits.empty()) throw UsageError("no number of qubits", "qsim gen " + name + " -n 20");
     GeneratorOptions options;

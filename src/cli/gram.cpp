@@ -1,6 +1,7 @@
 // `qsim gram`: the states that several circuits prepare, compared with each other.
 #include <algorithm>
 
+#include "base/text.h"
 #include "cli/app.h"
 #include "cli/io/circuit_input.h"
 #include "cli/io/flags.h"
@@ -46,13 +47,14 @@ Output command_gram(std::span<const std::string> arguments, Context& context) {
   GramFlags typed;
   RunOptions options;
   context.together([&] {
-    flags.positionals("files", typed.files, "OpenQASM 2.0 circuits, at least two");
+    flags.positionals("files", typed.files, "OpenQASM 2.0 circuits, at least two", Role::kInput);
     flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");
     flags.choice("--precision", typed.precision, {"double", "single"}, "of the states");
     flags.text("--threads", typed.threads, "N", "CPU threads (default: the affinity mask)");
     flags.text("--max-memory", typed.max_memory, "SIZE", "most memory for all states together");
     flags.flag("--json", typed.json, "one JSON document (qsim.gram/1)");
-    flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output");
+    flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output",
+               Role::kOutputStream);
     flags.parse(arguments);
     context.json = typed.json;
     context.output_file = typed.output;
@@ -65,12 +67,12 @@ Output command_gram(std::span<const std::string> arguments, Context& context) {
       throw UsageError("standard input can be read once");
     }
     options = options_of(flags, typed);
-    if (typed.output.empty()) context.streams().require_stdout();
+    context.require_outputs(flags);
   });
   std::vector<Circuit> circuits;
   for (const std::string& file : typed.files) circuits.push_back(read_circuit(file, context).circuit);
   const GramResult result = gram(circuits, options);
-  return {typed.json ? gram_json(result, typed.files) : gram_text(result, typed.files), typed.output};
+  return {typed.json ? gram_json(result, typed.files) : escape_lines(gram_text(result, typed.files)), typed.output};
 }
 
 }  // namespace qsim::cli

@@ -1,9 +1,10 @@
 // `qsim info`: this machine and this build, and what `auto` would choose on it.
 #include <array>
-#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "base/build_info.h"
+#include "base/file/files.h"
 #include "cli/app.h"
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
@@ -16,7 +17,7 @@ namespace {
 
 /// The value behind `key` in a file of "key : value" lines; "" when there is none.
 std::string value_in(const char* path, const std::string& key) {
-  std::ifstream file(path);
+  std::istringstream file(read_system_file(path));
   for (std::string line; std::getline(file, line);) {
     if (line.compare(0, key.size(), key) != 0) continue;
     const std::size_t begin = line.find_first_not_of(" \t", line.find(':') + 1);
@@ -81,6 +82,7 @@ Output command_info(std::span<const std::string> arguments, Context& context) {
     line("instruction sets", joined(instruction_sets()));
     line("memory", bytes_text(kibibytes("MemTotal:")) + ", " + bytes_text(kibibytes("MemAvailable:")) + " available, " +
                        bytes_text(machine.memory_bytes_per_rank) + " usable");
+    for (const auto& [name, value] : host_facts()) line(name, value);
     line("largest circuit", std::to_string(largest_qubits(machine, Precision::kDouble, 0)) + " qubits in double, " +
                                 std::to_string(largest_qubits(machine, Precision::kSingle, 0)) + " in single");
     line("MPI", or_none(environment.mpi));

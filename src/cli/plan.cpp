@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "base/text.h"
 #include "cli/app.h"
 #include "cli/io/circuit_input.h"
 #include "cli/io/flags.h"
@@ -26,9 +27,10 @@ const char kExamples[] =
     "  qsim plan circuit.qasm --tile 12 --from random --trace\n";
 
 void declare(Flags& flags, PlanFlags& typed) {
-  flags.positional("file", typed.file, "OpenQASM 2.0 circuit, or - for standard input");
+  flags.positional("file", typed.file, "OpenQASM 2.0 circuit, or - for standard input", Role::kInput);
   flags.text("--ranks", typed.ranks, "N", "how many ranks (devices) share the state (default 1)");
-  flags.text("--device", typed.device, "NAME", "h200, cpu or a file: whose costs and memory (default: this machine)");
+  flags.text("--device", typed.device, "NAME", "h200, cpu or a file: whose costs and memory (default: this machine)",
+             Role::kInput);
   flags.text("--tile", typed.tile, "K", "active bits of a sweep, fixed; then the fewest sweeps come first");
   flags.choice("--precision", typed.precision, {"double", "single"}, "of the state");
   flags.choice("--from", typed.from, {"zero", "random"}, "start state");
@@ -37,7 +39,8 @@ void declare(Flags& flags, PlanFlags& typed) {
   flags.flag("--compare-ranks", typed.compare_ranks, "what 1, 2, 4 and 8 ranks would take as well");
   flags.flag("--trace", typed.trace, "where each operation of the circuit went");
   flags.flag("--json", typed.json, "one JSON document (qsim.plan/1)");
-  flags.text("--output", typed.output, "FILE", "write the plan there instead of to standard output");
+  flags.text("--output", typed.output, "FILE", "write the plan there instead of to standard output",
+             Role::kOutputStream);
 }
 
 PlanOptions options_of(const Flags& flags, const PlanFlags& typed) {
@@ -90,6 +93,7 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     context.output_file = typed.output;
     if (typed.file.empty()) throw UsageError("no circuit file", "qsim plan FILE, or - for standard input");
     options = options_of(flags, typed);
+    context.require_outputs(flags);
     machine = machine_of(typed);
   });
   const CircuitInput input = read_circuit(typed.file, context);
@@ -105,7 +109,9 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     if (typed.compare_ranks) forecasts = forecast_ranks(input.circuit, machine, options, 0, 3);
     text =
         typed.json ? plan_json(plan, machine, input.summary, warnings, forecasts) : plan_text(plan, machine, forecasts);
-    for (const std::string& warning : warnings) text += typed.json ? "" : "warning: " + warning + "\n";
+    if (typed.json) return;
+    for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
+    text = escape_lines(text);
   });
   return {text, typed.output};
 }

@@ -1,11 +1,11 @@
 // `qsim run`: a circuit file to counts, probabilities, amplitudes or expectation values.
-#include <sys/stat.h>
-
 #include <bit>
 #include <chrono>
 #include <cstdio>
 #include <random>
 
+#include "base/file/files.h"
+#include "base/text.h"
 #include "cli/app.h"
 #include "cli/io/circuit_input.h"
 #include "cli/io/flags.h"
@@ -24,7 +24,7 @@ struct RunFlags {
   bool counts = false, distribution = false, marginals = false;
   std::vector<std::string> probabilities, expectation;
   std::string amplitudes, statevector;
-  std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", profile, output;
+  std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", kernel_cache, profile, output;
   bool reproducible = false, oversubscribe_gpus = false, json = false;
 };
 
@@ -38,7 +38,7 @@ const char kExamples[] =
     "  qsim big.qasm --ranks 4 --threads 2 --statevector state.npy\n";
 
 void declare(Flags& flags, RunFlags& typed) {
-  flags.positional("file", typed.file, "OpenQASM 2.0 circuit, or - for standard input");
+  flags.positional("file", typed.file, "OpenQASM 2.0 circuit, or - for standard input", Role::kInput);
   flags.group("Results");
   flags.text("--shots", typed.shots, "N", "samples to draw (default 1024 if the circuit measures)");
   flags.text("--seed", typed.seed, "S", "seed of the samples and of --from random");
@@ -47,8 +47,9 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.flag("--marginals", typed.marginals, "probability that each qubit is 1");
   flags.list("--probabilities", typed.probabilities, "QUBITS", "of these qubits together, first = lowest; repeatable");
   flags.text("--amplitudes", typed.amplitudes, "LIST|top:K", "amplitudes at decimal indices, or the K most probable");
-  flags.list("--expectation", typed.expectation, "PAULIS|FILE", "of a Pauli sum, as 'Z0 X3' or a file; repeatable");
-  flags.text("--statevector", typed.statevector, "FILE.npy", "write the whole state");
+  flags.list("--expectation", typed.expectation, "PAULIS|FILE", "of a Pauli sum, as 'Z0 X3' or a file; repeatable",
+             Role::kInput);
+  flags.text("--statevector", typed.statevector, "FILE.npy", "write the whole state", Role::kOutput);
   flags.group("Where and how");
   flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");
   flags.choice("--precision", typed.precision, {"double", "single"}, "of the state");
@@ -62,12 +63,14 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.text("--max-memory", typed.max_memory, "SIZE", "most memory a rank may use");
   flags.text("--pool", typed.pool, "SHARE%", "share of GPU memory to take");
   flags.choice("--jit", typed.jit, {"auto", "off", "only"}, "kernels compiled for the circuit");
+  flags.text("--kernel-cache", typed.kernel_cache, "DIR|off", "where compiled kernels are kept (default: the user's)");
   flags.choice("--verify", typed.verify, {"off", "norm", "full"}, "checks while running");
   flags.flag("--reproducible", typed.reproducible, "the same arithmetic whatever the number of ranks");
   flags.group("Output");
   flags.flag("--json", typed.json, "one JSON document (qsim.result/1)");
-  flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output");
-  flags.text("--profile", typed.profile, "FILE.json|.svg", "time line of the run");
+  flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output",
+             Role::kOutputStream);
+  flags.text("--profile", typed.profile, "FILE.json|.svg", "time line of the run", Role::kOutputStream);
 }
 
 [[noreturn]] void no_effect(const std::string& flag, const std::string& why, const std::string& hint = "") {
@@ -97,20 +100,12 @@ void check_flags(const Flags& flags, const RunFlags& typed, const Context& conte
     no_effect("--ranks", "it counts ranks on the CPU", "--gpus N says how many GPUs");
   }
   if (typed.backend == "cpu") {
-    for (const char* flag : {"--gpus", "--gpu-ids", "--oversubscribe-gpus", "--pool", "--jit"}) {
+    for (const char* flag : {"--gpus", "--gpu-ids", "--oversubscribe-gpus", "--pool", "--jit", "--kernel-cache"}) {
       if (flags.given(flag)) no_effect(flag, "--backend cpu uses no GPU");
     }
   }
   if (flags.given("--threads") && (typed.backend == "cuda" || gpus)) {
     no_effect("--threads", "it counts CPU threads, and the GPU computes");
-  }
-}
-
-/// What cannot be written is said before the run, not after it.
-void require_outputs(const RunFlags& typed, const Streams& streams) {
-  if (typed.output.empty()) streams.require_stdout();
-  for (const std::string* path : {&typed.output, &typed.statevector, &typed.profile}) {
-    if (!path->empty()) streams.require_writable(*path);
   }
 }
 
@@ -164,6 +159,10 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   if (flags.given("--pool")) options.pool_share = parse_share("--pool", typed.pool);
   options.verify = verify_of(typed.verify);
   options.jit = typed.jit;
+  options.kernel_cache = typed.kernel_cache;
+  if (flags.given("--kernel-cache") && typed.jit == "off") {
+    throw UsageError("--kernel-cache would have no effect: --jit off compiles nothing");
+  }
   options.reproducible = typed.reproducible;
   options.oversubscribe_gpus = typed.oversubscribe_gpus;
   options.marginals = typed.marginals;
@@ -171,11 +170,6 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   options.statevector_path = typed.statevector;
   options.profile_path = typed.profile;
   return options;
-}
-
-bool is_regular_file(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 PauliSum pauli_sum_of(const std::string& text, std::uint32_t qubits) {
@@ -255,7 +249,7 @@ int choose(const Flags& flags, const RunFlags& typed, const Circuit& circuit, Ru
   if (flags.given("--ranks") && options.backend == "auto") options.backend = "cpu";
   const BackendChoice choice = choose_backend(circuit, options);
   if (choice.backend == "cpu") {
-    for (const char* flag : {"--pool", "--jit"}) {
+    for (const char* flag : {"--pool", "--jit", "--kernel-cache"}) {
       if (flags.given(flag)) no_effect(flag, "it runs on the CPU (" + choice.reason + ")");
     }
   } else if (choice.backend == "cuda") {
@@ -311,7 +305,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     check_flags(flags, typed, context);
     options = options_of(flags, typed);
     ranks = rank_count(flags, typed);
-    if (context.root()) require_outputs(typed, context.streams());
+    context.require_outputs(flags);
   });
   const CircuitInput input = read_circuit(typed.file, context);
   const double parse_seconds = elapsed();
@@ -347,7 +341,9 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   if (!flags.given("--amplitudes") && result.results.amplitudes) {
     std::erase_if(*result.results.amplitudes, [](const AmplitudeEntry& entry) { return entry.probability < 1e-14; });
   }
-  return {typed.json ? result_document(result) : result_report(result), typed.output};
+  if (!typed.json) return {escape_lines(result_report(result)), typed.output};
+  const auto answers = std::make_shared<const Result>(std::move(result));
+  return {"", typed.output, 0, [answers](const TextSink& sink) { write_result_document(*answers, sink); }};
 }
 
 }  // namespace qsim::cli

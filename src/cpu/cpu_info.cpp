@@ -4,18 +4,17 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <fstream>
-#include <limits>
 #include <sstream>
 
+#include "base/file/files.h"
 #include "qsim/error.h"
 
 namespace qsim::cpu {
 namespace {
 
-/// Value in bytes of a "Name:  123 kB" line of /proc/meminfo; 0 when there is none.
-std::uint64_t meminfo(const std::string& name) {
-  std::ifstream file("/proc/meminfo");
+/// Value in bytes of a "Name:  123 kB" line; 0 when there is none.
+std::uint64_t value_in(const std::string& path, const std::string& name) {
+  std::istringstream file(read_system_file(path));
   for (std::string line; std::getline(file, line);) {
     if (line.rfind(name + ":", 0) != 0) continue;
     std::uint64_t kibibytes = 0;
@@ -25,19 +24,16 @@ std::uint64_t meminfo(const std::string& name) {
   return 0;
 }
 
-/// A limit in a one-number file; no limit where the file is absent or says "max".
-std::uint64_t limit_in(const std::string& path) {
-  std::uint64_t value = 0;
-  std::ifstream file(path);
-  return file >> value ? value : std::numeric_limits<std::uint64_t>::max();
-}
+std::uint64_t meminfo(const std::string& name) { return value_in("/proc/meminfo", name); }
 
 }  // namespace
 
 HostMemory host_memory() {
   HostMemory memory;
-  memory.total_bytes = std::min({meminfo("MemTotal"), limit_in("/sys/fs/cgroup/memory.max"),
-                                 limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
+  memory.total_bytes = meminfo("MemTotal");
+  if (const std::uint64_t granted = control_group().memory_bytes; granted != 0) {
+    memory.total_bytes = std::min(memory.total_bytes, granted);
+  }
   rlimit address_space{};
   if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
     memory.total_bytes = std::min<std::uint64_t>(memory.total_bytes, address_space.rlim_cur);
@@ -46,8 +42,10 @@ HostMemory host_memory() {
   return memory;
 }
 
+std::uint64_t status_bytes(const std::string& name) { return value_in("/proc/self/status", name); }
+
 std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
+  std::istringstream file(read_system_file("/proc/cpuinfo"));
   for (std::string line; std::getline(file, line);) {
     if (line.rfind("model name", 0) != 0) continue;
     const std::size_t colon = line.find(": ");

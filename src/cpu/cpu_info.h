@@ -13,6 +13,18 @@ struct HostMemory {
 };
 HostMemory host_memory();
 
+/// What the control groups of this process, its own and their parents', grant it; 0 = no limit. The files that say so.
+struct ControlGroup {
+  std::uint64_t memory_bytes = 0;
+  double cores = 0;
+  std::string memory_file, cores_file;
+};
+/// `root`: the folder that /proc and /sys are in (tests).
+ControlGroup control_group(const std::string& root = "");
+
+/// Value in bytes of a "Name:  123 kB" line of /proc/self/status; 0 when there is none.
+std::uint64_t status_bytes(const std::string& name);
+
 std::string processor_name();
 
 /// Instruction sets that this processor runs, worst first: "scalar", "avx2", "avx512".

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file/cache.h"
 #include "device/batch_program.h"
 #include "qsim/backend.h"
 #include "qsim/communicator.h"
@@ -48,6 +49,13 @@ struct BatchGramTimes {
 /// gram[i * evaluations + j] = <i|j> of the batch's states, which stay on the GPU; DeviceError, CapacityError.
 BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
                                std::span<Complex> gram);
+
+constexpr std::uint64_t kMostCachedKernelBytes = std::uint64_t{256} << 20;
+/// The folder that RunOptions::kernel_cache means: empty where it is "off" or the user has none.
+inline std::string kernel_cache_folder(const std::string& wanted) {
+  if (wanted.empty()) return user_cache_folder("kernels");
+  return wanted == "off" ? std::string() : wanted;
+}
 
 /// Versions that this build was made with, without starting the driver; empty without CUDA.
 std::string cuda_build_version();

@@ -4,14 +4,12 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <utility>
+
+#include "base/file/files.h"
 
 namespace qsim::qasm {
 namespace {
@@ -25,36 +23,44 @@ constexpr std::string_view kNewerWords[] = {
 
 bool begins_statement(TokenKind kind) { return kind >= TokenKind::kOpenQasm && kind <= TokenKind::kIf; }
 
-constexpr std::uint64_t kMaxBits = 0xffffffffu;  // positions are 32-bit numbers
+constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 20;  // far beyond any state, and still small to keep track of
+
+/// Where the first comment of the form that only OpenQASM 3 has begins, and what follows the leading comments.
+struct Opening {
+  std::size_t block_comment = std::string_view::npos;
+  std::string_view rest;
+};
+Opening opening_of(std::string_view text) {
+  Opening opening;
+  std::size_t at = 0;
+  while (true) {
+    at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+    opening.rest = text.substr(at);
+    if (opening.rest.starts_with("//")) {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (const std::size_t end = text.find("*/", at + 2);
+               opening.rest.starts_with("/*") && end != std::string_view::npos) {
+      opening.block_comment = std::min(opening.block_comment, at);
+      at = end + 2;
+    } else {
+      return opening;
+    }
+  }
+}
+
+Failure newer_language(std::uint32_t offset, const std::string& why) {
+  return {offset, "this looks like OpenQASM 3 (" + why + "), which is not supported yet",
+          "programs in OpenQASM 2.0 are", ExitCode::kUnsupported, true};
+}
+
+/// Whether a UTF-8 sequence of several bytes begins there: a letter in a name of OpenQASM 3.
+bool is_wide_character(std::string_view text, std::size_t offset) {
+  if (offset + 1 >= text.size()) return false;
+  const auto lead = static_cast<unsigned char>(text[offset]), next = static_cast<unsigned char>(text[offset + 1]);
+  return lead >= 0xc3 && lead < 0xf5 && (next & 0xc0) == 0x80;
+}
 
 }  // namespace
-
-std::string read_text(const std::string& path, std::uint64_t limit) {
-  struct Close {
-    void operator()(std::FILE* file) const {
-      if (file != stdin) std::fclose(file);
-    }
-  };
-  const std::string name = path == "-" ? "standard input" : quoted(path, 200);
-  std::error_code error;
-  if (path != "-" && std::filesystem::is_directory(path, error)) throw FileError(name + " is a folder, not a file");
-  const std::unique_ptr<std::FILE, Close> file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
-  if (!file) throw FileError("cannot open " + name + ": " + std::strerror(errno));
-  std::string text;
-  const std::uintmax_t size = path == "-" ? 0 : std::filesystem::file_size(path, error);
-  constexpr std::size_t kBlock = std::size_t{1} << 20;
-  text.reserve(error || size > limit ? 0 : static_cast<std::size_t>(size) + 1);
-  while (text.size() <= limit) {
-    const std::size_t filled = text.size();
-    const std::size_t block = std::max(kBlock, text.capacity() - filled);
-    text.resize(filled + std::min<std::size_t>(block, static_cast<std::size_t>(limit - filled) + 1));
-    const std::size_t got = std::fread(text.data() + filled, 1, text.size() - filled, file.get());
-    text.resize(filled + got);
-    if (std::ferror(file.get()) != 0) throw FileError("cannot read " + name + ": " + std::strerror(errno));
-    if (got == 0) return text;
-  }
-  throw UnsupportedError(name + " is larger than the limit of " + std::to_string(limit) + " bytes for circuit text");
-}
 
 Parser::Parser(const Source& program, const QasmOptions& options) : options_(options), source_(&program) {}
 
@@ -69,6 +75,12 @@ void Parser::run() {
             "OpenQASM is read as UTF-8 or ASCII text", ExitCode::kCircuit, true});
     return;
   }
+  // OpenQASM 2.0 has no comments of this form, so a program without its header is one of OpenQASM 3.
+  const Opening opening = opening_of(source_->text);
+  if (opening.block_comment != std::string_view::npos && !opening.rest.starts_with("OPENQASM 2")) {
+    report(newer_language(static_cast<std::uint32_t>(opening.block_comment), "a comment between /* and */"));
+    return;
+  }
   TokenStream stream(*source_);
   stream_ = &stream;
   statements();
@@ -76,6 +88,12 @@ void Parser::run() {
     report({0, "the file holds no program", "an OpenQASM program begins with 'OPENQASM 2.0;'"});
   }
   stream_ = nullptr;
+}
+
+std::vector<std::string> Parser::included_files() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, text] : included_texts_) paths.push_back(path);
+  return paths;
 }
 
 void Parser::statements() {
@@ -94,7 +112,8 @@ void Parser::statements() {
         continue;
       }
       if (stream_->kind() == TokenKind::kEnd) return;
-      anything_read_ = true;
+      // A library alone is no program.
+      anything_read_ = anything_read_ || stream_->kind() != TokenKind::kInclude;
       if (stream_->kind() == TokenKind::kBad) stream_->fail_bad();
       statement();
     } catch (const Failure& failure) {
@@ -112,6 +131,10 @@ void Parser::statements() {
 
 void Parser::report(const Failure& failure) {
   if (failure.silent) return;
+  if (!has_header_ && failure.code == ExitCode::kCircuit && is_wide_character(source_->text, failure.offset)) {
+    report(newer_language(failure.offset, "a letter outside of ASCII"));
+    return;
+  }
   diagnostics_.push_back(make_diagnostic(*source_, failure));
   stop_ = stop_ || failure.fatal;
   if (static_cast<int>(diagnostics_.size()) >= std::max(options_.max_errors, 1)) {
@@ -202,8 +225,7 @@ void Parser::require_language(const Failure& failure, std::string_view word) {
   if (has_header_) {
     throw Failure{failure.offset, failure.message, quoted(word) + " is OpenQASM 3; the program says OPENQASM 2.0"};
   }
-  throw Failure{failure.offset, "this looks like OpenQASM 3 (" + quoted(word) + "), which is not supported yet",
-                "programs in OpenQASM 2.0 are", ExitCode::kUnsupported, true};
+  throw newer_language(failure.offset, quoted(word));
 }
 
 void Parser::check_new_name(const Token& name) const {
@@ -241,8 +263,10 @@ void Parser::declare_register(bool quantum) {
   if (saturating_add(total, size) > kMaxBits) {
     poisoned_.insert(text);
     throw Failure{name.offset,
-                  std::string("more than 4294967295 ") + (quantum ? "qubits" : "classical bits") +
-                      " in all: no state of that size fits",
+                  "more than " + std::to_string(kMaxBits) + (quantum ? " qubits" : " classical bits") + " in all" +
+                      (quantum ? ": no machine holds such a state, at most " + std::to_string(kMaxQubits) +
+                                     " qubits can be addressed"
+                               : ""),
                   "", ExitCode::kCapacity};
   }
   const auto first = static_cast<std::uint32_t>(total);
@@ -281,6 +305,17 @@ void Parser::library_include(const Token& at) {
   }
 }
 
+// Read once however often it is included: memory is in proportion to what there is to read.
+std::string_view Parser::included_text(const std::string& path) {
+  const std::uint64_t left = kMaxSourceBytes - bytes_read_;
+  const auto known = included_texts_.find(path);
+  if (known == included_texts_.end()) {
+    return included_texts_.emplace(path, read_file(path, left, Links::kRefuse)).first->second;
+  }
+  if (known->second.size() > left) throw FileError("the program and its includes are larger than 256 MiB");
+  return known->second;
+}
+
 void Parser::read_include(const Token& at, std::string_view name) {
   namespace fs = std::filesystem;
   const auto refuse = [&](const std::string& why) {
@@ -299,14 +334,16 @@ void Parser::read_include(const Token& at, std::string_view name) {
   for (const Source* open = source_; open != nullptr; open = open->includer) {
     if (open->path == path.string()) refuse("the file includes itself");
   }
+  if (includes_.size() >= kMaxIncludeStatements) {
+    refuse("more than " + std::to_string(kMaxIncludeStatements) + " includes in all");
+  }
   Source& source = includes_.emplace_back();
   try {
-    source.storage = read_text(path.string(), kMaxSourceBytes - bytes_read_);
+    source.text = included_text(path.string());
   } catch (const Error& problem) {
     refuse(problem.what());
   }
-  bytes_read_ += source.storage.size();
-  source.text = source.storage;
+  bytes_read_ += source.text.size();
   if (source.text.starts_with("\xEF\xBB\xBF")) source.text.remove_prefix(3);
   source.name = (fs::path(source_->name).parent_path() / fs::path(std::string(name))).string();
   source.folder = path.parent_path().string();
@@ -383,7 +420,7 @@ QasmProgram parse_qasm(std::string_view text, const QasmOptions& options) {
   qasm::Parser parser(source, options);
   parser.run();
   if (!parser.diagnostics().empty()) throw_errors(parser.diagnostics(), parser.stopped_early());
-  return {parser.take_circuit(), "OPENQASM 2.0"};
+  return {parser.take_circuit(), "OPENQASM 2.0", parser.included_files()};
 }
 
 std::vector<Diagnostic> check_qasm(std::string_view text, const QasmOptions& options) {
@@ -394,7 +431,8 @@ std::vector<Diagnostic> check_qasm(std::string_view text, const QasmOptions& opt
 }
 
 QasmProgram parse_qasm_file(const std::string& path, std::uint64_t* xxh3) {
-  const std::string text = qasm::read_text(path, qasm::kMaxSourceBytes);
+  const std::string text =
+      path == "-" ? read_standard_input(qasm::kMaxSourceBytes) : read_file(path, qasm::kMaxSourceBytes);
   if (xxh3 != nullptr) *xxh3 = XXH3_64bits(text.data(), text.size());
   QasmOptions options;
   options.file = path == "-" ? "<stdin>" : path;

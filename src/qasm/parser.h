@@ -16,9 +16,7 @@ namespace qsim::qasm {
 
 constexpr std::uint64_t kMaxSourceBytes = 256ull << 20;  // the program and its includes together
 constexpr int kMaxIncludes = 16;                         // one inside the other
-
-/// Reads `path` whole; `limit` bytes at most. Throws FileError (cannot be read) or UnsupportedError (too large).
-std::string read_text(const std::string& path, std::uint64_t limit);
+constexpr std::size_t kMaxIncludeStatements = 1024;      // of files, in all; the built-in library is none
 
 class Parser {
  public:
@@ -29,6 +27,7 @@ class Parser {
   void run();
   Circuit take_circuit() { return std::move(circuit_); }
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  std::vector<std::string> included_files() const;
   bool stopped_early() const { return stopped_early_; }
 
  private:
@@ -51,6 +50,7 @@ class Parser {
   void declare_register(bool quantum);
   void include();
   void read_include(const Token& at, std::string_view name);
+  std::string_view included_text(const std::string& path);
   void library_include(const Token& at);
   void check_new_name(const Token& name) const;
   void check_semicolon(const char* after) const;
@@ -90,8 +90,9 @@ class Parser {
 
   const QasmOptions& options_;
   std::deque<Source> includes_;
-  const Source* source_;           // being read
-  TokenStream* stream_ = nullptr;  // over source_
+  std::unordered_map<std::string, std::string> included_texts_;  // by canonical path; nodes stay where they are
+  const Source* source_;                                         // being read
+  TokenStream* stream_ = nullptr;                                // over source_
   int include_depth_ = 0;
   std::uint64_t bytes_read_ = 0;
   bool has_header_ = false;

@@ -2,12 +2,12 @@
 #include "runtime/profile.h"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <sstream>
 #include <utility>
 
+#include "base/file/files.h"
 #include "base/ranks/agreement.h"
 #include "qsim/error.h"
 
@@ -143,10 +143,7 @@ void write_profile(const Profile& profile, Communicator& communicator, const std
   together(communicator, [&] {
     if (communicator.rank() != 0) return;
     const bool svg = path.size() > 4 && path.compare(path.size() - 4, 4, ".svg") == 0;
-    std::ofstream file(path, std::ios::binary);
-    file << (svg ? picture(ranks) : trace_events(ranks));
-    file.close();
-    if (!file) throw FileError("cannot write the profile to " + path);
+    write_file(path, svg ? picture(ranks) : trace_events(ranks));
   });
 }
 

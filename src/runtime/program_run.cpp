@@ -82,8 +82,12 @@ Answers ProgramRun::run(const ReadOuts& read_outs) {
   if (!program_.dynamic) executor_.on_progress = on_progress;
   Branch root;
   root.bits.assign(circuit_.clbits(), false);
-  root.shots.resize(read_outs.shots);
-  std::iota(root.shots.begin(), root.shots.end(), std::uint64_t{0});
+  if (program_.dynamic) {
+    root.shots.resize(read_outs.shots);
+    std::iota(root.shots.begin(), root.shots.end(), std::uint64_t{0});
+  } else {
+    root.shot_count = read_outs.shots;
+  }
   follow(std::move(root));
   while (!waiting_.empty()) {
     Branch branch = std::move(waiting_.back());
@@ -231,7 +235,7 @@ void ProgramRun::read(const Branch& branch) {
     add_scaled(answers_.shot_marginals, marginals(state_), share / branch.norm);
   }
   if (read_outs_.exact()) read_exact(branch);
-  if (!branch.shots.empty()) draw(branch);
+  if (branch.shot_count + branch.shots.size() != 0) draw(branch);
 }
 
 void ProgramRun::read_exact(const Branch& branch) {
@@ -268,14 +272,15 @@ void ProgramRun::require_norm(double found, double expected) const {
 
 void ProgramRun::draw(const Branch& branch) {
   ClassicalBits bits = branch.bits;
+  const std::uint64_t shots = branch.shot_count + branch.shots.size();
   if (terminal_.mask() == 0) {
-    answers_.counts[bit_string(bits, circuit_.cregs())] += branch.shots.size();
+    answers_.counts[bit_string(bits, circuit_.cregs())] += shots;
     return;
   }
   Sampler sampler(state_, exchanges_);
   require_norm(sampler.total(), branch.norm);
   const OutcomeCounts outcomes =
-      sampler.sample(branch.shots, read_outs_.seed, program_.terminal_draw, terminal_.mask());
+      sampler.sample(shots, branch.shots, read_outs_.seed, program_.terminal_draw, terminal_.mask());
   for (const auto& [value, times] : outcomes) {
     terminal_.write(value, bits);
     // Outcomes rise, and so do the texts of most circuits: the end is a good guess.

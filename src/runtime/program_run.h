@@ -75,9 +75,10 @@ class ProgramRun {
     std::size_t step = 0;
     std::vector<Choice> path;  // at the measurements and resets so far
     ClassicalBits bits;
-    double weight = 1, norm = 1;  // probability of the branch; total probability of its scaled state
-    std::vector<std::uint64_t> shots;
-    Choice next;  // of a waiting branch: what it takes at `step`
+    double weight = 1, norm = 1;       // probability of the branch; total probability of its scaled state
+    std::uint64_t shot_count = 0;      // of all shots, before the first split; their numbers are then not listed
+    std::vector<std::uint64_t> shots;  // numbers of those that took this branch
+    Choice next;                       // of a waiting branch: what it takes at `step`
     std::int64_t snapshot = -1;
     Layout layout;
   };

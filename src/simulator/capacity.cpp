@@ -90,7 +90,9 @@ void require_capacity(const CapacityQuestion& question, const Machine& machine) 
     text += format_bytes(shard);
   }
   text += " for the state, " + format_bytes(question.needed_bytes) + (question.ranks > 1 ? " a rank" : "") +
-          " with all tables; ";
+          (question.read_out_bytes == 0 ? " with all tables; "
+                                        : " with all tables and " + format_bytes(question.read_out_bytes) +
+                                              " for reading out (" + question.read_out + "); ");
   text += question.ranks > 1 ? "rank " + std::to_string(question.rank) : "this machine";
   if (!question.device.empty()) text += " (" + question.device + ")";
   Machine limited = machine;

@@ -41,6 +41,8 @@ struct CapacityQuestion {
   int rank = 0, ranks = 1;
   std::string device;                                // "GPU 2", or empty
   std::uint64_t needed_bytes = 0, usable_bytes = 0;  // a rank
+  std::uint64_t read_out_bytes = 0;                  // of those needed
+  std::string read_out;                              // what takes most of them
   std::uint32_t rank_bits = 0;
 };
 

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "base/build_info.h"
+#include "base/file/files.h"
+#include "base/text.h"
 #include "comm/launcher.h"
+#include "cpu/cpu_info.h"
 #include "device/gpu_parts.h"
 #include "qsim/simulator.h"
 
@@ -18,7 +20,7 @@ namespace fs = std::filesystem;
 
 /// What follows `key` on its line of a /proc file, without blanks around it.
 std::string line_value(const fs::path& path, const std::string& key) {
-  std::ifstream file(path);
+  std::istringstream file(read_system_file(path));
   for (std::string line; std::getline(file, line);) {
     const std::size_t at = line.find(key);
     if (at == std::string::npos) continue;
@@ -63,6 +65,34 @@ EnvironmentSummary environment() {
   if (::uname(&system) == 0) summary.host = system.nodename;
   summary.devices = nvidia_devices();
   return summary;
+}
+
+std::vector<std::pair<std::string, std::string>> host_facts() {
+  const cpu::ControlGroup limits = cpu::control_group();
+  std::vector<std::pair<std::string, std::string>> facts;
+  if (limits.memory_bytes != 0) {
+    facts.emplace_back("memory limit", format_bytes(limits.memory_bytes) + " (" + limits.memory_file + ")");
+  }
+  if (limits.cores > 0) {
+    std::ostringstream cores;
+    cores << limits.cores << " cores (" << limits.cores_file << ")";
+    facts.emplace_back("processor limit", cores.str());
+  }
+  if (facts.empty()) facts.emplace_back("control group", "no limit of memory or processor time");
+  if (cuda_build_version().empty()) return facts;
+  const std::string folder = kernel_cache_folder("");
+  std::error_code absent;
+  if (folder.empty() || !fs::exists(folder, absent)) {
+    facts.emplace_back("kernel cache", folder.empty() ? "none: no folder of the user is known" : folder + ", empty");
+    return facts;
+  }
+  const PrivateCache cache(folder, kMostCachedKernelBytes);
+  const PrivateCache::Size size = cache.size();
+  facts.emplace_back("kernel cache", cache.trouble().empty() ? folder + ", " + std::to_string(size.files) +
+                                                                   " kernels, " + format_bytes(size.bytes) +
+                                                                   " of at most " + format_bytes(kMostCachedKernelBytes)
+                                                             : "none: " + folder + ": " + cache.trouble());
+  return facts;
 }
 
 }  // namespace qsim

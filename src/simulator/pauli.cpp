@@ -2,13 +2,15 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "base/bits.h"
+#include "base/file/files.h"
 #include "base/text.h"
 #include "qsim/error.h"
 #include "qsim/simulator.h"
+#include "simulator/settings.h"
 
 namespace qsim {
 namespace {
@@ -30,17 +32,22 @@ Words split_words(const std::string& text) {
   return words;
 }
 
-[[noreturn]] void fail(const std::string& what) {
-  throw UsageError(what,
-                   "write \"Z0 X3\", \"0.5 Z0 Z1 + -1 X2\" or a dense string such as \"IZX\" (qubit 0 right-most)");
-}
+constexpr const char* kHint =
+    "write \"Z0 X3\", \"0.5 Z0 Z1 + -1 X2\" or a dense string such as \"IZX\" (qubit 0 right-most)";
+
+/// What is wrong, and the words that it is about: they are shown where they came from the command line, and not where
+/// they came from a file, which may be one that nobody should read.
+struct Misread {
+  std::string what, words;
+};
+[[noreturn]] void fail(const std::string& what, const std::string& words = "") { throw Misread{what, words}; }
 
 std::optional<double> parse_number(const std::string& word) {
   if (word.empty() || std::isalpha(static_cast<unsigned char>(word[0])) != 0) return std::nullopt;
   char* end = nullptr;
   const double value = std::strtod(word.c_str(), &end);
   if (*end != '\0') return std::nullopt;
-  if (!std::isfinite(value)) fail("the coefficient " + escape_text(word) + " is not finite");
+  if (!std::isfinite(value)) fail("a coefficient is not finite", word);
   return value;
 }
 
@@ -56,8 +63,9 @@ bool is_dense(const std::string& word) { return word.find_first_not_of("IXYZ") =
 
 PauliString parse_dense(const std::string& word, std::uint32_t qubits) {
   if (word.size() != qubits) {
-    fail("the dense Pauli string \"" + escape_text(word) + "\" has " + std::to_string(word.size()) + " letters for " +
-         std::to_string(qubits) + " qubits");
+    fail("a dense Pauli string has " + std::to_string(word.size()) + " letters for " + std::to_string(qubits) +
+             " qubits",
+         word);
   }
   PauliString string;
   for (std::size_t i = 0; i < word.size(); ++i) place(string, word[i], static_cast<Qubit>(word.size() - 1 - i));
@@ -71,13 +79,13 @@ PauliString parse_sparse(const Words& words, std::uint32_t qubits) {
     const std::string digits = word.substr(1);
     if (!is_letter(word[0]) || digits.empty() || digits.size() > 9 ||
         digits.find_first_not_of("0123456789") != std::string::npos) {
-      fail("\"" + escape_text(word) + "\" is not a Pauli letter with a qubit");
+      fail("not a Pauli letter with a qubit", word);
     }
     const unsigned long qubit = std::strtoul(digits.c_str(), nullptr, 10);
     if (qubit >= qubits) {
-      fail("qubit " + digits + " in \"" + word + "\": the circuit has qubits 0 to " + std::to_string(qubits) + "-1");
+      fail("a qubit that is not there: the circuit has " + std::to_string(qubits), word);
     }
-    if (test_bit(seen, static_cast<unsigned>(qubit))) fail("qubit " + digits + " is named twice in one Pauli string");
+    if (test_bit(seen, static_cast<unsigned>(qubit))) fail("a qubit is named twice in one Pauli string", word);
     seen |= bit_mask(static_cast<unsigned>(qubit));
     place(string, word[0], static_cast<Qubit>(qubit));
   }
@@ -124,16 +132,20 @@ std::vector<PauliTerm> parse_terms(const std::string& text, std::uint32_t qubits
 }  // namespace
 
 PauliSum parse_pauli_sum(const std::string& text, std::uint32_t qubits) {
-  if (split_words(text).empty()) {
-    if (qubits == 0) return {text, {PauliTerm{}}};  // the dense string of no letters
-    fail("an empty Pauli sum");
+  try {
+    if (split_words(text).empty()) {
+      if (qubits == 0) return {text, {PauliTerm{}}};  // the dense string of no letters
+      fail("an empty Pauli sum");
+    }
+    return {text, parse_terms(text, qubits)};
+  } catch (const Misread& error) {
+    throw UsageError(error.words.empty() ? error.what : "'" + escape_text(error.words) + "': " + error.what, kHint);
   }
-  return {text, parse_terms(text, qubits)};
 }
 
 PauliSum read_pauli_file(const std::string& path, std::uint32_t qubits) {
-  std::ifstream file(path);
-  if (!file) throw FileError("cannot read the Pauli file " + path);
+  constexpr std::uint64_t kLargestFile = std::uint64_t{256} << 20;
+  std::istringstream file(read_file(path, kLargestFile));
   PauliSum sum{path, {}};
   std::size_t number = 0;
   for (std::string line; std::getline(file, line);) {
@@ -143,12 +155,11 @@ PauliSum read_pauli_file(const std::string& path, std::uint32_t qubits) {
     if (words.empty()) continue;
     try {
       sum.terms.push_back(parse_term(words, qubits, 1));
-    } catch (const UsageError& error) {
-      throw UsageError(path + ":" + std::to_string(number) + ": " + error.what(), error.hint());
+    } catch (const Misread& error) {
+      throw UsageError(escape_text(path) + ":" + std::to_string(number) + ": " + error.what, kHint);
     }
   }
-  if (file.bad()) throw FileError("cannot read the Pauli file " + path);
-  if (sum.terms.empty()) throw UsageError(path + " has no Pauli terms");
+  if (sum.terms.empty()) throw UsageError(escape_text(path) + " has no Pauli terms");
   return sum;
 }
 
@@ -161,6 +172,21 @@ std::string pauli_text(const PauliString& pauli) {
     text += std::to_string(qubit);
   });
   return text.empty() ? "I" : text;
+}
+
+std::vector<ExpectationValue> expectation_values(std::span<const PauliSum> sums, std::span<const double> strings) {
+  std::vector<ExpectationValue> values;
+  std::size_t next = 0;
+  for (const PauliSum& sum : sums) {
+    ExpectationValue& value = values.emplace_back();
+    value.name = sum.name;
+    value.terms.reserve(sum.terms.size());
+    for (const PauliTerm& term : sum.terms) {
+      value.terms.push_back({pauli_text(term.pauli), term.coefficient, strings[next]});
+      value.value += term.coefficient * strings[next++];
+    }
+  }
+  return values;
 }
 
 }  // namespace qsim

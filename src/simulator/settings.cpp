@@ -89,6 +89,11 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
     throw UsageError("--shots " + std::to_string(*options.shots) + " has no effect: the circuit measures nothing");
   }
   settings.shots = options.shots.value_or(settings.measures ? 1024 : 0);
+  constexpr std::uint64_t kMaxShots = 1'000'000'000'000;  // hours of drawing
+  if (settings.shots > kMaxShots) {
+    throw UsageError("--shots " + std::to_string(settings.shots) + " are too many: at most " +
+                     std::to_string(kMaxShots));
+  }
   check_read_outs(circuit, options, settings.dynamic);
   if (ranks == 1 && options.exchange != ExchangeKind::kAuto) {
     throw UsageError("--exchange has no effect: there is one rank, so nothing is exchanged");

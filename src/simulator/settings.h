@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "qsim/communicator.h"
 #include "qsim/plan.h"
@@ -32,5 +34,8 @@ void require_same_run(const Circuit& circuit, const RunOptions& options, Communi
 /// how many `snapshots` they keep: such ranks would wait for each other for ever, or give wrong numbers. Collective.
 /// Numbers in matrices and angles are left out: hosts whose mathematical libraries differ round them differently.
 void require_same_program(const Program& program, std::uint32_t snapshots, Communicator& communicator);
+
+/// The sums as they were asked for, from the values of all their strings in order.
+std::vector<ExpectationValue> expectation_values(std::span<const PauliSum> sums, std::span<const double> strings);
 
 }  // namespace qsim

@@ -24,6 +24,7 @@
 #include "simulator/choose/choose.h"
 #include "simulator/choose/registry.h"
 #include "simulator/inverse_check.h"
+#include "simulator/memory/read_out_memory.h"
 #include "simulator/second_walk.h"
 #include "simulator/settings.h"
 
@@ -96,7 +97,9 @@ class Simulation {
     if (!cuda && !options_.gpu_ids.empty()) no_effect("--gpu-ids");
     if (cuda && options_.threads > 0) throw UsageError("--threads has no effect: the circuit runs on a GPU");
     const int place = communicator_.name() == "mpi" ? launch_environment().local_rank : communicator_.rank();
+    if (!cuda && !options_.kernel_cache.empty()) no_effect("--kernel-cache");
     if (cuda) gpu_ = pick_gpu(survey_gpus(), options_, place);
+    if (cuda) check_kernel_cache(options_.kernel_cache);
     rank_bits_ = log2_exact(static_cast<Index>(communicator_.size()));
     local_bits_ = circuit_.qubits() - rank_bits_;
     RunOptions machine_options = options_;
@@ -167,6 +170,7 @@ class Simulation {
     question.device = memory_.least_device;
     question.needed_bytes = needed;
     question.usable_bytes = memory_.least_bytes;
+    read_out_.explain(question);
     require_capacity(question, machine_);
   }
 
@@ -179,21 +183,27 @@ class Simulation {
       result_.warnings.push_back("--verify full: there is no memory for the tables of a second walk to compare with");
     }
     if (program_.dynamic) snapshots_ = add_snapshots(pool_, program_, memory_.least_bytes);
-    require_fit(pool_.total_bytes());
+    const int in_process = communicator_.name() == "threads" ? communicator_.size() : 1;
+    const int threads = rank_threads(options_.threads, local_bits_, in_process);
+    read_out_.predict(options_, settings_, circuit_, {program_, circuit_.qubits(), rank_bits_, threads, !gpu_});
+    require_fit(read_out_.with(pool_.total_bytes()));
+    if (gpu_) read_out_.require_host(ranks_of_host(), host_limits().usable_bytes);
     if (machine_.kind == BackendKind::kCpu && options_.max_memory == 0 &&
-        pool_.total_bytes() * ranks_of_host() > host_limits().available_bytes) {
-      result_.warnings.push_back("the run needs " + format_bytes(pool_.total_bytes() * ranks_of_host()) +
+        read_out_.with(pool_.total_bytes()) * ranks_of_host() > host_limits().available_bytes) {
+      result_.warnings.push_back("the run needs " +
+                                 format_bytes(read_out_.with(pool_.total_bytes()) * ranks_of_host()) +
                                  " while the system says that " + format_bytes(host_limits().available_bytes) +
                                  " are available now: it may swap");
     }
     BackendOptions backend;
     backend.precision = options_.precision;
-    const int in_process = communicator_.name() == "threads" ? communicator_.size() : 1;
-    backend.threads = rank_threads(options_.threads, local_bits_, in_process);
+    backend.threads = threads;
     if (gpu_) backend.device_id = gpu_->id;
     backend.instruction_set = options_.instruction_set;
     backend.jit = options_.jit;
     backend.pool_share = options_.pool_share;
+    backend.kernel_cache = options_.kernel_cache;
+    read_out_.start();
     backend_ = make_backend(result_.run.backend, backend);
     backend_->reserve(pool_, local_bits_);
     run_state_ = std::make_unique<DistributedState>(
@@ -302,7 +312,7 @@ class Simulation {
         results.probabilities->push_back({options_.probabilities[i], std::move(answers_.probabilities[i])});
       }
     }
-    if (!options_.expectation.empty()) results.expectation = expectation_values();
+    if (!options_.expectation.empty()) results.expectation = expectation_values(options_.expectation, answers_.paulis);
     if (options_.amplitudes_requested || options_.top > 0 || !options_.amplitude_indices.empty()) {
       results.amplitudes = amplitudes(*run_state_, options_.amplitude_indices);
       if (options_.top > 0) {
@@ -311,20 +321,6 @@ class Simulation {
       }
     }
     result_.time.read_out += seconds_since(start);
-  }
-
-  std::vector<ExpectationValue> expectation_values() const {
-    std::vector<ExpectationValue> values;
-    std::size_t next = 0;
-    for (const PauliSum& sum : options_.expectation) {
-      ExpectationValue& value = values.emplace_back();
-      value.name = sum.name;
-      for (const PauliTerm& term : sum.terms) {
-        value.terms.push_back({pauli_text(term.pauli), term.coefficient, answers_.paulis.at(next)});
-        value.value += term.coefficient * answers_.paulis[next++];
-      }
-    }
-    return values;
   }
 
   void write_files() {
@@ -357,10 +353,12 @@ class Simulation {
                                 " were planned: the result is wrong and is not shown");
       }
     }
-    result_.memory.predicted_bytes_per_rank = pool_.total_bytes();
+    result_.memory.predicted_bytes_per_rank = read_out_.with(pool_.total_bytes());
+    result_.memory.read_out_bytes_per_rank = read_out_.bytes();
     result_.memory.state_bytes = pool_.state_bytes * static_cast<std::uint64_t>(communicator_.size());
     result_.memory.peak_bytes_per_rank.resize(static_cast<std::size_t>(communicator_.size()));
-    const std::uint64_t peak = backend_->peak_bytes();
+    const std::uint64_t ranks_here = communicator_.name() == "threads" ? ranks_of_host() : 1;
+    const std::uint64_t peak = backend_->peak_bytes() + read_out_.peak_beside(backend_->peak_bytes(), ranks_here);
     communicator_.all_gather(std::as_bytes(std::span(&peak, 1)),
                              std::as_writable_bytes(std::span(result_.memory.peak_bytes_per_rank)));
     WorkSummary& work = result_.work;
@@ -408,6 +406,7 @@ class Simulation {
   std::uint32_t rank_bits_ = 0, local_bits_ = 0, snapshots_ = 0;
   Program program_;
   PoolLayout pool_;
+  ReadOutMemory read_out_;
   std::unique_ptr<InverseCheck> inverse_;
   std::unique_ptr<SecondWalk> second_walk_;
   std::unique_ptr<Backend> backend_;

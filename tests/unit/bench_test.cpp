@@ -5,6 +5,7 @@
 #include <fstream>
 #include <numbers>
 
+#include "base/file/files.h"
 #include "bench/checks.h"
 #include "bench/gate_list.h"
 #include "bench/workload.h"
@@ -175,7 +176,7 @@ class Challenge : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = test::shared_folder() + "/workloads";
-    if (!file_exists(folder_ + "/asc/random30.gates")) GTEST_SKIP() << "no shared workloads here (set QSIM_SHARED)";
+    if (!is_regular_file(folder_ + "/asc/random30.gates")) GTEST_SKIP() << "no shared workloads here (set QSIM_SHARED)";
     request_.workloads_folder = folder_;
   }
   std::string folder_;

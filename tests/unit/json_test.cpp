@@ -41,6 +41,28 @@ TEST(ResultDocument, WritesWideNumbersAsText) {
   EXPECT_EQ(document["results"]["amplitudes"][0]["im"], -0.5);
 }
 
+TEST(ResultDocument, IsWrittenInPartsAsItWouldBeWhole) {
+  Result result = some_result();
+  result.circuit.file = "\"a\"\n\x9b\xff.qasm";
+  for (const bool filled : {false, true}) {
+    if (filled) {
+      result.results.counts = {{"00", 3}, {"1 1", 4}};
+      result.results.distribution = {{"0", 0.1}, {"1", 0.9}};
+      result.results.probabilities = std::vector<QubitProbabilities>{{{0, 2}, {0.25, 0.75}}, {{1}, {1, 0}}};
+      result.results.marginals = {0.5, 1e-20};
+      result.results.amplitudes = std::vector<AmplitudeEntry>{{5, {0.5, -0.5}, 0.5}, {1, {0, 0}, 0}};
+      result.results.expectation =
+          std::vector<ExpectationValue>{{"Z0 \n", 1, {{"Z0", 1, 2}, {"X1", 3, 4}}}, {"", 0, {}}};
+      result.results.files = std::vector<OutputFile>{{"statevector", "x\n.npy", "complex128", {8}}};
+    } else {
+      result.results.counts.emplace();
+      result.results.amplitudes.emplace();
+    }
+    const std::string document = result_document(result);
+    EXPECT_EQ(nlohmann::ordered_json::parse(document).dump(1, ' ', true) + "\n", document);
+  }
+}
+
 TEST(ResultDocument, HasNoNumberThatJsonDoesNotKnow) {
   Result result = some_result();
   result.work.memory_gbps = std::numeric_limits<double>::infinity();

@@ -257,6 +257,35 @@ TEST(Layering, FindsAVendorsHeaderOutOfItsPlace) {
   EXPECT_TRUE(violations("src/comm/mpi/x.cpp", "#include <mpi.h>\n").empty());
 }
 
+/// Lines of `text` that open, make, rename or remove files by themselves.
+Strings opens_files(const std::string& file, const std::string& text) {
+  Strings found;
+  if (starts_with(file, "src/base/file/")) return found;
+  std::istringstream lines(code_of(text));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    for (const char* call : {"::open(", "::openat(", "fopen(", "fstream", "::rename(", "::unlink(", "::mkstemp(",
+                             "filesystem::rename", "filesystem::remove", "::creat("}) {
+      if (line.find(call) != std::string::npos && line.find("bench::open(") == std::string::npos) {
+        found.push_back(file + ":" + std::to_string(number) + ": files are opened in src/base/file");
+      }
+    }
+  }
+  return found;
+}
+
+TEST(Layering, FilesAreOpenedInOnePlace) {
+  const fs::path top = QSIM_SOURCE_DIR;
+  for (const auto& entry : fs::recursive_directory_iterator(top / "src")) {
+    if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+    for (const std::string& line : opens_files(entry.path().lexically_relative(top), read_file(entry.path()))) {
+      ADD_FAILURE() << line;
+    }
+  }
+  EXPECT_EQ(opens_files("src/cli/x.cpp", "std::ifstream file(path);\n::unlink(path);\n").size(), 2u);
+}
+
 TEST(Layering, FindsAConditionalInsideABody) {
   EXPECT_EQ(violations("src/base/x.cpp", "void f() {\n#ifdef A\n  g();\n#endif\n}\n").size(), 1u);
   EXPECT_TRUE(violations("src/base/x.cpp", "namespace qsim {\nconst char* s = \"{\";\n#ifdef A\n#endif\n}\n").empty());

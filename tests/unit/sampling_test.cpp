@@ -54,7 +54,7 @@ TEST(Sampler, FollowsTheIntegerDistributionShotByShot) {
         parts.run->run({});
         const OutcomeCounts wanted = reference_counts(amplitudes(*parts.state, indices), shots.size(), 11, 2);
         Sampler sampler(*parts.state, *parts.exchanges);
-        const OutcomeCounts found = sampler.sample(shots, 11, 2, ~Index{0});
+        const OutcomeCounts found = sampler.sample(shots.size(), shots, 11, 2, ~Index{0});
         std::uint64_t differing = 0;
         std::map<Index, std::uint64_t> merged(found.begin(), found.end());
         for (const auto& [index, times] : wanted) {
@@ -126,7 +126,7 @@ TEST(Sampler, RefusesAStateThatHasChangedSinceItsDistributionWasTaken) {
     const MemoryRegion state = parts.state->backend.state();
     std::fill_n(state.data, state.bytes, std::byte{0});
     const std::vector<std::uint64_t> shots = {0, 1, 2};
-    EXPECT_THROW(sampler.sample(shots, 11, 2, ~Index{0}), Error);
+    EXPECT_THROW(sampler.sample(shots.size(), shots, 11, 2, ~Index{0}), Error);
   });
 }
 
@@ -161,7 +161,7 @@ TEST(Sampler, RefusesShotsThatFallOnNoAmplitude) {
     DistributedState state{backend, *communicator, 5, 0, Precision::kDouble, Layout::identity(5)};
     ExchangePipeline exchanges(state, nullptr, pool);
     Sampler sampler(state, exchanges);
-    EXPECT_THROW(sampler.sample(shots, 11, 2, ~Index{0}), VerificationError) << says_so;
+    EXPECT_THROW(sampler.sample(shots.size(), shots, 11, 2, ~Index{0}), VerificationError) << says_so;
   }
 }
 

@@ -1,11 +1,10 @@
 // `qsim.bench/1` (docs/json.md), written and read; and the comparison with an earlier one.
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/file/files.h"
 #include "base/json_parts.h"
 #include "base/text.h"
-#include "bench/gate_list.h"
 #include "bench/names.h"
 #include "qsim/bench.h"
 #include "qsim/error.h"
@@ -100,14 +99,12 @@ Json comparison_json(const BenchReport& report) {
 }
 
 Json read_document(const std::string& path) {
-  if (!bench::file_exists(path)) throw FileError("cannot read " + escape_text(path));
-  std::ifstream file(path);
-  Json document = Json::parse(file, nullptr, false);
+  constexpr std::uint64_t kLargestFile = 64u << 20;
+  Json document = Json::parse(read_file(path, kLargestFile), nullptr, false);
   if (document.is_discarded()) throw UsageError("--compare: " + escape_text(path) + " is not JSON");
   const Json schema = document.is_object() && document.contains("schema") ? document["schema"] : Json();
   if (schema != kSchema) {
-    throw UsageError("--compare: " + escape_text(path) + " is of schema " +
-                         escape_text(schema.is_string() ? schema.get<std::string>() : "none", 40) + ", not " + kSchema,
+    throw UsageError("--compare: " + escape_text(path) + " is not of schema " + kSchema,
                      "qsim bench ... --json --output FILE writes one");
   }
   return document;
@@ -150,7 +147,7 @@ std::string bench_json(const BenchReport& report) {
                 {"comparison", comparison_json(report)},
                 {"verdict", report.error ? Json(nullptr) : Json(report.verdict())},
                 {"error", report.error ? parts::error_json<Json>(*report.error) : Json(nullptr)}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 void compare_bench(BenchReport& report, const std::string& file, std::optional<double> max_ratio) {

@@ -1,33 +1,16 @@
 #include "cli/io/circuit_input.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
+#include "base/file/files.h"
 #include "base/hash.h"
 #include "qsim/qasm.h"
 
 namespace qsim::cli {
 namespace {
 
-constexpr std::size_t kMaxInputBytes = 256u << 20;
-
-std::string read_standard_input() {
-  std::string text;
-  std::array<char, 65536> buffer{};
-  while (true) {
-    const ssize_t count = ::read(0, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw FileError(std::string("cannot read standard input: ") + std::strerror(errno));
-    if (count == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > kMaxInputBytes) throw FileError("standard input: more than 256 MiB");
-  }
-}
+constexpr std::uint64_t kMaxInputBytes = std::uint64_t{256} << 20;
 
 std::string hex16(std::uint64_t value) {
   std::array<char, 17> text{};
@@ -64,7 +47,7 @@ CircuitInput read_circuit(const std::string& file, Context& context) {
   std::string text;
   if (file == "-") {
     context.together([&] {
-      if (context.root()) text = read_standard_input();
+      if (context.root()) text = read_standard_input(kMaxInputBytes);
     });
     context.broadcast(text);
   }
@@ -78,6 +61,13 @@ CircuitInput read_circuit(const std::string& file, Context& context) {
       hash = xxh3(text);
     } else {
       program = parse_file(file, hash);
+    }
+    for (const std::string& path : context.outputs) {
+      for (const std::string& read : program.includes) {
+        if (!is_same_file(path, read)) continue;
+        context.failure_document = nullptr;  // which would overwrite it as well
+        throw UsageError("'" + path + "' is to be written, and the circuit includes it");
+      }
     }
     input.circuit = std::move(program.circuit);
     input.summary = summarize(input.circuit);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/file/files.h"
 #include "qsim/error.h"
 
 namespace qsim::cli {
@@ -11,7 +12,48 @@ namespace qsim::cli {
 struct Flags::Impl {
   CLI::App app;
   std::string command, group = "Options";
+
+  struct Value {
+    std::string name;
+    Role role;
+    std::string* one;
+    std::vector<std::string>* many;
+    CLI::Option* option;
+  };
+  std::vector<Value> values;
+
+  /// Calls action(flag, value) for every value of these roles that was typed.
+  template <typename Action>
+  void each(std::initializer_list<Role> roles, Action&& action) const {
+    for (const Value& value : values) {
+      if (value.option->count() == 0 || std::find(roles.begin(), roles.end(), value.role) == roles.end()) continue;
+      if (value.one != nullptr) action(value, *value.one);
+      for (std::size_t i = 0; value.many != nullptr && i < value.many->size(); ++i) action(value, (*value.many)[i]);
+    }
+  }
+  void check_values() const;
 };
+
+void Flags::Impl::check_values() const {
+  each({Role::kWord, Role::kInput, Role::kOutput, Role::kOutputStream},
+       [](const Value& value, const std::string& text) {
+         if (text.empty()) throw UsageError(value.name + ": an empty value means nothing");
+       });
+  std::vector<std::pair<std::string, std::string>> made;  // flag and path
+  each({Role::kOutput, Role::kOutputStream}, [&](const Value& value, const std::string& path) {
+    for (const auto& [other, taken] : made) {
+      if (is_same_file(path, taken)) throw UsageError(value.name + " and " + other + " name one file");
+    }
+    made.emplace_back(value.name, path);
+  });
+  each({Role::kInput}, [&](const Value&, const std::string& path) {
+    for (const auto& [other, taken] : made) {
+      if (is_regular_file(path) && is_same_file(path, taken)) {
+        throw UsageError(other + " would overwrite '" + path + "', which is read");
+      }
+    }
+  });
+}
 
 namespace {
 
@@ -75,31 +117,35 @@ Flags::~Flags() = default;
 
 void Flags::group(const std::string& title) { impl_->group = title; }
 
-void Flags::positional(const std::string& name, std::string& value, const std::string& help) {
-  impl_->app.add_option(name, value, help)->type_name("");
+void Flags::positional(const std::string& name, std::string& value, const std::string& help, Role role) {
+  CLI::Option* const option = impl_->app.add_option(name, value, help)->type_name("");
+  impl_->values.push_back({name, role, &value, nullptr, option});
 }
 
-void Flags::positionals(const std::string& name, std::vector<std::string>& values, const std::string& help) {
-  impl_->app.add_option(name, values, help)->type_name("");
+void Flags::positionals(const std::string& name, std::vector<std::string>& values, const std::string& help, Role role) {
+  CLI::Option* const option = impl_->app.add_option(name, values, help)->type_name("");
+  impl_->values.push_back({name, role, nullptr, &values, option});
 }
 
 void Flags::flag(const std::string& names, bool& value, const std::string& help) {
   impl_->app.add_flag(names, value, help)->group(impl_->group)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
 }
 
-void Flags::text(const std::string& names, std::string& value, const std::string& placeholder,
-                 const std::string& help) {
-  impl_->app.add_option(names, value, help)->type_name(placeholder)->group(impl_->group);
+void Flags::text(const std::string& names, std::string& value, const std::string& placeholder, const std::string& help,
+                 Role role) {
+  CLI::Option* const option = impl_->app.add_option(names, value, help)->type_name(placeholder)->group(impl_->group);
+  impl_->values.push_back({option->get_name(), role, &value, nullptr, option});
 }
 
 void Flags::list(const std::string& names, std::vector<std::string>& values, const std::string& placeholder,
-                 const std::string& help) {
-  impl_->app.add_option(names, values, help)
-      ->type_name(placeholder)
-      ->group(impl_->group)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
+                 const std::string& help, Role role) {
+  CLI::Option* const option = impl_->app.add_option(names, values, help)
+                                  ->type_name(placeholder)
+                                  ->group(impl_->group)
+                                  ->expected(1)
+                                  ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+                                  ->allow_extra_args(false);
+  impl_->values.push_back({option->get_name(), role, nullptr, &values, option});
 }
 
 void Flags::choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
@@ -126,6 +172,20 @@ void Flags::parse(std::span<const std::string> arguments) {
     if (hint.empty()) hint = "'" + impl_->command + " --help' lists the flags";
     throw UsageError(error.what(), hint);
   }
+  impl_->check_values();
+}
+
+void Flags::require_writable_outputs() const {
+  impl_->each({Role::kOutput}, [](const auto&, const std::string& path) { require_writable(path, Target::kFile); });
+  impl_->each({Role::kOutputStream},
+              [](const auto&, const std::string& path) { require_writable(path, Target::kFileOrStream); });
+}
+
+std::vector<std::string> Flags::outputs() const {
+  std::vector<std::string> paths;
+  impl_->each({Role::kOutput, Role::kOutputStream},
+              [&](const auto&, const std::string& path) { paths.push_back(path); });
+  return paths;
 }
 
 bool Flags::given(const std::string& name) const { return impl_->app.count(name) > 0; }

@@ -1,6 +1,7 @@
 // One command's flags: declared, parsed and explained. The flag library stays inside flags.cpp.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,14 @@ struct TextRequested {
   std::string text;
 };
 
+/// What the value of a flag is, as far as files go.
+enum class Role : std::uint8_t {
+  kWord,
+  kInput,         // a file that is read, or a word where there is no such file
+  kOutput,        // a file that is made
+  kOutputStream,  // the same, or a pipe or a device
+};
+
 /// Declares flags bound to variables, then parses. Values stay text here: values.h checks and converts them.
 class Flags {
  public:
@@ -22,21 +31,28 @@ class Flags {
   Flags& operator=(const Flags&) = delete;
 
   void group(const std::string& title);  // heading of the flags declared next
-  void positional(const std::string& name, std::string& value, const std::string& help);
+  void positional(const std::string& name, std::string& value, const std::string& help, Role role = Role::kWord);
   /// Any number of words that are no flags.
-  void positionals(const std::string& name, std::vector<std::string>& values, const std::string& help);
+  void positionals(const std::string& name, std::vector<std::string>& values, const std::string& help,
+                   Role role = Role::kWord);
   void flag(const std::string& names, bool& value, const std::string& help);
-  void text(const std::string& names, std::string& value, const std::string& placeholder, const std::string& help);
+  void text(const std::string& names, std::string& value, const std::string& placeholder, const std::string& help,
+            Role role = Role::kWord);
   /// May be repeated, one value each time.
   void list(const std::string& names, std::vector<std::string>& values, const std::string& placeholder,
-            const std::string& help);
+            const std::string& help, Role role = Role::kWord);
   void choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
               const std::string& help);
 
-  /// UsageError (with the nearest flag where one is near) or TextRequested.
+  /// UsageError (with the nearest flag where one is near; an empty value; a file that is made and also read or made by
+  /// another flag) or TextRequested.
   void parse(std::span<const std::string> arguments);
   /// True when `name` ("--threads") was on the command line.
   bool given(const std::string& name) const;
+  /// FileError where a file that is to be made cannot be: said before a long run rather than after it.
+  void require_writable_outputs() const;
+  /// The files that are to be made.
+  std::vector<std::string> outputs() const;
 
  private:
   struct Impl;

@@ -47,57 +47,124 @@ Json run_json(const RunSummary& run) {
           {"shots", run.shots}};
 }
 
-Json probabilities_json(const std::vector<QubitProbabilities>& entries) {
-  Json list = Json::array();
-  for (const QubitProbabilities& entry : entries) {
-    list.push_back(Json{{"qubits", entry.qubits}, {"values", entry.values}});
-  }
-  return list;
-}
+/// A document written part by part as nlohmann's dump(1) would write it whole: the answers of a large run must not be
+/// held three times.
+class JsonStream {
+ public:
+  explicit JsonStream(const TextSink& sink) : sink_(sink) {}
 
-Json amplitudes_json(const std::vector<AmplitudeEntry>& entries, std::uint32_t qubits) {
-  Json list = Json::array();
-  for (const AmplitudeEntry& entry : entries) {
-    list.push_back(Json{{"index", decimal(entry.index)},
-                        {"bits", bit_string(entry.index, qubits)},
-                        {"re", number_or_null(entry.value.real())},
-                        {"im", number_or_null(entry.value.imag())},
-                        {"probability", number_or_null(entry.probability)}});
+  void open(char bracket) {
+    sink_({&bracket, 1});
+    empty_.push_back(true);
   }
-  return list;
-}
-
-Json expectation_json(const std::vector<ExpectationValue>& entries) {
-  Json list = Json::array();
-  for (const ExpectationValue& entry : entries) {
-    Json terms = Json::array();
-    for (const PauliTermValue& term : entry.terms) {
-      terms.push_back(Json{{"pauli", term.pauli},
-                           {"coefficient", number_or_null(term.coefficient)},
-                           {"value", number_or_null(term.value)}});
+  void close(char bracket) {
+    const bool was_empty = empty_.back();
+    empty_.pop_back();
+    if (!was_empty) sink_("\n" + std::string(empty_.size(), ' '));
+    sink_({&bracket, 1});
+  }
+  /// Before every element of an array, and by key() before every member.
+  void next() {
+    sink_((empty_.back() ? "\n" : ",\n") + std::string(empty_.size(), ' '));
+    empty_.back() = false;
+  }
+  void key(const std::string& name) {
+    next();
+    sink_(text(name) + ": ");
+  }
+  void value(const Json& value) {
+    std::string lines = text(value);
+    for (std::size_t at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + 1)) {
+      lines.insert(at + 1, empty_.size(), ' ');
     }
-    list.push_back(Json{{"name", entry.name}, {"value", number_or_null(entry.value)}, {"terms", std::move(terms)}});
+    sink_(lines);
   }
-  return list;
+  void member(const std::string& name, const Json& value_of) {
+    key(name);
+    value(value_of);
+  }
+
+ private:
+  // File names and messages may hold bytes that are not UTF-8.
+  static std::string text(const Json& value) { return value.dump(1, ' ', true, Json::error_handler_t::replace); }
+
+  const TextSink& sink_;
+  std::vector<bool> empty_;  // of the open brackets
+};
+
+/// The list of what `write` makes of each entry.
+template <class Entries, class Write>
+void write_list(JsonStream& out, const Entries& entries, Write&& write) {
+  out.open('[');
+  for (const auto& entry : entries) {
+    out.next();
+    write(entry);
+  }
+  out.close(']');
 }
 
-Json files_json(const std::vector<OutputFile>& files) {
-  Json list = Json::array();
-  for (const OutputFile& file : files) {
-    list.push_back(Json{{"kind", file.kind}, {"path", file.path}, {"dtype", file.dtype}, {"shape", file.shape}});
-  }
-  return list;
+template <class Values>
+void write_object(JsonStream& out, const Values& values) {
+  out.open('{');
+  for (const auto& [name, value] : values) out.member(name, value);
+  out.close('}');
 }
 
-Json results_json(const Results& results, std::uint32_t qubits) {
-  return {
-      {"counts", optional_or_null(results.counts, [](const auto& v) { return Json(v); })},
-      {"distribution", optional_or_null(results.distribution, [](const auto& v) { return Json(v); })},
-      {"probabilities", optional_or_null(results.probabilities, probabilities_json)},
-      {"marginals", optional_or_null(results.marginals, [](const auto& v) { return Json(v); })},
-      {"amplitudes", optional_or_null(results.amplitudes, [&](const auto& v) { return amplitudes_json(v, qubits); })},
-      {"expectation", optional_or_null(results.expectation, expectation_json)},
-      {"files", optional_or_null(results.files, files_json)}};
+void write_probabilities(JsonStream& out, const QubitProbabilities& entry) {
+  out.open('{');
+  out.member("qubits", entry.qubits);
+  out.key("values");
+  write_list(out, entry.values, [&](double value) { out.value(value); });
+  out.close('}');
+}
+
+Json amplitude_json(const AmplitudeEntry& entry, std::uint32_t qubits) {
+  return {{"index", decimal(entry.index)},
+          {"bits", bit_string(entry.index, qubits)},
+          {"re", number_or_null(entry.value.real())},
+          {"im", number_or_null(entry.value.imag())},
+          {"probability", number_or_null(entry.probability)}};
+}
+
+void write_expectation(JsonStream& out, const ExpectationValue& entry) {
+  out.open('{');
+  out.member("name", entry.name);
+  out.member("value", number_or_null(entry.value));
+  out.key("terms");
+  write_list(out, entry.terms, [&](const PauliTermValue& term) {
+    out.value(Json{{"pauli", term.pauli},
+                   {"coefficient", number_or_null(term.coefficient)},
+                   {"value", number_or_null(term.value)}});
+  });
+  out.close('}');
+}
+
+Json file_json(const OutputFile& file) {
+  return {{"kind", file.kind}, {"path", file.path}, {"dtype", file.dtype}, {"shape", file.shape}};
+}
+
+void write_results(JsonStream& out, const Results& results, std::uint32_t qubits) {
+  const auto answer = [&out](const char* name, const auto& value, auto&& write) {
+    out.key(name);
+    value ? write(*value) : out.value(nullptr);
+  };
+  const auto values = [&](const auto& map) { write_object(out, map); };
+  out.open('{');
+  answer("counts", results.counts, values);
+  answer("distribution", results.distribution, values);
+  answer("probabilities", results.probabilities, [&](const auto& list) {
+    write_list(out, list, [&](const QubitProbabilities& entry) { write_probabilities(out, entry); });
+  });
+  answer("marginals", results.marginals, [&](const auto& list) { out.value(list); });
+  answer("amplitudes", results.amplitudes, [&](const auto& list) {
+    write_list(out, list, [&](const AmplitudeEntry& entry) { out.value(amplitude_json(entry, qubits)); });
+  });
+  answer("expectation", results.expectation, [&](const auto& list) {
+    write_list(out, list, [&](const ExpectationValue& entry) { write_expectation(out, entry); });
+  });
+  answer("files", results.files,
+         [&](const auto& list) { write_list(out, list, [&](const OutputFile& file) { out.value(file_json(file)); }); });
+  out.close('}');
 }
 
 /// Verification, memory, times and work of a run that happened.
@@ -111,7 +178,8 @@ void add_measured(Json& document, const Result& result) {
   for (const std::uint64_t bytes : result.memory.peak_bytes_per_rank) peaks.push_back(decimal(bytes));
   document["memory"] = {{"predicted_bytes_per_rank", decimal(result.memory.predicted_bytes_per_rank)},
                         {"peak_bytes_per_rank", std::move(peaks)},
-                        {"state_bytes", decimal(result.memory.state_bytes)}};
+                        {"state_bytes", decimal(result.memory.state_bytes)},
+                        {"read_out_bytes_per_rank", decimal(result.memory.read_out_bytes_per_rank)}};
   const Times& time = result.time;
   document["time_s"] = {{"start", time.start},       {"parse", time.parse},       {"plan", time.plan},
                         {"init", time.init},         {"simulate", time.simulate}, {"exchange", time.exchange},
@@ -128,7 +196,8 @@ void add_measured(Json& document, const Result& result) {
 
 void add_unmeasured(Json& document) {
   document["verification"] = object_of_nulls({"norm", "gates_planned", "gates_applied", "status"});
-  document["memory"] = object_of_nulls({"predicted_bytes_per_rank", "peak_bytes_per_rank", "state_bytes"});
+  document["memory"] =
+      object_of_nulls({"predicted_bytes_per_rank", "peak_bytes_per_rank", "state_bytes", "read_out_bytes_per_rank"});
   document["time_s"] =
       object_of_nulls({"start", "parse", "plan", "init", "simulate", "exchange", "read_out", "output", "total"});
   document["work"] = object_of_nulls({"sweeps", "exchanges", "bytes_swept_per_rank", "bytes_exchanged_per_rank",
@@ -137,25 +206,31 @@ void add_unmeasured(Json& document) {
 
 }  // namespace
 
+void write_result_document(const Result& result, const TextSink& sink) {
+  Json measured = Json::object();
+  result.run.backend.empty() ? add_unmeasured(measured) : add_measured(measured, result);
+  JsonStream out(sink);
+  out.open('{');
+  out.member("schema", "qsim.result/1");
+  out.member("ok", !result.error.has_value());
+  out.member("exit_code", result.error ? static_cast<int>(result.error->code) : 0);
+  out.member("circuit", parts::circuit_json<Json>(result.circuit));
+  out.member("conventions", conventions_json());
+  out.member("run", run_json(result.run));
+  out.key("results");
+  write_results(out, result.results, result.circuit.qubits);
+  for (const auto& [name, value] : measured.items()) out.member(name, value);
+  out.member("environment", parts::environment_json<Json>(result.environment));
+  out.member("warnings", result.warnings);
+  out.member("error", optional_or_null(result.error, parts::error_json<Json>));
+  out.close('}');
+  sink("\n");
+}
+
 std::string result_document(const Result& result) {
-  Json document;
-  document["schema"] = "qsim.result/1";
-  document["ok"] = !result.error.has_value();
-  document["exit_code"] = result.error ? static_cast<int>(result.error->code) : 0;
-  document["circuit"] = parts::circuit_json<Json>(result.circuit);
-  document["conventions"] = conventions_json();
-  document["run"] = run_json(result.run);
-  document["results"] = results_json(result.results, result.circuit.qubits);
-  if (result.run.backend.empty()) {
-    add_unmeasured(document);
-  } else {
-    add_measured(document, result);
-  }
-  document["environment"] = parts::environment_json<Json>(result.environment);
-  document["warnings"] = result.warnings;
-  document["error"] = optional_or_null(result.error, parts::error_json<Json>);
-  // File names and messages may hold bytes that are not UTF-8.
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string text;
+  write_result_document(result, [&text](std::string_view part) { text += part; });
+  return text;
 }
 
 std::string bit_string(Index index, std::uint32_t qubits) {

@@ -3,11 +3,13 @@
 
 #include <string>
 
+#include "cli/io/output.h"
 #include "qsim/result.h"
 
 namespace qsim::cli {
 
 /// `qsim.result/1`: every key always there, null where it was not computed; `result.error` makes it a failure's.
+void write_result_document(const Result& result, const TextSink& sink);
 std::string result_document(const Result& result);
 
 /// The bit string of a basis state: right-most character is qubit 0; "" for no qubits.

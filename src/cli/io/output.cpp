@@ -1,7 +1,5 @@
 #include "cli/io/output.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,7 +9,9 @@
 #include <cstring>
 #include <thread>
 
+#include "base/file/files.h"
 #include "base/ranks/launcher_process.h"
+#include "base/text.h"
 #include "qsim/communicator.h"
 #include "qsim/error.h"
 
@@ -19,7 +19,7 @@ namespace qsim::cli {
 namespace {
 
 /// Writes all of `text`; the error number, 0 when done.
-int write_all(int descriptor, const std::string& text) {
+int write_all(int descriptor, std::string_view text) {
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t written = ::write(descriptor, text.data() + done, text.size() - done);
@@ -47,15 +47,6 @@ bool relayed(StdoutRelay from, std::size_t bytes) {
   return true;
 }
 
-/// Devices have no place that writers share, so that writing there oneself is as good, and shows errors.
-int write_device(const std::string& path, const std::string& text) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  const int error = write_all(descriptor, text);
-  ::close(descriptor);
-  return error;
-}
-
 [[noreturn]] void fail(const std::string& what, int error) {
   throw FileError("cannot write " + what + ": " + std::strerror(error));
 }
@@ -64,12 +55,8 @@ int write_device(const std::string& path, const std::string& text) {
 
 Streams::Streams() {
   std::signal(SIGPIPE, SIG_IGN);
-  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
-    if (descriptor == 1) stdout_closed_ = true;
-    // open() gives the lowest free number, which is this one.
-    if (::open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY) != descriptor) break;
-  }
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is then an error like others
+  stdout_closed_ = fill_standard_descriptors();
 }
 
 void Streams::require_stdout() const {
@@ -77,46 +64,80 @@ void Streams::require_stdout() const {
   if (closed) throw FileError("standard output is closed, so the result has nowhere to go (--output FILE)");
 }
 
-void Streams::require_writable(const std::string& path) const {
-  if (::access(path.c_str(), F_OK) == 0) {
-    if (::access(path.c_str(), W_OK) != 0) fail("'" + path + "'", errno);
-    return;
-  }
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (::access(folder.c_str(), W_OK) != 0) fail("'" + path + "'", errno);
+namespace {
+
+/// Many small parts as few large ones.
+void write_in_blocks(const TextSource& source, const TextSink& write) {
+  constexpr std::size_t kBlock = 65536;
+  std::string block;
+  block.reserve(2 * kBlock);
+  source([&](std::string_view part) {
+    block += part;
+    if (block.size() < kBlock) return;
+    write(block);
+    block.clear();
+  });
+  if (!block.empty()) write(block);
 }
 
+}  // namespace
+
 void Streams::write_stdout(const std::string& text) const {
-  if (text.empty()) return;
+  write_stdout([&text](const TextSink& write) { write(text); });
+}
+
+void Streams::write_stdout(const TextSource& source) const {
   require_stdout();
   const StdoutRelay relay = launched_by_mpi() ? stdout_relay() : StdoutRelay{};
-  const bool device = relay.kind == StdoutRelay::Kind::kDevice;
-  if (const int error = device ? write_device(relay.path, text) : write_all(1, text); error != 0) {
-    fail("to standard output", error);
-  }
-  if (relay.kind == StdoutRelay::Kind::kFile && !relayed(relay, text.size())) {
+  // Devices have no place that writers share, so that writing there oneself is as good, and shows errors.
+  if (relay.kind == StdoutRelay::Kind::kDevice) return write_file_of(relay.path, source);
+  std::size_t bytes = 0;
+  write_in_blocks(source, [&bytes](std::string_view block) {
+    bytes += block.size();
+    if (const int error = write_all(1, block); error != 0) fail("to standard output", error);
+  });
+  if (relay.kind == StdoutRelay::Kind::kFile && !relayed(relay, bytes)) {
     throw FileError("mpirun did not write the result to its standard output: the disk may be full (--output FILE)");
   }
 }
 
-void Streams::write_file(const std::string& path, const std::string& text) const {
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  const bool direct = exists && !S_ISREG(status.st_mode);
-  const std::string target = direct ? path : path + ".tmp" + std::to_string(::getpid());
-  const int descriptor = ::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail("'" + path + "'", errno);
-  int error = write_all(descriptor, text);
-  if (::close(descriptor) != 0 && error == 0) error = errno;
-  if (error == 0 && !direct && ::rename(target.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) {
-    if (!direct) ::unlink(target.c_str());
-    fail("'" + path + "'", error);
-  }
+void write_file_of(const std::string& path, const TextSource& source) {
+  NewFile file(path, Target::kFileOrStream);
+  write_in_blocks(source, [&file](std::string_view block) { file.write(block.data(), block.size()); });
+  file.commit();
 }
 
-void print_error(const std::string& line) { write_all(2, line + "\n"); }
+void print_error(const std::string& line) { write_all(2, escape_lines(line) + "\n"); }
+
+namespace {
+
+constexpr std::array<int, 17> kEndingSignals{SIGTERM, SIGINT,  SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
+                                             SIGALRM, SIGXCPU, SIGPROF,   SIGSEGV, SIGBUS,  SIGFPE,
+                                             SIGILL,  SIGABRT, SIGVTALRM, SIGSYS,  SIGTRAP};
+
+// What the signals did before: a handler cannot be given it otherwise.
+std::array<struct sigaction, kEndingSignals.size()> actions_before{};  // NOLINT(*-avoid-non-const-global-variables)
+
+void remove_and_pass_on(int number) {
+  remove_unfinished_files();
+  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
+    if (kEndingSignals[i] == number) ::sigaction(number, &actions_before[i], nullptr);
+  }
+  ::raise(number);
+}
+
+}  // namespace
+
+void remove_files_on_signals() {
+  for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
+    if (::sigaction(kEndingSignals[i], nullptr, &actions_before[i]) != 0) continue;
+    if (actions_before[i].sa_handler == SIG_IGN) continue;  // nohup
+    struct sigaction action {};
+    action.sa_handler = remove_and_pass_on;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(kEndingSignals[i], &action, nullptr);
+  }
+}
 
 bool stderr_is_terminal(bool launched) {
   if (!launched) return ::isatty(2) == 1;

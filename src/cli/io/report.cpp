@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "cli/io/json.h"
 #include "cli/io/values.h"
@@ -14,10 +15,11 @@ namespace {
 constexpr std::size_t kMaxLines = 25;
 constexpr std::size_t kMaxLabel = 64;
 
-/// A titled block of lines; `left_out` lines did not fit.
+/// A titled block of lines: the first of `total`, as many as a report can show.
 struct Section {
   std::string title;
   std::vector<std::string> lines;
+  std::size_t total = 0;
 };
 
 std::string counted(std::uint64_t number, const std::string& word) {
@@ -44,13 +46,46 @@ std::string shortened(const std::string& bits) {
   return bits.substr(0, 28) + fmt::format("...({})...", bits.size()) + bits.substr(bits.size() - 20);
 }
 
-/// The entries of `values` by falling value, ties by key.
-template <class Value>
-std::vector<std::pair<std::string, Value>> ranked(const std::map<std::string, Value>& values) {
-  std::vector<std::pair<std::string, Value>> entries(values.begin(), values.end());
-  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  return entries;
+/// The keys and values of `entries` by falling value, ties in their order, as many as a report can show.
+template <class Entries>
+auto ranked(const Entries& entries) {
+  using Entry = std::pair<decltype(entries.begin()), decltype(entries.begin()->second)>;
+  std::vector<Entry> best;
+  for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
+    const auto place = std::upper_bound(best.begin(), best.end(), entry->second,
+                                        [](const auto& value, const Entry& other) { return value > other.second; });
+    if (place == best.end() && best.size() == kMaxLines) continue;
+    best.insert(place, {entry, entry->second});
+    if (best.size() > kMaxLines) best.pop_back();
+  }
+  return best;
 }
+
+/// A list of values as entries whose keys are the positions.
+class Positions {
+ public:
+  explicit Positions(const std::vector<double>& values) : values_(values) {}
+  struct Iterator {
+    const std::vector<double>* values;
+    std::size_t position;
+    struct Entry {
+      std::size_t first;
+      double second;
+      const Entry* operator->() const { return this; }
+    };
+    Entry operator->() const { return {position, (*values)[position]}; }
+    Iterator& operator++() {
+      ++position;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return position != other.position; }
+  };
+  Iterator begin() const { return {&values_, 0}; }
+  Iterator end() const { return {&values_, values_.size()}; }
+
+ private:
+  const std::vector<double>& values_;
+};
 
 std::vector<std::string> header(const Result& result) {
   const CircuitSummary& circuit = result.circuit;
@@ -86,32 +121,35 @@ std::vector<std::string> header(const Result& result) {
 }
 
 Section counts_section(const Result& result) {
-  Section section{fmt::format("counts of {} shots (right-most character is bit 0)", result.run.shots), {}};
+  Section section{fmt::format("counts of {} shots (right-most character is bit 0)", result.run.shots),
+                  {},
+                  result.results.counts->size()};
   const double shots = static_cast<double>(std::max<std::uint64_t>(result.run.shots, 1));
   const auto entries = ranked(*result.results.counts);
-  for (const auto& [bits, count] : entries) {
+  for (const auto& [entry, count] : entries) {
     const double share = static_cast<double>(count) / shots;
-    section.lines.push_back(fmt::format("  {}  {:>10}  {}  {}", shortened(bits), count, percent(share),
+    section.lines.push_back(fmt::format("  {}  {:>10}  {}  {}", shortened(entry->first), count, percent(share),
                                         bar(share, static_cast<double>(entries.front().second) / shots)));
   }
   return section;
 }
 
 Section distribution_section(const std::map<std::string, double>& distribution) {
-  Section section{"exact distribution of the classical bits (right-most character is bit 0)", {}};
+  Section section{"exact distribution of the classical bits (right-most character is bit 0)", {}, distribution.size()};
   const auto entries = ranked(distribution);
-  for (const auto& [bits, probability] : entries) {
-    section.lines.push_back(fmt::format("  {}  {}  {}  {}", shortened(bits), probability_text(probability),
+  for (const auto& [entry, probability] : entries) {
+    section.lines.push_back(fmt::format("  {}  {}  {}  {}", shortened(entry->first), probability_text(probability),
                                         percent(probability), bar(probability, entries.front().second)));
   }
   return section;
 }
 
 Section amplitudes_section(const Result& result) {
-  Section section{"amplitudes (right-most character is qubit 0)", {}};
+  const std::vector<AmplitudeEntry>& amplitudes = *result.results.amplitudes;
+  Section section{"amplitudes (right-most character is qubit 0)", {}, amplitudes.size()};
   double largest = 0;
-  for (const AmplitudeEntry& entry : *result.results.amplitudes) largest = std::max(largest, entry.probability);
-  for (const AmplitudeEntry& entry : *result.results.amplitudes) {
+  for (const AmplitudeEntry& entry : amplitudes) largest = std::max(largest, entry.probability);
+  for (const AmplitudeEntry& entry : std::span(amplitudes).first(std::min(amplitudes.size(), kMaxLines))) {
     section.lines.push_back(fmt::format(
         "  {}  {:+.9f} {:+.9f}i  {}  {}", shortened(bit_string(entry.index, result.circuit.qubits)), entry.value.real(),
         entry.value.imag(), percent(entry.probability), bar(entry.probability, largest)));
@@ -120,7 +158,7 @@ Section amplitudes_section(const Result& result) {
 }
 
 Section marginals_section(const std::vector<double>& marginals) {
-  Section section{"marginals: probability that each qubit is 1", {}};
+  Section section{"marginals: probability that each qubit is 1", {}, (marginals.size() + 4) / 5};
   for (std::size_t first = 0; first < marginals.size(); first += 5) {
     std::string line = fmt::format("  q{:<4}", first);
     for (std::size_t qubit = first; qubit < std::min(first + 5, marginals.size()); ++qubit) {
@@ -133,13 +171,12 @@ Section marginals_section(const std::vector<double>& marginals) {
 
 Section probabilities_section(const QubitProbabilities& entry) {
   Section section{
-      fmt::format("probabilities of qubits {} (right-most character is the first)", fmt::join(entry.qubits, ",")), {}};
-  std::map<std::string, double> values;
-  for (std::size_t value = 0; value < entry.values.size(); ++value) {
-    values[bit_string(value, static_cast<std::uint32_t>(entry.qubits.size()))] = entry.values[value];
-  }
-  const auto entries = ranked(values);
-  for (const auto& [bits, probability] : entries) {
+      fmt::format("probabilities of qubits {} (right-most character is the first)", fmt::join(entry.qubits, ",")),
+      {},
+      entry.values.size()};
+  const auto entries = ranked(Positions(entry.values));
+  for (const auto& [place, probability] : entries) {
+    const std::string bits = bit_string(place.position, static_cast<std::uint32_t>(entry.qubits.size()));
     section.lines.push_back(fmt::format("  {}  {}  {}", shortened(bits), probability_text(probability),
                                         bar(probability, entries.front().second)));
   }
@@ -150,7 +187,7 @@ std::vector<Section> sections_of(const Result& result) {
   const Results& results = result.results;
   std::vector<Section> sections;
   if (results.expectation) {
-    Section section{"expectation values", {}};
+    Section section{"expectation values", {}, results.expectation->size()};
     for (const ExpectationValue& entry : *results.expectation) {
       section.lines.push_back(fmt::format("  {:+.12f}  {}", entry.value, shortened(entry.name)));
     }
@@ -164,7 +201,7 @@ std::vector<Section> sections_of(const Result& result) {
   if (results.amplitudes) sections.push_back(amplitudes_section(result));
   if (results.counts) sections.push_back(counts_section(result));
   if (results.files && !results.files->empty()) {
-    Section section{"files", {}};
+    Section section{"files", {}, results.files->size()};
     for (const OutputFile& file : *results.files) {
       section.lines.push_back(fmt::format("  {}  {} {}", file.path, file.kind, file.dtype));
     }
@@ -183,10 +220,10 @@ void append_sections(std::vector<std::string>& lines, const std::vector<Section>
       return;
     }
     lines.push_back(section.title);
-    const bool all = section.lines.size() <= share - 1;
-    const std::size_t shown = all ? section.lines.size() : share - 2;
+    const bool all = section.total <= share - 1;
+    const std::size_t shown = all ? section.total : share - 2;
     lines.insert(lines.end(), section.lines.begin(), section.lines.begin() + static_cast<std::ptrdiff_t>(shown));
-    if (!all) lines.push_back(fmt::format("  ... and {} more (--json has all)", section.lines.size() - shown));
+    if (!all) lines.push_back(fmt::format("  ... and {} more (--json has all)", section.total - shown));
     room -= 1 + shown + (all ? 0 : 1);
   }
 }

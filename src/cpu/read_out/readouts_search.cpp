@@ -147,30 +147,39 @@ std::vector<IndexProbability> top(const Shard<T>& shard, ThreadTeam& team, std::
   const ViewRuns runs(ChunkView{}, shard.bits, 8);
   const Index pieces = std::min<Index>(runs.runs, 64), each = runs.runs / pieces;
   const Index rank_part = static_cast<Index>(rank) << shard.bits;
-  std::vector<std::vector<Candidate>> heaps(pieces);
+  // One a worker: the order is total, so what each of them has seen does not matter.
+  std::vector<std::vector<Candidate>> heaps(static_cast<std::size_t>(team.size()));
   if (count == 0) return {};
-  team.run(pieces, [&](Index piece, int) {
-    std::vector<Candidate>& heap = heaps[piece];  // the last in order on top
+  count = std::min<std::size_t>(count, shard.size());
+  const auto offer = [count](std::vector<Candidate>& heap, const Candidate& candidate) {  // the last in order on top
+    if (heap.size() == count) {
+      if (!(candidate < heap.front())) return;
+      std::pop_heap(heap.begin(), heap.end());
+      heap.pop_back();
+    }
+    heap.push_back(candidate);
+    std::push_heap(heap.begin(), heap.end());
+  };
+  team.run(pieces, [&](Index piece, int worker) {
+    std::vector<Candidate>& heap = heaps[static_cast<std::size_t>(worker)];
+    heap.reserve(count);
     for (Index run = piece * each; run < (piece + 1) * each; ++run) {
       const Index base = runs.base(run), high = logical.high_part(rank_part | base);
       for (Index i = base; i < base + runs.run_length(); ++i) {
         const double p = probability(shard.data[i]);
-        const Candidate candidate{probability_key(p), high | logical.low(rank_part | i), {i, p}};
-        if (heap.size() == count) {
-          if (!(candidate < heap.front())) continue;
-          std::pop_heap(heap.begin(), heap.end());
-          heap.pop_back();
-        }
-        heap.push_back(candidate);
-        std::push_heap(heap.begin(), heap.end());
+        offer(heap, {probability_key(p), high | logical.low(rank_part | i), {i, p}});
       }
     }
   });
-  std::vector<Candidate> all;
-  for (const auto& heap : heaps) all.insert(all.end(), heap.begin(), heap.end());
-  std::sort(all.begin(), all.end());
-  all.resize(std::min(all.size(), count));
+  std::vector<Candidate>& all = heaps.front();
+  all.reserve(count);
+  for (std::size_t other = 1; other < heaps.size(); ++other) {
+    for (const Candidate& candidate : heaps[other]) offer(all, candidate);
+    std::vector<Candidate>().swap(heaps[other]);  // assigning {} would keep its memory
+  }
+  std::sort_heap(all.begin(), all.end());
   std::vector<IndexProbability> best;
+  best.reserve(all.size());
   for (const Candidate& candidate : all) best.push_back(candidate.entry);
   return best;
 }

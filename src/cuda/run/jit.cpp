@@ -1,94 +1,36 @@
 // A queue of sources, worker threads that start when there is work, and the disk cache.
 #include "cuda/run/jit.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <condition_variable>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <thread>
 #include <tuple>
 #include <vector>
 
-#include "base/hash.h"
+#include "device/gpu_parts.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
 namespace {
 
-constexpr char kMagic[8] = {'Q', 'S', 'I', 'M', 'J', 'I', 'T', '1'};
 constexpr unsigned kMostWorkers = 32;
-
-struct FileHead {
-  char magic[8];
-  std::uint64_t source_hash, bytes, checksum;
-};
-
-std::uint64_t hash_of(const char* data, std::size_t bytes) { return xxh3(std::string_view(data, bytes)); }
 
 }  // namespace
 
-std::string KernelCache::default_folder() {
-  if (const char* const named = std::getenv("QSIM_CACHE_DIR")) return named;
-  if (const char* const base = std::getenv("XDG_CACHE_HOME"); base != nullptr && *base != 0) {
-    return std::string(base) + "/qsim";
-  }
-  if (const char* const home = std::getenv("HOME"); home != nullptr && *home != 0) {
-    return std::string(home) + "/.cache/qsim";
-  }
-  return "";
-}
-
-KernelCache::KernelCache(std::string folder, int architecture, int compiler_version)
-    : folder_(std::move(folder)), salt_(std::to_string(architecture) + "/" + std::to_string(compiler_version) + "/") {}
-
-std::string KernelCache::path(const std::string& source) const {
-  const std::string key = salt_ + source;
-  char name[40];
-  std::snprintf(name, sizeof name, "/%016llx.cubin", static_cast<unsigned long long>(hash_of(key.data(), key.size())));
-  return folder_ + name;
-}
+KernelCache::KernelCache(const std::string& folder, int architecture, int compiler_version)
+    : files_(folder, kMostCachedKernelBytes),
+      salt_(std::to_string(architecture) + "/" + std::to_string(compiler_version) + "/") {}
 
 std::vector<char> KernelCache::read(const std::string& source) const {
-  if (folder_.empty()) return {};
-  std::ifstream file(path(source), std::ios::binary);
-  FileHead head{};
-  if (!file.read(reinterpret_cast<char*>(&head), sizeof head)) return {};
-  constexpr std::uint64_t kMostBytes = 64ull << 20;
-  if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0 || head.bytes > kMostBytes ||
-      head.source_hash != hash_of(source.data(), source.size())) {
-    return {};
-  }
-  std::vector<char> cubin(head.bytes);
-  if (!file.read(cubin.data(), static_cast<std::streamsize>(cubin.size()))) return {};
-  if (head.checksum != hash_of(cubin.data(), cubin.size())) return {};
-  return cubin;
+  const std::string cubin = files_.read(salt_ + source);
+  return {cubin.begin(), cubin.end()};
 }
 
 void KernelCache::write(const std::string& source, const std::vector<char>& cubin) const {
-  if (folder_.empty()) return;
-  std::error_code trouble;
-  std::filesystem::create_directories(folder_, trouble);
-  const std::string final_path = path(source);
-  const std::string temporary = final_path + "." + std::to_string(getpid()) + "." +
-                                std::to_string(std::hash<std::thread::id>()(std::this_thread::get_id()));
-  FileHead head{};
-  std::memcpy(head.magic, kMagic, sizeof kMagic);
-  head.source_hash = hash_of(source.data(), source.size());
-  head.bytes = cubin.size();
-  head.checksum = hash_of(cubin.data(), cubin.size());
-  std::ofstream file(temporary, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(&head), sizeof head);
-  file.write(cubin.data(), static_cast<std::streamsize>(cubin.size()));
-  file.close();
-  if (file) std::filesystem::rename(temporary, final_path, trouble);
-  if (!file || trouble) std::filesystem::remove(temporary, trouble);
+  files_.write(salt_ + source, {cubin.data(), cubin.size()});
 }
 
 /// Compiles each source once for all devices of a process, on as many host threads as there is work for.
@@ -111,10 +53,10 @@ class CompileQueue {
     return queue;
   }
 
-  CompileQueue(int architecture, std::string folder)
+  CompileQueue(int architecture, const std::string& folder)
       : compiler_(RuntimeCompiler::load()),
         architecture_(architecture),
-        cache_(std::move(folder), architecture, compiler_.version()) {}
+        cache_(folder, architecture, compiler_.version()) {}
 
   /// The kernel of `source`: from the cache, else queued unless `cached_only`. It stays where it is.
   const Kernel& request(const std::string& source, bool cached_only) {

@@ -4,23 +4,24 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/file/cache.h"
 #include "cuda/run/nvrtc.h"
 
 namespace qsim::cuda {
 
-/// Cubins by source on disk: $QSIM_CACHE_DIR, else $XDG_CACHE_HOME/qsim, else ~/.cache/qsim; "" = no cache. Files are
-/// checksummed and put in place by renaming, so several processes may share it; trouble with it is never an error.
+/// Cubins by source on disk; trouble with it is never an error.
 class KernelCache {
  public:
-  KernelCache(std::string folder, int architecture, int compiler_version);
-  static std::string default_folder();
+  /// An empty folder: no cache.
+  KernelCache(const std::string& folder, int architecture, int compiler_version);
   std::vector<char> read(const std::string& source) const;
   void write(const std::string& source, const std::vector<char>& cubin) const;
 
  private:
-  std::string path(const std::string& source) const;
-  std::string folder_, salt_;
+  PrivateCache files_;
+  std::string salt_;
 };
 
 /// One device's kernels; devices of a process share the compiling. Used by the device's thread only.

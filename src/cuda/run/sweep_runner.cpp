@@ -15,6 +15,7 @@
 #include "cuda/program/lower.h"
 #include "cuda/run/encode.h"
 #include "cuda/run/jit.h"
+#include "device/gpu_parts.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
@@ -66,7 +67,7 @@ class Runner final : public SweepRunner {
     if (mode_ == JitMode::kOff) return;
     const DeviceFacts facts = device_facts(options.device_id);
     try {
-      jit_ = std::make_unique<Jit>(facts.major * 10 + facts.minor, KernelCache::default_folder());
+      jit_ = std::make_unique<Jit>(facts.major * 10 + facts.minor, kernel_cache_folder(options.kernel_cache));
     } catch (const DeviceError&) {
       if (mode_ == JitMode::kOnly) throw;  // auto: the interpreter does it all
     }

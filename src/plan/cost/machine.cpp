@@ -2,11 +2,10 @@
 #include "plan/cost/machine.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "base/file/files.h"
+#include "base/text.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -65,7 +64,7 @@ class ObjectReader {
     if (object_.size() == read_) return;
     for (const auto& [key, value] : object_.items()) {
       if (std::find(known.begin(), known.end(), key) == known.end()) {
-        throw UsageError(where_ + ": unknown key \"" + key + "\"");
+        throw UsageError(where_ + ": a key that is not known");
       }
     }
   }
@@ -105,7 +104,7 @@ BackendKind parse_kind(const std::string& text, const std::string& where) {
   if (text == "cpu") return BackendKind::kCpu;
   if (text == "cuda") return BackendKind::kCuda;
   if (text == "null") return BackendKind::kNull;
-  throw UsageError(where + ": key \"kind\" is \"" + text + "\"; known are cpu, cuda, null");
+  throw UsageError(where + ": key \"kind\" is none of cpu, cuda, null");
 }
 
 }  // namespace
@@ -117,7 +116,7 @@ Machine parse_machine(std::string_view text, const std::string& source) {
   if (json.is_discarded()) throw UsageError(source + " is not valid JSON");
   ObjectReader reader(json, source);
   if (reader.text("schema") != "qsim.machine/1") {
-    throw UsageError(source + ": schema is \"" + reader.text("schema") + "\", not \"qsim.machine/1\"");
+    throw UsageError(source + ": the schema is not \"qsim.machine/1\"");
   }
   Machine machine;
   machine.name = reader.text("name");
@@ -147,20 +146,12 @@ Machine find_machine(const std::string& name) {
     if (machine.name == name) return detail::parse_machine(machine.json, "cost table " + name);
     known += (known.empty() ? "" : ", ") + std::string(machine.name);
   }
-  std::error_code status;
-  if (!std::filesystem::is_regular_file(name, status)) {
-    throw UsageError("device \"" + name + "\" is neither a known one (" + known + ") nor a file",
+  if (!is_regular_file(name)) {
+    throw UsageError("device \"" + escape_text(name) + "\" is neither a known one (" + known + ") nor a file",
                      "name one of them, or a qsim.machine/1 JSON file");
   }
-  constexpr std::uintmax_t kLargestFile = 1 << 20;
-  if (std::filesystem::file_size(name, status) > kLargestFile) {
-    throw UsageError("device file " + name + " is larger than 1 MiB; a qsim.machine/1 file is a few KiB");
-  }
-  std::ifstream file(name, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw FileError("cannot read " + name);
-  Machine machine = detail::parse_machine(text.str(), name);
+  constexpr std::uint64_t kLargestFile = 1 << 20;  // a description takes a few KiB
+  Machine machine = detail::parse_machine(read_file(name, kLargestFile), escape_text(name));
   machine.name = name;
   return machine;
 }

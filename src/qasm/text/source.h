@@ -10,12 +10,11 @@
 
 namespace qsim::qasm {
 
-/// One text: the program itself or an included file. `text` points into `storage` or into the caller's buffer.
+/// One text: the program itself or an included file. `text` points into what the parser holds or the caller's buffer.
 struct Source {
   std::string name;       // as shown in messages
   std::string folder;     // where its includes are looked for; empty = nowhere
   std::string path;       // canonical path of an included file, for cycles
-  std::string storage;    // owned bytes; empty for the caller's text
   std::string_view text;  // without byte-order mark
   const Source* includer = nullptr;
   std::uint32_t include_line = 0;  // line of the outermost include statement, in the program itself; 0 = none

@@ -50,42 +50,56 @@ std::vector<double> qubit_probabilities(DistributedState& state, std::span<const
 }
 
 std::vector<AmplitudeEntry> amplitudes(DistributedState& state, std::span<const Index> logical) {
+  // In blocks: besides the answer, memory does not grow with the number of amplitudes.
+  constexpr std::size_t kBlock = std::size_t{1} << 14;
+  std::vector<AmplitudeEntry> entries(logical.size());
   std::vector<Index> here;
   std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < logical.size(); ++i) {
-    const Index physical = state.layout.to_physical(logical[i]);
-    if (physical >> state.local_bits() != state.rank()) continue;
-    here.push_back(physical & low_mask(state.local_bits()));
-    places.push_back(i);
-  }
-  std::vector<Complex> found(here.size());
-  if (!here.empty()) state.backend.read_amplitudes(here, found);
-  std::vector<double> values(2 * logical.size(), 0.0);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    values[2 * places[i]] = found[i].real();
-    values[2 * places[i] + 1] = found[i].imag();
-  }
-  state.communicator.sum(values);  // all but one rank add zeros
-  require_finite(std::span<const double>(values), "an amplitude");
-  std::vector<AmplitudeEntry> entries(logical.size());
-  for (std::size_t i = 0; i < logical.size(); ++i) {
-    const Complex value(values[2 * i], values[2 * i + 1]);
-    entries[i] = {logical[i], value, std::norm(value)};
+  std::vector<Complex> found;
+  std::vector<double> values;
+  for (std::size_t first = 0; first < logical.size(); first += kBlock) {
+    const std::span<const Index> block = logical.subspan(first, std::min(kBlock, logical.size() - first));
+    here.clear();
+    places.clear();
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const Index physical = state.layout.to_physical(block[i]);
+      if (physical >> state.local_bits() != state.rank()) continue;
+      here.push_back(physical & low_mask(state.local_bits()));
+      places.push_back(i);
+    }
+    found.resize(here.size());
+    if (!here.empty()) state.backend.read_amplitudes(here, found);
+    values.assign(2 * block.size(), 0.0);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      values[2 * places[i]] = found[i].real();
+      values[2 * places[i] + 1] = found[i].imag();
+    }
+    state.communicator.sum(values);  // all but one rank add zeros
+    require_finite(std::span<const double>(values), "an amplitude");
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const Complex value(values[2 * i], values[2 * i + 1]);
+      entries[first + i] = {block[i], value, std::norm(value)};
+    }
   }
   return entries;
 }
 
-std::vector<AmplitudeEntry> top_amplitudes(DistributedState& state, std::size_t count) {
+namespace {
+
+/// Logical indices of the `count` most probable amplitudes.
+std::vector<Index> top_indices(DistributedState& state, std::size_t count) {
   if (state.qubits < 63) count = std::min<std::size_t>(count, std::size_t{1} << state.qubits);
   const std::size_t mine_count = std::min<std::size_t>(count, state.local_amplitudes());
-  const std::vector<IndexProbability> mine =
-      state.backend.top(mine_count, state.layout, static_cast<std::uint32_t>(state.rank()));
   struct Candidate {
     std::uint64_t key, index;
   };
   std::vector<Candidate> send(mine_count);
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    send[i] = {probability_key(mine[i].probability), state.to_logical(mine[i].index)};
+  {
+    const std::vector<IndexProbability> mine =
+        state.backend.top(mine_count, state.layout, static_cast<std::uint32_t>(state.rank()));
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      send[i] = {probability_key(mine[i].probability), state.to_logical(mine[i].index)};
+    }
   }
   std::vector<Candidate> all(mine_count * static_cast<std::size_t>(state.communicator.size()));
   state.communicator.all_gather(std::as_bytes(std::span(send)), std::as_writable_bytes(std::span(all)));
@@ -94,7 +108,13 @@ std::vector<AmplitudeEntry> top_amplitudes(DistributedState& state, std::size_t 
   all.resize(std::min(all.size(), count));
   std::vector<Index> indices(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) indices[i] = all[i].index;
-  return amplitudes(state, indices);
+  return indices;
+}
+
+}  // namespace
+
+std::vector<AmplitudeEntry> top_amplitudes(DistributedState& state, std::size_t count) {
+  return amplitudes(state, top_indices(state, count));
 }
 
 }  // namespace qsim

@@ -179,17 +179,23 @@ std::vector<Index> Sampler::locate(const DrawBlocks& blocks, std::span<const std
   return found;
 }
 
-OutcomeCounts Sampler::sample(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw,
-                              Index mask) {
-  constexpr std::size_t kBatch = std::size_t{1} << 21;
+OutcomeCounts Sampler::sample(std::uint64_t count, std::span<const std::uint64_t> listed, std::uint64_t seed,
+                              std::uint64_t draw, Index mask) {
   const QubitPlaces at = state_.places(block_list_), inner = state_.places(inner_list_);
   const DrawBlocks blocks{ends_, at.local_positions, at.fixed, at.local, inner.local};
   const LogicalIndices logical(state_);
   std::uint64_t taken = 0;
   OutcomeCounts mine;
-  mine.reserve(std::min(shots.size(), kBatch));
-  for (std::size_t first = 0; first < shots.size(); first += kBatch) {
-    const std::span<const std::uint64_t> batch = shots.subspan(first, std::min(kBatch, shots.size() - first));
+  std::vector<std::uint64_t> numbers;  // of a batch, where they are not listed
+  for (std::uint64_t first = 0; first < count; first += kShotBatch) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(kShotBatch, count - first));
+    if (listed.empty()) {
+      numbers.resize(size);
+      std::iota(numbers.begin(), numbers.end(), first);
+    }
+    const std::span<const std::uint64_t> batch = listed.empty() ? std::span(numbers) : listed.subspan(first, size);
+    // What a batch adds at most; growing by doubling would hold a third copy for a while.
+    mine.reserve(std::max(mine.capacity(), mine.size() + size));
     bool rising = true;
     const auto take = [&](std::span<const Index> found) {
       taken += found.size();
@@ -209,7 +215,7 @@ OutcomeCounts Sampler::sample(std::span<const std::uint64_t> shots, std::uint64_
     if (!rising) count_runs(mine);
   }
   state_.communicator.sum({&taken, 1});
-  if (taken != shots.size()) throw VerificationError(kNoAmplitude);
+  if (taken != count) throw VerificationError(kNoAmplitude);
   return merge_outcomes(state_.communicator, std::move(mine));
 }
 

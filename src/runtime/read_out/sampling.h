@@ -20,6 +20,8 @@ std::uint64_t shot_word(std::uint64_t seed, std::uint64_t shot, std::uint64_t dr
 /// A place in [0, total), proportional to the word: floor(word * total / 2^64).
 std::uint64_t scale_word(std::uint64_t word, std::uint64_t total);
 
+constexpr std::size_t kShotBatch = std::size_t{1} << 21;  // shots that are drawn at a time
+
 /// Outcomes (value, times) by rising value.
 using OutcomeCounts = std::vector<std::pair<Index, std::uint64_t>>;
 
@@ -29,9 +31,10 @@ class Sampler {
   /// exchanged with high ones: `state`'s layout changes.
   Sampler(DistributedState& state, ExchangePipeline& exchanges);
 
-  /// Draws the shots numbered `shots` (draw number `draw` of each) and counts logical indices under `mask`. Every rank
-  /// gets all outcomes.
-  OutcomeCounts sample(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw, Index mask);
+  /// Draws `count` shots (draw number `draw` of each), those numbered `listed` or, where that is empty, 0, 1, ..., and
+  /// counts logical indices under `mask`. Every rank gets all outcomes.
+  OutcomeCounts sample(std::uint64_t count, std::span<const std::uint64_t> listed, std::uint64_t seed,
+                       std::uint64_t draw, Index mask);
 
   /// The probability of all that is drawn from. An amplitude that is not a number makes it no state's.
   double total() const { return std::ldexp(static_cast<double>(ends_.back()), -62); }

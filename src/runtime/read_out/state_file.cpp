@@ -1,17 +1,17 @@
 // First the highest qubits become the ranks' numbers, so that every rank owns long runs of the file; then all write.
 #include "runtime/read_out/state_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <array>
 #include <complex>
 #include <cstring>
-#include <utility>
+#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "base/file/files.h"
+#include "base/finite.h"
 #include "base/ranks/agreement.h"
 #include "qsim/error.h"
 #include "runtime/read_out/sampling.h"
@@ -20,48 +20,6 @@ namespace qsim {
 namespace {
 
 constexpr std::uint32_t kBlockBits = 16;
-
-[[noreturn]] void fail(const std::string& path, const char* what, int code) {
-  throw FileError("cannot " + std::string(what) + " " + path + ": " + std::strerror(code));
-}
-
-class FileHandle {
- public:
-  FileHandle(const std::string& path, int flags)
-      : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0) fail(path, "open", errno);
-  }
-  ~FileHandle() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  FileHandle(const FileHandle&) = delete;
-  FileHandle& operator=(const FileHandle&) = delete;
-
-  void reserve(std::uint64_t bytes) const {
-    if (const int code = ::posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes)); code != 0) {
-      fail(path_, ("reserve " + std::to_string(bytes) + " bytes for").c_str(), code);
-    }
-  }
-  void write(const void* data, std::uint64_t bytes, std::uint64_t offset) const {
-    const char* from = static_cast<const char*>(data);
-    while (bytes > 0) {
-      const ssize_t written = ::pwrite(descriptor_, from, bytes, static_cast<off_t>(offset));
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) fail(path_, "write to", written < 0 ? errno : EIO);
-      from += written;
-      offset += static_cast<std::uint64_t>(written);
-      bytes -= static_cast<std::uint64_t>(written);
-    }
-  }
-  void close() {
-    const int descriptor = std::exchange(descriptor_, -1);
-    if (::close(descriptor) != 0) fail(path_, "finish", errno);
-  }
-
- private:
-  std::string path_;
-  int descriptor_;
-};
 
 std::string npy_header(std::uint64_t count, Precision precision) {
   std::string text = std::string("{'descr': '") + (precision == Precision::kDouble ? "<c16" : "<c8") +
@@ -82,7 +40,43 @@ std::uint32_t contiguous_qubits(const DistributedState& state) {
   return count;
 }
 
-void write_shard(DistributedState& state, const FileHandle& file, std::uint64_t header_bytes) {
+using Place = NewFile::Place;
+
+/// The place of rank 0's file, on every rank.
+Place share(Communicator& communicator, const NewFile* file) {
+  Place place = file == nullptr ? Place{} : file->place();
+  std::array<std::uint64_t, 5> numbers{place.path.size(), place.host.size(), place.device, place.inode, place.named};
+  communicator.broadcast(std::as_writable_bytes(std::span(numbers)), 0);
+  place.path.resize(numbers[0]);
+  place.host.resize(numbers[1]);
+  for (std::string* text : {&place.path, &place.host}) {
+    if (!text->empty()) communicator.broadcast(std::as_writable_bytes(std::span(*text)), 0);
+  }
+  place.device = numbers[2];
+  place.inode = numbers[3];
+  place.named = numbers[4] != 0;
+  return place;
+}
+
+/// The file as this rank writes it: rank 0's own handle, or another one of the same file.
+class PartFile {
+ public:
+  PartFile(const std::string& path, NewFile* own, const Place& place) : own_(own) {
+    if (own == nullptr) shared_.emplace(path, place);
+  }
+  void write_at(const void* data, std::uint64_t bytes, std::uint64_t offset) const {
+    own_ != nullptr ? own_->write_at(data, bytes, offset) : shared_->write_at(data, bytes, offset);
+  }
+  void close() {
+    if (shared_) shared_->close();
+  }
+
+ private:
+  NewFile* own_;
+  std::optional<SharedFile> shared_;
+};
+
+void write_shard(DistributedState& state, const PartFile& file, std::uint64_t header_bytes) {
   const std::uint64_t unit = amplitude_bytes(state.precision);
   const Index first = state.layout.to_logical(state.base());
   const Index local = low_mask(state.local_bits());
@@ -108,15 +102,39 @@ void write_shard(DistributedState& state, const FileHandle& file, std::uint64_t 
         }
       }
     }
-    file.write(bytes.data(), bytes.size(), header_bytes + (first + begin) * unit);
+    const bool finite = state.precision == Precision::kDouble
+                            ? all_finite(std::span(reinterpret_cast<const double*>(bytes.data()), 2 * block))
+                            : all_finite(std::span(reinterpret_cast<const float*>(bytes.data()), 2 * block));
+    if (!finite) throw VerificationError("an amplitude is not a number: the result is wrong and is not written");
+    file.write_at(bytes.data(), bytes.size(), header_bytes + (first + begin) * unit);
   }
 }
 
-void require_regular(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw FileError("cannot write the state to " + path + ": it is not a regular file");
+/// A file without a name is found through rank 0's process, which not every rank may look into (another host, another
+/// container): then it gets a random name. Collective.
+std::unique_ptr<PartFile> open_on_all(Communicator& communicator, const std::string& path,
+                                      std::unique_ptr<NewFile>& file) {
+  const bool root = communicator.rank() == 0;
+  for (const bool named : {false, true}) {
+    together(communicator, [&] {
+      if (root) file.reset(), file = std::make_unique<NewFile>(path, Target::kFile, named);
+    });
+    const Place place = share(communicator, file.get());
+    std::unique_ptr<PartFile> part;
+    std::int64_t lost = 0;
+    if (place.named) {
+      together(communicator, [&] { part = std::make_unique<PartFile>(path, file.get(), place); });
+      return part;
+    }
+    try {
+      part = std::make_unique<PartFile>(path, file.get(), place);
+    } catch (const FileError&) {
+      lost = 1;
+    }
+    communicator.max({&lost, 1});
+    if (lost == 0) return part;
   }
+  throw Error("a state file with a name was not opened");
 }
 
 }  // namespace
@@ -125,29 +143,20 @@ OutputFile write_state_file(DistributedState& state, ExchangePipeline& exchanges
   raise_global_qubits(state, exchanges, state.rank_bits);
   const std::uint64_t count = std::uint64_t{1} << state.qubits;
   const std::string header = npy_header(count, state.precision);
-  const std::string partial = path + ".part";
-  const bool root = state.communicator.rank() == 0;
-  try {
-    together(state.communicator, [&] {
-      if (!root) return;
-      require_regular(path);
-      FileHandle file(partial, O_WRONLY | O_CREAT | O_TRUNC);
-      file.reserve(header.size() + count * amplitude_bytes(state.precision));
-      file.write(header.data(), header.size(), 0);
-      file.close();
-    });
-    together(state.communicator, [&] {
-      FileHandle file(partial, O_WRONLY);
-      write_shard(state, file, header.size());
-      file.close();
-    });
-    together(state.communicator, [&] {
-      if (root && ::rename(partial.c_str(), path.c_str()) != 0) fail(path, "rename the finished file to", errno);
-    });
-  } catch (const Error&) {
-    if (root) ::unlink(partial.c_str());
-    throw;
-  }
+  std::unique_ptr<NewFile> file;
+  const std::unique_ptr<PartFile> part = open_on_all(state.communicator, path, file);
+  together(state.communicator, [&] {
+    if (!file) return;
+    file->reserve(header.size() + count * amplitude_bytes(state.precision));
+    file->write_at(header.data(), header.size(), 0);
+  });
+  together(state.communicator, [&] {
+    write_shard(state, *part, header.size());
+    part->close();
+  });
+  together(state.communicator, [&] {
+    if (file) file->commit();
+  });
   return {"statevector", path, state.precision == Precision::kDouble ? "complex128" : "complex64", {count}};
 }
 

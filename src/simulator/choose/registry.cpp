@@ -4,10 +4,12 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <thread>
 #include <vector>
 
+#include "base/file/files.h"
 #include "base/ranks/agreement.h"
 #include "comm/launcher.h"
 #include "cpu/cpu_info.h"
@@ -57,11 +59,15 @@ std::unique_ptr<Transport> open_here(const TransportFactory& factory, const Dist
   }
 }
 
-int affinity_cores() {
+int usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return std::max(1u, std::thread::hardware_concurrency());
-  return std::max(1, CPU_COUNT(&set));
+  const int cores = sched_getaffinity(0, sizeof(set), &set) != 0
+                        ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))
+                        : std::max(1, CPU_COUNT(&set));
+  // A control group may grant less time than there are cores; threads beyond it would only be stopped in turns.
+  const double granted = cpu::control_group().cores;
+  return granted > 0 ? std::clamp(static_cast<int>(std::ceil(granted)), 1, cores) : cores;
 }
 
 }  // namespace
@@ -143,7 +149,7 @@ GpuInfo pick_gpu(const GpuSurvey& survey, const RunOptions& options, int place) 
 int rank_threads(int wanted, std::uint32_t local_bits, int ranks_in_process) {
   if (wanted > 0) return wanted;
   if (local_bits <= kOneThreadBits) return 1;
-  const int cores = affinity_cores();
+  const int cores = usable_cores();
   int sharing = ranks_in_process;
   const LaunchEnvironment launch = launch_environment();
   // Ranks that the launcher has bound each see cores of their own.
@@ -151,6 +157,13 @@ int rank_threads(int wanted, std::uint32_t local_bits, int ranks_in_process) {
     sharing = std::max(sharing, launch.local_size);
   }
   return std::max(1, cores / sharing);
+}
+
+void check_kernel_cache(const std::string& wanted) {
+  if (wanted.empty() || wanted == "off") return;
+  const PrivateCache named(wanted, kMostCachedKernelBytes);
+  if (named.trouble().empty()) return;
+  throw FileError("--kernel-cache: '" + wanted + "' cannot be used: " + named.trouble());
 }
 
 HostLimits host_limits() {

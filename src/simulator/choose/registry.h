@@ -32,6 +32,9 @@ OpenedTransport open_one_of(std::span<const TransportFactory> factories, const s
 /// DeviceError where that does not exist.
 GpuInfo pick_gpu(const GpuSurvey& survey, const RunOptions& options, int place);
 
+/// FileError where a folder was named for compiled kernels that cannot be used.
+void check_kernel_cache(const std::string& wanted);
+
 /// Threads of a rank: `wanted`, or this process's share of the cores that it may run on; 1 for small circuits.
 int rank_threads(int wanted, std::uint32_t local_bits, int ranks_in_process);
 /// Bytes that the ranks of this host may use together, and what is free of them now.
