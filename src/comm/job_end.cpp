@@ -1,9 +1,10 @@
 #include "comm/job_end.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/file/files.h"
 
 namespace qsim {
 namespace {
@@ -35,8 +36,8 @@ void end_launcher_soon(const LauncherProcess& launcher) {
   if (child != 0) return;
   ::setsid();  // out of the group that the launcher signals
   // The launcher waits for the ends of its ranks' pipes.
-  const int nowhere = ::open("/dev/null", O_RDWR);
-  for (int descriptor = 0; descriptor <= 2; ++descriptor) ::dup2(nowhere, descriptor);
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) ::close(descriptor);
+  (void)fill_standard_descriptors();
   ::close_range(3, ~0u, 0);
   if (ends_within(launcher.pid, kPausesBeforeTerm)) ::_exit(0);
   ::kill(launcher.pid, SIGTERM);

@@ -230,12 +230,12 @@ void ProgramRun::replay(Branch& from, const Branch& target) {
 void ProgramRun::read(const Branch& branch) {
   ++answers_.branches;
   answers_.weight += branch.weight;
-  if (read_outs_.shot_marginals && !branch.shots.empty()) {
-    const double share = static_cast<double>(branch.shots.size()) / static_cast<double>(read_outs_.shots);
+  if (read_outs_.shot_marginals && branch.drawn() != 0) {
+    const double share = static_cast<double>(branch.drawn()) / static_cast<double>(read_outs_.shots);
     add_scaled(answers_.shot_marginals, marginals(state_), share / branch.norm);
   }
   if (read_outs_.exact()) read_exact(branch);
-  if (branch.shot_count + branch.shots.size() != 0) draw(branch);
+  if (branch.drawn() != 0) draw(branch);
 }
 
 void ProgramRun::read_exact(const Branch& branch) {
@@ -272,7 +272,7 @@ void ProgramRun::require_norm(double found, double expected) const {
 
 void ProgramRun::draw(const Branch& branch) {
   ClassicalBits bits = branch.bits;
-  const std::uint64_t shots = branch.shot_count + branch.shots.size();
+  const std::uint64_t shots = branch.drawn();
   if (terminal_.mask() == 0) {
     answers_.counts[bit_string(bits, circuit_.cregs())] += shots;
     return;

@@ -78,7 +78,8 @@ class ProgramRun {
     double weight = 1, norm = 1;       // probability of the branch; total probability of its scaled state
     std::uint64_t shot_count = 0;      // of all shots, before the first split; their numbers are then not listed
     std::vector<std::uint64_t> shots;  // numbers of those that took this branch
-    Choice next;                       // of a waiting branch: what it takes at `step`
+    std::uint64_t drawn() const { return shot_count + shots.size(); }
+    Choice next;  // of a waiting branch: what it takes at `step`
     std::int64_t snapshot = -1;
     Layout layout;
   };

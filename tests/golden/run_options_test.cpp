@@ -32,7 +32,8 @@ namespace {
 using nlohmann::json;
 
 /// Flags that need a GPU, several ranks' devices or a launcher; their own tests have them.
-const std::set<std::string> kElsewhere = {"--gpus", "--gpu-ids", "--oversubscribe-gpus", "--pool", "--jit"};
+const std::set<std::string> kElsewhere = {"--gpus", "--gpu-ids", "--oversubscribe-gpus",
+                                          "--pool", "--jit",     "--kernel-cache"};
 
 Circuit random_of(std::uint64_t seed) {
   if (seed % 2 == 0) return random_dynamic({.seed = seed, .max_operations = 20, .negated = false});

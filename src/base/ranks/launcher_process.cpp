@@ -10,10 +10,10 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string_view>
+
+#include "base/file/files.h"
 
 namespace qsim {
 namespace {
@@ -28,9 +28,7 @@ struct ProcessState {
 };
 
 std::optional<ProcessState> read_process(int pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
+  const std::string line = read_system_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t open = line.find('('), close = line.rfind(')');
   if (open == std::string::npos || close == std::string::npos) return std::nullopt;
   ProcessState found;
@@ -71,8 +69,7 @@ bool writes_to(int pid) {
 
 /// True when mpirun was told to write what ranks say to files.
 bool writes_elsewhere(int pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
-  const std::string words{std::istreambuf_iterator<char>(file), {}};
+  const std::string words = read_system_file("/proc/" + std::to_string(pid) + "/cmdline");
   using namespace std::string_literals;
   return words.find("output-filename") != std::string::npos || words.find("\0file="s) != std::string::npos;
 }
@@ -83,7 +80,7 @@ struct Descriptor {
 };
 
 std::optional<Descriptor> read_descriptor(const std::string& path) {
-  std::ifstream file(path);
+  std::istringstream file(read_system_file(path));
   Descriptor found;
   std::string name;
   if (!(file >> name >> std::dec >> found.position >> name >> std::oct >> found.flags)) return std::nullopt;
