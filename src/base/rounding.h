@@ -19,16 +19,18 @@ inline constexpr double kRounding = 2e-15;
 /// entry; else it is not used.
 inline constexpr double kRecomposed = 4e-15;
 
-inline bool is_tiny(Complex value) { return std::abs(value) <= kRounding; }
+// Squares are compared, and planning does not pay for roots.
+inline bool is_tiny(Complex value) { return std::norm(value) <= kRounding * kRounding; }
 inline bool is_one(Complex value) { return is_tiny(value - 1.0); }
 /// A number of modulus 1.
-inline bool is_phase(Complex value) { return std::abs(std::abs(value) - 1) <= kRounding; }
+inline bool is_phase(Complex value) { return std::abs(std::norm(value) - 1) <= 2 * kRounding; }
 
 /// The entries of a factorisation put together again are those of `original`, a matrix of norm about `size`.
 inline bool recomposes(std::span<const Complex> made, std::span<const Complex> original, double size = 1) {
   if (made.size() != original.size()) return false;
+  const double allowed = kRecomposed * kRecomposed * size * size;
   for (std::size_t i = 0; i < made.size(); ++i) {
-    if (!(std::abs(made[i] - original[i]) <= kRecomposed * size)) return false;  // nor is NaN the same
+    if (!(std::norm(made[i] - original[i]) <= allowed)) return false;  // nor is NaN the same
   }
   return true;
 }

@@ -11,13 +11,10 @@ namespace {
 
 constexpr double kRoot = 0.5 * std::numbers::sqrt2;
 
-// Newton's step towards the nearest unitary: M (3 - M' M) / 2. From a defect d it leaves d^2.
-Matrix2 polished(const Matrix2& m) {
-  const Matrix2 square = product(adjoint(m), m);
-  return product(m, {1.5 - 0.5 * square[0], -0.5 * square[1], -0.5 * square[2], 1.5 - 0.5 * square[3]});
+// a b, without the library's care for infinities.
+Complex times(Complex a, Complex b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
-
-bool is_unitary_to_rounding(const Matrix2& m) { return is_identity(product(adjoint(m), m)); }
 
 }  // namespace
 
@@ -26,8 +23,8 @@ const Matrix2 kFlip2{0, 1, 1, 0};
 const Matrix2 kHadamard2{kRoot, kRoot, kRoot, -kRoot};
 
 Matrix2 product(const Matrix2& left, const Matrix2& right) {
-  return {left[0] * right[0] + left[1] * right[2], left[0] * right[1] + left[1] * right[3],
-          left[2] * right[0] + left[3] * right[2], left[2] * right[1] + left[3] * right[3]};
+  return {times(left[0], right[0]) + times(left[1], right[2]), times(left[0], right[1]) + times(left[1], right[3]),
+          times(left[2], right[0]) + times(left[3], right[2]), times(left[2], right[1]) + times(left[3], right[3])};
 }
 
 Matrix2 adjoint(const Matrix2& matrix) {
@@ -35,8 +32,18 @@ Matrix2 adjoint(const Matrix2& matrix) {
 }
 
 Matrix2 unitary_product(const Matrix2& left, const Matrix2& right) {
-  const Matrix2 result = product(left, right);
-  return is_unitary_to_rounding(result) ? polished(result) : result;
+  constexpr double kUnit = 4.5e-16;  // two units in the last place of 1
+  const Matrix2 m = product(left, right);
+  // What the columns' products lack of 1, 1 and 0.
+  const double first = std::norm(m[0]) + std::norm(m[2]) - 1, second = std::norm(m[1]) + std::norm(m[3]) - 1;
+  const Complex dot = times(std::conj(m[0]), m[1]) + times(std::conj(m[2]), m[3]);
+  const double defect = std::max({std::abs(first), std::abs(second), std::norm(dot) / kUnit});
+  if (defect <= kUnit || !(defect <= 4 * kRounding)) return m;
+  // Newton's step towards the nearest unitary, M (3 - M' M) / 2: it leaves the defect's square.
+  const Complex half = -0.5 * dot, back = std::conj(half);
+  const double zero = 1 - 0.5 * first, one = 1 - 0.5 * second;
+  return {zero * m[0] + times(m[1], back), one * m[1] + times(m[0], half), zero * m[2] + times(m[3], back),
+          one * m[3] + times(m[2], half)};
 }
 
 bool is_diagonal(const Matrix2& m) { return is_tiny(m[1]) && is_tiny(m[2]) && is_phase(m[0]) && is_phase(m[3]); }
