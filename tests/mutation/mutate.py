@@ -191,41 +191,63 @@ def applicable():
     return masks
 
 
-def cover():
-    """[{suite, name, seconds, points}] of the tests that pass as the sources are."""
-    tests = []
-    for suite in SUITES:
-        file = WORK / f"coverage_{suite}.txt"
-        file.unlink(missing_ok=True)
-        begin = time.monotonic()
-        subprocess.run(["nice", "-n", "10", program(suite), f"--gtest_filter=-{NOT_RUN}", "--gtest_brief=1"], cwd=TREE,
-                       check=False, stdout=open(WORK / f"coverage_{suite}.log", "w", encoding="utf-8"),
-                       stderr=subprocess.STDOUT, env=environment(QSIM_MUTATION_COVERAGE=str(file)))
-        for line in file.read_text().split("\n")[:-1]:
-            name, seconds, *points = line.split()
-            tests.append({"suite": suite, "name": name, "seconds": float(seconds), "points": list(map(int, points))})
-        say(f"{suite}: {sum(t['suite'] == suite for t in tests)} tests in {time.monotonic() - begin:.0f} s")
-    return tests
-
-
-def stamp():
+def digest_of(paths):
     digest = hashlib.sha256()
-    for path in sorted(TREE.rglob("*")):
+    for path in sorted(paths):
         if path.is_file() and path.suffix in (".cpp", ".h", ".cu", ".cuh", ".txt", ".json"):
-            digest.update(path.read_bytes())
+            digest.update(str(path).encode() + path.read_bytes())
     return digest.hexdigest()
 
 
+def tests_of(suite, product):
+    """{name: digest of all that the test is made of}"""
+    file = WORK / "tests.json"
+    subprocess.run([program(suite), "--gtest_list_tests", f"--gtest_filter=-{NOT_RUN}", f"--gtest_output=json:{file}"],
+                   check=True, stdout=subprocess.DEVNULL, env=environment())
+    digests, found = {}, {}
+    for group in json.loads(file.read_text())["testsuites"]:
+        for test in group["testsuite"]:
+            source = pathlib.Path(test["file"])
+            if source not in digests:
+                digests[source] = product + digest_of([source])
+            found[f"{group['name']}.{test['name']}"] = digests[source]
+    return found
+
+
+def cover(known):
+    """[{suite, name, digest, seconds, points}] of the tests that pass as the sources are; `known` holds earlier ones."""
+    product = digest_of([HERE / "mutation.h", HERE / "points_of_tests.cpp", *TREE.glob("src/**/*"),
+                         *TREE.glob("kernels/**/*"), *TREE.glob("include/**/*"), *TREE.glob("tests/support/*"),
+                         *TREE.glob("tests/unit/cuda_emulator*"), *TREE.glob("tests/unit/cuda_host_kernel*")])
+    tests = []
+    for suite in SUITES:
+        found = tests_of(suite, product)
+        kept = [test for test in known if test["suite"] == suite and found.get(test["name"]) == test["digest"]]
+        missing = sorted(set(found) - {test["name"] for test in kept})
+        tests += kept
+        if not missing:
+            continue
+        file = WORK / f"coverage_{suite}.txt"
+        file.unlink(missing_ok=True)
+        with open(WORK / f"coverage_{suite}.log", "w", encoding="utf-8") as log:
+            subprocess.run(["nice", "-n", "10", program(suite), f"--gtest_filter={':'.join(missing)}",
+                            "--gtest_brief=1"], cwd=TREE, check=False, stdout=log, stderr=subprocess.STDOUT,
+                           env=environment(QSIM_MUTATION_COVERAGE=str(file)))
+        for line in file.read_text().split("\n")[:-1]:
+            name, seconds, *points = line.split()
+            tests.append({"suite": suite, "name": name, "digest": found[name], "seconds": float(seconds),
+                          "points": list(map(int, points))})
+        say(f"{suite}: {len(kept)} tests as before, {len(missing)} watched")
+    return tests
+
+
 def prepare(jobs):
-    """(points, masks, tests, dropped), from the last time where nothing has changed."""
+    """(points, masks, tests, dropped)"""
     points, dropped = build(jobs)
     memory = WORK / "coverage.json"
-    now = stamp()
-    known = json.loads(memory.read_text()) if memory.exists() else {}
-    if known.get("stamp") != now:
-        known = {"stamp": now, "masks": sorted(applicable().items()), "tests": cover()}
-        memory.write_text(json.dumps(known))
-    return points, dict(known["masks"]), known["tests"], dropped
+    tests = cover(json.loads(memory.read_text()) if memory.exists() else [])
+    memory.write_text(json.dumps(tests))
+    return points, applicable(), tests, dropped
 
 
 # Mutants
@@ -454,10 +476,12 @@ def main():
                                            "seconds": round(time.monotonic() - begin, 1)}
             save_results(results)
             if outcome != "killed":
-                say(f"{number + 1}/{len(chosen)} {outcome} {point.file}:{point.line} {point.key(variant)}")
+                say(f"{number + 1}/{len(chosen)} {outcome} {point.file}:{point.line} "
+                    f"{point.number}:{variant} {point.key(variant)}")
     rows, left = tally(results, mutants, reasons)
     for point, variant, result in left:
-        print(f"{point.file}:{point.line}: {result['outcome']} ({result['detail']}): {point.key(variant)}")
+        print(f"{point.file}:{point.line}: {result['outcome']} ({result['detail']}), QSIM_MUTANT={point.number}:{variant}: "
+              f"{point.key(variant)}")
     print(table(rows))
     if arguments.report:
         write_report(arguments.report, rows, points, mutants, tests, dropped, used_reasons(results, mutants, reasons))
