@@ -28,6 +28,7 @@ KEPT = {"template_argument_list", "template_parameter_list", "static_assert_decl
 FOR_SPEED = {"reserve", "shrink_to_fit"}
 CONSTANT_NAME = re.compile(rb"^k[A-Z]\w*$")
 NUMBER = re.compile(rb"^(0[xX][0-9a-fA-F'.]+([pP][-+]?\d+)?|[0-9'.]+([eE][-+]?\d+)?)[uUlLfF]*$")
+ZERO = re.compile(rb"^0[.0]*[uUlLfF]*$")
 
 
 @dataclasses.dataclass
@@ -232,8 +233,8 @@ class Rewriter:
         others, variants = [], {}
         if sign in BOUNDARY:
             name = NAMES[BOUNDARY[sign]]
-            literal = any(node.child_by_field_name(side).type == "number_literal" for side in ("left", "right"))
-            others.append(name if literal else f"Exact<{name}>")
+            beside_zero = any(ZERO.match(self.raw(node.child_by_field_name(side))) for side in ("left", "right"))
+            others.append(name if beside_zero else f"Exact<{name}>")
             variants[1] = BOUNDARY[sign]
         if negate:
             others.append(NAMES[OPPOSITE[sign]])
@@ -309,6 +310,5 @@ class Rewriter:
         text = self.raw(node)
         if number is None:
             return text
-        digits = re.sub(rb"[uUlLfF']", b"", text)
-        zero = re.match(rb"^[0.]+$", digits) is not None
-        return b"qsim_mutation::constant<%d, %s>(" % (number, b"true" if zero else b"false") + text + b")"
+        zero = b"true" if ZERO.match(text) else b"false"
+        return b"qsim_mutation::constant<%d, %s>(" % (number, zero) + text + b")"

@@ -1,6 +1,7 @@
 // The optimizer's weights, one operation at a time: a pass is dropped where its result weighs more.
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <functional>
 #include <vector>
 
@@ -30,6 +31,18 @@ TEST(CircuitCost, OfOneQubitsGatesIsByWhatTheirMatricesAre) {
   EXPECT_DOUBLE_EQ(cost_of([](Circuit& c) { add(c, Gate::kY, {0}); }), 1.5);
   EXPECT_DOUBLE_EQ(cost_of([](Circuit& c) { add(c, Gate::kX, {0}); }), 1);
   EXPECT_DOUBLE_EQ(cost_of([](Circuit& c) { add(c, Gate::kT, {0}); }), 0.1 + 0.4);
+}
+
+TEST(CircuitCost, OfAMatrixIsByItsEntries) {
+  const auto cost = [](const Matrix& matrix) {
+    return cost_of([&](Circuit& c) { c.add_unitary(matrix, {}, Qubits{0}); });
+  };
+  EXPECT_DOUBLE_EQ(cost({1, 0, 0, std::polar(1.0, 0.3)}), 0.1 + 0.4);
+  EXPECT_DOUBLE_EQ(cost({0, 1, 1, 0}), 1);
+  EXPECT_DOUBLE_EQ(cost({0, 1, std::polar(1.0, 0.3), 0}), 1.5);
+  EXPECT_DOUBLE_EQ(cost({0, std::polar(1.0, 0.3), 1, 0}), 1.5);
+  EXPECT_DOUBLE_EQ(cost({0.6, -0.8, 0.8, 0.6}), 2);
+  EXPECT_DOUBLE_EQ(cost({0.6, Complex(0, 0.8), Complex(0, 0.8), 0.6}), 2.5);
 }
 
 TEST(CircuitCost, OfPhasesIsPaidOnceBetweenTwoTurns) {

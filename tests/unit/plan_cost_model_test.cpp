@@ -346,6 +346,8 @@ TEST(PoolSizes, AddUpToMultiplesOf256AndNeverWrapAround) {
   pool.state_bytes = UINT64_MAX - 300;
   pool.snapshot_bytes = pool.table_bytes = pool.scratch_bytes = pool.chunk_slots = 0;
   EXPECT_EQ(pool.total_bytes(), UINT64_MAX - 255);
+  pool.state_bytes = UINT64_MAX - 256;  // the last that can be rounded up
+  EXPECT_EQ(pool.total_bytes(), UINT64_MAX - 255);
 }
 
 TEST(LargestQubits, IsTheLastThatFitsToTheByte) {
@@ -416,6 +418,32 @@ TEST(FindMachine, TakesEveryNumberUpToItsLimitsAndNoFurther) {
   const Machine machine = detail::parse_machine(text, "test");
   EXPECT_EQ(machine.cost_double.narrow_run_factor[3], good["cost"]["double"]["narrow_run_factor"][3].get<double>());
   EXPECT_EQ(machine.cost_single.matrix_dense[6], good["cost"]["single"]["matrix_dense"][6].get<double>());
+}
+
+TEST(FindMachine, NamesEveryKeyThatIsMissing) {
+  std::string text;
+  for (const auto& machine : detail::built_in_machines()) {
+    if (machine.name == "cpu") text = machine.json;
+  }
+  const nlohmann::json good = nlohmann::json::parse(text);
+  const auto refused = [](const nlohmann::json& changed, const std::string& key) {
+    try {
+      detail::parse_machine(changed.dump(), "test");
+      ADD_FAILURE() << key;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("key \"" + key + "\" is missing"), std::string::npos) << error.what();
+    }
+  };
+  for (const auto& [key, value] : good.items()) {
+    nlohmann::json changed = good;
+    changed.erase(key);
+    refused(changed, key);
+  }
+  for (const auto& [key, value] : good["cost"]["single"].items()) {
+    nlohmann::json changed = good;
+    changed["cost"]["single"].erase(key);
+    refused(changed, key);
+  }
 }
 
 TEST(ForecastRanks, StopsWhereARankWouldHoldLessThanAnOperationNeeds) {

@@ -219,5 +219,17 @@ TEST(VerifyPlan, NamesThePlace) {
 
 TEST(VerifyPlan, AcceptsPlansFromARandomState) { EXPECT_NO_THROW(verify_plan(valid_plan(Start::kRandom))); }
 
+TEST(VerifyPlan, TakesTimesOfZeroAndAnExchangeThatHidesNothing) {
+  Plan plan = valid_plan();
+  Exchange& exchange = first_exchange(plan);
+  exchange.predicted_added_seconds = exchange.predicted_seconds;
+  EXPECT_NO_THROW(verify_plan(plan));
+  exchange.predicted_added_seconds = exchange.predicted_seconds = 0;
+  for (Stage& stage : plan.stages) {
+    for (Sweep& sweep : stage.sweeps) sweep.predicted_seconds = 0;
+  }
+  EXPECT_NO_THROW(verify_plan(plan));
+}
+
 }  // namespace
 }  // namespace qsim
