@@ -151,7 +151,7 @@ def build(jobs):
         rewritten, points = rewrite_all(dropped)
         copy_tree(rewritten)
         configure()
-        made = subprocess.run(["nice", "-n", "10", "ninja", "-C", BUILD, "-k", "0", f"-j{jobs}", *programs],
+        made = subprocess.run(["nice", "-n", "5", "ninja", "-C", BUILD, "-k", "0", f"-j{jobs}", *programs],
                               capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"})
         (WORK / "build.log").write_text(made.stdout + made.stderr)
         if made.returncode == 0:

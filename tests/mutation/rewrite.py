@@ -233,8 +233,8 @@ class Rewriter:
         others, variants = [], {}
         if sign in BOUNDARY:
             name = NAMES[BOUNDARY[sign]]
-            beside_zero = any(ZERO.match(self.raw(node.child_by_field_name(side))) for side in ("left", "right"))
-            others.append(name if beside_zero else f"Exact<{name}>")
+            literal = any(node.child_by_field_name(side).type == "number_literal" for side in ("left", "right"))
+            others.append(name if literal else f"Exact<{name}>")
             variants[1] = BOUNDARY[sign]
         if negate:
             others.append(NAMES[OPPOSITE[sign]])
