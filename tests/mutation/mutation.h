@@ -135,13 +135,12 @@ QSIM_UNARY(inverted, !)
 QSIM_UNARY(complement, ~)
 #undef QSIM_UNARY
 
-#define QSIM_BINARY(Name, op)                                                            \
-  struct Name {                                                                          \
-    template <class A, class B>                                                          \
-    static constexpr auto of(A&& a, B&& b)                                               \
-        ->decltype(std::forward<A>(a) op std::forward<B>(b)) {                           \
-      return std::forward<A>(a) op std::forward<B>(b);                                   \
-    }                                                                                    \
+#define QSIM_BINARY(Name, op)                                                                      \
+  struct Name {                                                                                    \
+    template <class A, class B>                                                                    \
+    static constexpr auto of(A&& a, B&& b) -> decltype(std::forward<A>(a) op std::forward<B>(b)) { \
+      return std::forward<A>(a) op std::forward<B>(b);                                             \
+    }                                                                                              \
   };
 QSIM_BINARY(Less, <)
 QSIM_BINARY(LessEqual, <=)
@@ -175,8 +174,9 @@ QSIM_BINARY(XorAssign, ^=)
 template <class Operator>
 struct Exact {
   template <class A, class B>
-    requires(!std::is_floating_point_v<std::remove_cvref_t<A>> && !std::is_floating_point_v<std::remove_cvref_t<B>>)
-  static constexpr auto of(A&& a, B&& b) -> decltype(Operator::of(std::forward<A>(a), std::forward<B>(b))) {
+  requires(!std::is_floating_point_v<std::remove_cvref_t<A>> &&
+           !std::is_floating_point_v<std::remove_cvref_t<B>>) static constexpr auto of(A&& a, B&& b)
+      -> decltype(Operator::of(std::forward<A>(a), std::forward<B>(b))) {
     return Operator::of(std::forward<A>(a), std::forward<B>(b));
   }
 };

@@ -86,6 +86,20 @@ TEST(CostModel, CountsWhatASweepComputes) {
   EXPECT_EQ(arithmetic_counts(sweep, 1).regroup, 6);
 }
 
+TEST(CostModel, LooksAtEveryEntryOfAMatrix) {
+  for (std::size_t entry = 0; entry < 4; ++entry) {
+    Sweep complex = sweep_on({0}), uneven = sweep_on({0});
+    std::vector<Complex> matrix = kButterfly;
+    matrix[entry] *= Complex(0, 1);
+    add_matrix(complex, {0}, matrix);
+    EXPECT_EQ(arithmetic_counts(complex, 4).matrix1_general, 1) << entry;
+    matrix = kButterfly;
+    matrix[entry] *= 1.5;
+    add_matrix(uneven, {0}, matrix);
+    EXPECT_EQ(arithmetic_counts(uneven, 4).matrix1_real, 1) << entry;
+  }
+}
+
 TEST(CostModel, CountsWhatASweepTouches) {
   Sweep sweep = sweep_on({0, 1, 4});
   sweep.unborn = bit_mask(4) | bit_mask(5);
