@@ -31,6 +31,7 @@ TEST(CircuitCost, OfOneQubitsGatesIsByWhatTheirMatricesAre) {
   EXPECT_DOUBLE_EQ(cost_of([](Circuit& c) { add(c, Gate::kY, {0}); }), 1.5);
   EXPECT_DOUBLE_EQ(cost_of([](Circuit& c) { add(c, Gate::kX, {0}); }), 1);
   EXPECT_DOUBLE_EQ(cost_of([](Circuit& c) { add(c, Gate::kT, {0}); }), 0.1 + 0.4);
+  EXPECT_DOUBLE_EQ(cost_of([](Circuit& c) { add(c, Gate::kU, {0}, {0, 0.4, 0.5}); }), 0.1 + 0.4);
 }
 
 TEST(CircuitCost, OfAMatrixIsByItsEntries) {
