@@ -256,6 +256,18 @@ TEST(Optimizer, AControlledXGivenAsAMatrixBecomesACx) {
   EXPECT_EQ(rewritten.circuit.targets(op)[0], 0U);
 }
 
+TEST(Optimizer, AControlledPhaseGivenAsAMatrixBecomesOne) {
+  Circuit circuit(3);
+  circuit.add_unitary(controlled({1, 0, 0, std::polar(1.0, 0.3)}, 1), {}, std::vector<Qubit>{0, 2});
+  Rewritten rewritten;
+  ASSERT_TRUE(extract_controls(circuit, rewritten));
+  const Operation& op = rewritten.circuit.operations()[0];
+  ASSERT_EQ(op.kind, OpKind::kGate);
+  EXPECT_EQ(op.gate, Gate::kPhase);
+  EXPECT_NEAR(rewritten.circuit.params(op)[0], 0.3, 1e-15);
+  expect_same(circuit, rewritten, 9);
+}
+
 // A plan holds matrices on 6 qubits; controls make room for more.
 TEST(Optimizer, AControlledMatrixOnSevenQubitsIsOneOnSix) {
   const Matrix inner = test::random_unitary(6, 1);
