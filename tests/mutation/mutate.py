@@ -4,6 +4,7 @@
   tests/mutation/mutate.py --sample 400 --seed 1     # that many mutants, spread over the folders
   tests/mutation/mutate.py --only src/plan/lower     # all mutants of the paths that begin so
   tests/mutation/mutate.py --survivors               # those that lived before once more
+  tests/mutation/mutate.py --unreached               # runs none; the points that no test reaches at all
   tests/mutation/mutate.py --report docs/mutation.md # writes the table of what has been run
 
 All mutants are compiled into the programs at once (tests/mutation/mutation.h) in a copy under build/mutation; the
@@ -142,10 +143,14 @@ def blamed_lines(log):
     return found
 
 
+def known_dropped():
+    memory = WORK / "dropped.json"
+    return set(json.loads(memory.read_text())) if memory.exists() else set()
+
+
 def build(jobs):
     """Compiles until what does not compile is left out; (points, how many were dropped)."""
-    memory = WORK / "dropped.json"
-    dropped = set(json.loads(memory.read_text())) if memory.exists() else set()
+    dropped = known_dropped()
     programs = [f"qsim_{suite}_tests" for suite in SUITES]
     for _ in range(20):
         rewritten, points = rewrite_all(dropped)
@@ -164,7 +169,7 @@ def build(jobs):
         if not more:
             raise SystemExit(f"the instrumented sources do not compile: {WORK}/build.log")
         dropped |= more
-        memory.write_text(json.dumps(sorted(dropped)))
+        (WORK / "dropped.json").write_text(json.dumps(sorted(dropped)))
     raise SystemExit("the instrumented sources do not compile")
 
 
@@ -240,11 +245,15 @@ def cover(known):
     return tests
 
 
-def prepare(jobs):
+def prepare(jobs, as_built):
     """(points, masks, tests, dropped)"""
-    points, dropped = build(jobs)
     memory = WORK / "coverage.json"
-    tests = cover(json.loads(memory.read_text()) if memory.exists() else [])
+    tests = json.loads(memory.read_text()) if memory.exists() else []
+    if as_built:
+        dropped = known_dropped()
+        return rewrite_all(dropped)[1], applicable(), tests, len(dropped)
+    points, dropped = build(jobs)
+    tests = cover(tests)
     memory.write_text(json.dumps(tests))
     return points, applicable(), tests, dropped
 
@@ -440,6 +449,23 @@ def write_report(path, rows, points, mutants, tests, dropped, reasons):
     path.write_text(head + begin + "\n".join(lines) + "\n" + end + tail, encoding="utf-8")
 
 
+def print_unreached(points, masks, tests, only):
+    """Function by function, and by folder how many there are."""
+    reached = {point for test in tests for point in test["points"]}
+    lines, counts = collections.defaultdict(set), collections.defaultdict(lambda: [0, 0])
+    for point in points:
+        if point.number not in masks or not point.file.startswith(only):
+            continue
+        counts[folder_of(point.file)][0] += 1
+        if point.number not in reached:
+            counts[folder_of(point.file)][1] += 1
+            lines[point.file, point.function].add(point.line)
+    for (file, function), where in lines.items():
+        print(f"{file}: {function}: lines {', '.join(map(str, sorted(where)))}")
+    for folder, (there, missed) in counts.items():
+        print(f"{folder}: {missed} of {there} points are reached by no test")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, help="how many mutants (default: all)")
@@ -449,12 +475,17 @@ def main():
     parser.add_argument("--again", action="store_true", help="also mutants that have been judged before")
     parser.add_argument("--budget", type=float, default=60, help="processor seconds of tests that a mutant meets at most")
     parser.add_argument("--jobs", type=int, default=1, help="compilations at a time")
+    parser.add_argument("--as-built", action="store_true", help="use the programs as they were last built")
+    parser.add_argument("--unreached", action="store_true", help="run nothing; print the points that no test reaches")
     parser.add_argument("--list", action="store_true", help="run nothing; print the survivors without a reason")
     parser.add_argument("--report", type=pathlib.Path, help="write the table into this page")
     arguments = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
     with_parser()
-    points, masks, tests, dropped = prepare(arguments.jobs)
+    points, masks, tests, dropped = prepare(arguments.jobs, arguments.as_built)
+    if arguments.unreached:
+        print_unreached(points, masks, tests, arguments.only)
+        return
     mutants = all_mutants(points, masks)
     results, reasons = load_results(), read_reasons()
     chosen = [mutant for mutant in mutants if mutant[0].file.startswith(arguments.only)]

@@ -4,7 +4,11 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
+#include "plan/cost/cost.h"
+#include "plan/lower/lower_optimized.h"
+#include "plan/search/search.h"
 #include "qsim/generators.h"
 #include "qsim/plan.h"
 #include "support/random_circuit.h"
@@ -116,6 +120,45 @@ TEST(PlanCosts, ManyExchangesTakeNoLongerThanWasReached) {
     options.tile_bits = 10;
     expect_no_dearer(generate(families[i], {22, 16, 3}), options, "h200", table[i], 3);
   }
+}
+
+// General gates between diagonals are phases, which the diagonals take, around a real rotation.
+TEST(PlanCosts, TurnsBesideDiagonalsAreSplitInTheirSweep) {
+  Circuit circuit(8);
+  for (int layer = 0; layer < 6; ++layer) {
+    for (Qubit qubit = 0; qubit < 8; ++qubit) {
+      const double angle = 0.3 + 0.1 * layer + 0.05 * qubit;
+      circuit.cp(angle, qubit, (qubit + 1) % 8);
+    }
+    for (Qubit qubit = 0; qubit < 8; ++qubit) {
+      const double angle = 0.4 + 0.07 * layer + 0.03 * qubit;
+      circuit.add_gate(Gate::kU, {}, std::vector<Qubit>{qubit}, std::vector<double>{angle, 2 * angle, 1 - angle});
+    }
+  }
+  PlanOptions options;
+  options.start = Start::kRandom;
+  const auto work = [&] {
+    Machine machine = find_machine("h200");
+    for (double& dense : machine.cost_double.matrix_dense) dense = 1e9;  // no matrix takes them all
+    double general = 0, phase_terms = 0, seconds = 0;
+    const Lowered lowered = lower_optimized(circuit, {"split_turns"});  // the optimizer's pass, not the sweep's
+    for (const Stage& stage : searched_plan(lowered, machine, options, {}).stages) {
+      for (const Sweep& sweep : stage.sweeps) {
+        const ArithmeticCounts counts = arithmetic_counts(sweep, machine.register_bits);
+        general += counts.matrix1_general;
+        phase_terms += counts.phase_term;
+        seconds += sweep.predicted_seconds;
+      }
+    }
+    return std::array<double, 3>{general, phase_terms, seconds};
+  };
+  const auto split = work();
+  EXPECT_LE(split[0], 8);  // those of the last layer have nothing behind them
+  options.disabled_passes = {"split_turns"};
+  const auto whole = work();
+  EXPECT_EQ(whole[0], 48);
+  EXPECT_GT(split[1], whole[1]);
+  EXPECT_LT(split[2], whole[2]);
 }
 
 }  // namespace

@@ -231,5 +231,16 @@ TEST(VerifyPlan, TakesTimesOfZeroAndAnExchangeThatHidesNothing) {
   EXPECT_NO_THROW(verify_plan(plan));
 }
 
+TEST(VerifyPlan, RefusesLayoutsThatAreNoPermutations) {
+  for (const bool last : {false, true}) {
+    for (const Bit bit : {Bit{0}, Bit{7}, Bit{200}}) {  // twice there, past the end, far past it
+      Plan plan = valid_plan();
+      Layout& layout = last ? plan.final_layout : plan.initial_layout;
+      *std::find_if(layout.bit_of.begin(), layout.bit_of.end(), [](Bit old) { return old != 0; }) = bit;
+      EXPECT_THROW(verify_plan(plan), Error) << last << ' ' << int{bit};
+    }
+  }
+}
+
 }  // namespace
 }  // namespace qsim

@@ -199,6 +199,28 @@ TEST(ProgramRun, DoesNotCountTheExchangesOfReadOuts) {
   });
 }
 
+TEST(ProgramRun, GoesBackNoFurtherThanToTheNearestSavedState) {
+  Circuit circuit(2, 6);
+  for (Clbit flip = 0; flip < 6; ++flip) {
+    circuit.h(0);
+    circuit.add_measure(0, flip);
+  }
+  circuit.h(0);
+  std::vector<std::uint64_t> sweeps;
+  for (const std::uint32_t snapshots : {0u, 1u, 2u, 4u}) {
+    test::RunSetup setup;
+    setup.snapshots = snapshots;
+    test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
+      ReadOuts exact;
+      exact.marginals = true;
+      EXPECT_EQ(parts.run->run(exact).branches, 64u);
+      sweeps.push_back(parts.executor->counts().sweeps);
+    });
+  }
+  const std::vector<std::uint64_t> reached{832, 655, 457, 271};
+  for (std::size_t i = 0; i < reached.size(); ++i) EXPECT_LE(sweeps[i], reached[i]) << i;
+}
+
 TEST(ProgramRun, RefusesAProgramThatDoesNotBeginWithItsStart) {
   const std::vector<std::function<void(Program&)>> spoilers{
       [](Program& program) { program.steps.clear(); },

@@ -23,7 +23,14 @@
 namespace qsim {
 namespace {
 
-Circuit random_state_circuit(unsigned qubits) { return generate("random", {qubits, 4, 3}); }
+/// Every qubit has a share in both of its values.
+Circuit random_state_circuit(unsigned qubits) {
+  Circuit circuit = generate("random", {qubits, 4, 3});
+  for (Qubit qubit = 0; qubit < qubits; ++qubit) {
+    circuit.add_gate(Gate::kRy, {}, std::vector<Qubit>{qubit}, std::vector<double>{0.4 + 0.05 * qubit});
+  }
+  return circuit;
+}
 
 /// The draws' places looked up one by one in a running total over all logical indices.
 OutcomeCounts reference_counts(const std::vector<AmplitudeEntry>& all, std::uint64_t shots, std::uint64_t seed,
