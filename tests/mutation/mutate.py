@@ -39,7 +39,7 @@ TREE, BUILD = WORK / "tree", WORK / "build"
 # What is mutated; a row of the report for each.
 FOLDERS = ["src/optimizer", "src/optimizer/passes", "src/plan", "src/plan/cost", "src/plan/lower", "src/plan/search",
            "src/plan/sweep", "src/plan/timeline", "src/runtime", "src/runtime/read_out", "src/cpu/tile",
-           "src/cuda/program", "src/cuda/generate"]
+           "src/cuda/factor", "src/cuda/program", "src/cuda/generate"]
 ONLY_FILES = {"src/runtime": ["program_run.cpp"], "src/runtime/read_out": ["sampling.cpp", "collapse.cpp"]}
 SUITES = ["unit", "property", "contract"]
 # Tests that read the sources, or measure time.

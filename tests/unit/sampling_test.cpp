@@ -241,7 +241,7 @@ TEST(OutcomeDistribution, IsThatOfTheMeasuredQubitsAlone) {
     setup.ranks = ranks;
     test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
       parts.run->run({});
-      const auto outcomes = outcome_distribution(*parts.state, measured, 16);
+      const auto outcomes = outcome_distribution(*parts.state, measured, 16).outcomes;
       ASSERT_EQ(outcomes.size(), 16u);
       EXPECT_TRUE(std::is_sorted(outcomes.begin(), outcomes.end()));
       for (const auto& [value, probability] : outcomes) {
@@ -273,7 +273,7 @@ TEST(OutcomeDistribution, LeavesOutWhatRoundingLeavesInSingle) {
     setup.plan.strategy = Strategy::kNaive;
     test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
       parts.run->run({});
-      const auto outcomes = outcome_distribution(*parts.state, low_mask(circuit.qubits()), 4);
+      const auto outcomes = outcome_distribution(*parts.state, low_mask(circuit.qubits()), 4).outcomes;
       ASSERT_EQ(outcomes.size(), 1u);
       EXPECT_EQ(outcomes[0].first, 0u);
       EXPECT_NEAR(outcomes[0].second, 1, 1e-5);
