@@ -9,7 +9,7 @@
 #include "base/philox.h"
 #include "qsim/error.h"
 #include "runtime/read_out/sampling.h"
-#include "sweep_reference.h"
+#include "support/sweep_reference.h"
 
 namespace qsim::test {
 namespace {

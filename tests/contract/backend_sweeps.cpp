@@ -6,7 +6,7 @@
 #include "backend_contract.h"
 #include "base/bits.h"
 #include "qsim/error.h"
-#include "sweep_reference.h"
+#include "support/sweep_reference.h"
 
 namespace qsim::test {
 namespace {

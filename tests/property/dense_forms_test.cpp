@@ -110,6 +110,22 @@ TEST(DenseForms, DeepTrotterStepsOnFewQubitsAreOneMatrix) {
       EXPECT_EQ(plan.gates, circuit.operation_count());
     }
   }
+  PlanOptions options;
+  options.start = Start::kRandom;
+  const Plan deep = make_plan(generate("heisenberg", {6, 200, 1}), find_machine("h200"), options);
+  EXPECT_EQ(widest(deep), 6);
+}
+
+TEST(DenseForms, RewritesThatAreLeftOutAreNotMade) {
+  // The turn of the target may go through the control's flip, which costs less; only where it is asked for.
+  std::vector<std::string> left_out{"fuse_matrices", "split_turns"};
+  const auto widest_without = [&](const Circuit& circuit) {
+    PlanOptions options;
+    options.start = Start::kRandom;
+    options.disabled_passes = left_out;
+    return widest(make_plan(circuit, find_machine("h200"), options));
+  };
+  EXPECT_EQ(widest_without(generate("heisenberg", {4, 20, 1})), 1);
 }
 
 TEST(DenseForms, FewGatesOnManyQubitsStayGates) {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <string>
 
 #include "optimizer/pipeline.h"
+#include "support/busy_circuit.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"
 #include "support/tolerance.h"
@@ -13,85 +13,9 @@
 namespace qsim {
 namespace {
 
-Matrix phased_swap(double angle) {
-  const Complex phase = std::polar(1.0, angle);
-  return {1, 0, 0, 0, 0, 0, phase, 0, 0, phase, 0, 0, 0, 0, 0, 1};
-}
-
-// A 2x2 matrix controlled by the low or the high bit of the result's index.
-Matrix controlled(const Matrix& matrix, int bit) {
-  Matrix result(16);
-  const std::size_t control = std::size_t{1} << bit, target = 3 - control;
-  for (std::size_t i = 0; i < 4; ++i) {
-    if ((i & control) == 0) {
-      result[5 * i] = 1;
-    } else {
-      for (const std::size_t j : {control, control | target})
-        result[4 * i + j] = matrix[2 * static_cast<std::size_t>((i & target) != 0) + ((j & target) != 0 ? 1 : 0)];
-    }
-  }
-  return result;
-}
-
-// What the passes look for: CX ladders, runs, equal diagonals, swaps, controls inside matrices.
-Circuit busy_circuit(std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto pick = [&](std::uint64_t below) { return static_cast<std::uint32_t>(random() % below); };
-  const std::uint32_t qubits = 2 + pick(4);
-  Circuit circuit(qubits);
-  for (int i = 0; i < 40; ++i) {
-    const Qubit a = pick(qubits), b = (a + 1 + pick(qubits - 1)) % qubits;
-    const double angle = 0.1 + 0.01 * pick(300);
-    switch (pick(18)) {
-      case 0:
-        circuit.add_gate(Gate::kRz, {}, std::span(&b, 1), std::span(&angle, 1));
-        break;
-      case 1:
-        circuit.add_gate(Gate::kT, {}, std::span(&b, 1));
-        break;
-      case 2:
-        circuit.h(b);
-        break;
-      case 3:
-        circuit.cp(angle, a, b);
-        break;
-      case 4:
-        circuit.add_pauli_rotation(angle, "ZZ", std::vector<Qubit>{a, b});
-        break;
-      case 5:
-        circuit.cx(a, b);
-        circuit.add_gate(Gate::kPhase, {}, std::span(&b, 1), std::span(&angle, 1));
-        circuit.cx(a, b);
-        break;
-      case 6:
-        circuit.add_gate(Gate::kS, {}, std::span(&a, 1));
-        circuit.add_gate(Gate::kSdg, {}, std::span(&a, 1));
-        break;
-      case 7:
-        circuit.swap(a, b);
-        break;
-      case 8:
-        circuit.add_unitary(phased_swap(angle), {}, std::vector<Qubit>{a, b});
-        break;
-      case 9:
-        circuit.add_unitary(controlled(test::random_unitary(1, seed + static_cast<unsigned>(i)), i % 2), {},
-                            std::vector<Qubit>{a, b});
-        break;
-      case 10:
-        circuit.add_gate(Gate::kU, {}, std::span(&b, 1), std::vector<double>{angle, 2 * angle, 1 - angle});
-        break;
-      case 11:
-        circuit.add_gate(Gate::kRzz, {}, std::vector<Qubit>{a, b}, std::span(&angle, 1));
-        break;
-      case 12:
-        circuit.add_gate(Gate::kRy, {}, std::span(&a, 1), std::span(&angle, 1));
-        break;
-      default:
-        circuit.cx(a, b);
-    }
-  }
-  return circuit;
-}
+using test::busy_circuit;
+using test::controlled;
+using test::phased_swap;
 
 // The rewritten circuit's state with its qubits under their old numbers.
 dense::State run_rewritten(const Rewritten& rewritten, const dense::State& start) {
@@ -227,6 +151,28 @@ TEST(Optimizer, CxNetworksEndWhereAnotherGateStands) {
   EXPECT_FALSE(shorten_cx_networks(circuit, rewritten));
 }
 
+TEST(Optimizer, BarriersStandInNothingsWay) {
+  Circuit circuit(3);
+  const auto barrier = [&] { circuit.add_barrier(std::vector<Qubit>{0, 1, 2}); };
+  circuit.cx(0, 1);
+  barrier();
+  circuit.cx(1, 0);
+  barrier();
+  circuit.cx(0, 1);
+  Rewritten rewritten;
+  ASSERT_TRUE(shorten_cx_networks(circuit, rewritten));
+  EXPECT_EQ(rewritten.circuit.operations().size(), 0U);
+  Circuit twice(3);
+  twice.h(0);
+  twice.add_barrier(std::vector<Qubit>{0, 1, 2});
+  twice.h(0);
+  Rewritten cancelled, merged;
+  ASSERT_TRUE(cancel_inverses(twice, cancelled));
+  EXPECT_EQ(cancelled.circuit.operations().size(), 0U);
+  ASSERT_TRUE(merge_runs(twice, merged));
+  EXPECT_LE(merged.circuit.operations().size(), 1U);
+}
+
 TEST(Optimizer, ThreeCxRenameTheQubitsOfWhatFollows) {
   Circuit circuit(3);
   circuit.h(2);
@@ -272,6 +218,32 @@ TEST(Optimizer, APhasedSwapLeavesItsPhases) {
   expect_same(circuit, rewritten, 4);
 }
 
+// What a matrix has beside a SWAP is far above rounding at 1e-9; modulus 1 within 1e-13 does not show it.
+TEST(Optimizer, AMatrixThatIsNearlyASwapIsNotOne) {
+  for (const double angle : {1e-9, 3e-8, 1e-3}) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      for (std::size_t j = 0; j < 4; ++j) {
+        if (i == j) continue;
+        Matrix matrix(16);
+        const Matrix swap = phased_swap(0.5);
+        for (std::size_t row = 0; row < 4; ++row) {
+          for (std::size_t k = 0; k < 4; ++k) {
+            double turn = row == k ? 1 : 0;
+            if (row == k && (row == i || row == j)) turn = std::cos(angle);
+            if (row == i && k == j) turn = -std::sin(angle);
+            if (row == j && k == i) turn = std::sin(angle);
+            for (std::size_t column = 0; column < 4; ++column) matrix[4 * row + column] += turn * swap[4 * k + column];
+          }
+        }
+        Circuit circuit(2);
+        circuit.add_unitary(matrix, {}, std::vector<Qubit>{0, 1});
+        Rewritten rewritten;
+        EXPECT_FALSE(relabel_swaps(circuit, rewritten)) << i << ' ' << j << ' ' << angle;
+      }
+    }
+  }
+}
+
 TEST(Optimizer, AControlledXGivenAsAMatrixBecomesACx) {
   Circuit circuit(3);
   circuit.add_unitary(controlled({0, 1, 1, 0}, 1), {}, std::vector<Qubit>{0, 2});
@@ -282,6 +254,18 @@ TEST(Optimizer, AControlledXGivenAsAMatrixBecomesACx) {
   EXPECT_EQ(op.gate, Gate::kX);
   EXPECT_EQ(rewritten.circuit.controls(op)[0], 2U);
   EXPECT_EQ(rewritten.circuit.targets(op)[0], 0U);
+}
+
+TEST(Optimizer, AControlledPhaseGivenAsAMatrixBecomesOne) {
+  Circuit circuit(3);
+  circuit.add_unitary(controlled({1, 0, 0, std::polar(1.0, 0.3)}, 1), {}, std::vector<Qubit>{0, 2});
+  Rewritten rewritten;
+  ASSERT_TRUE(extract_controls(circuit, rewritten));
+  const Operation& op = rewritten.circuit.operations()[0];
+  ASSERT_EQ(op.kind, OpKind::kGate);
+  EXPECT_EQ(op.gate, Gate::kPhase);
+  EXPECT_NEAR(rewritten.circuit.params(op)[0], 0.3, 1e-15);
+  expect_same(circuit, rewritten, 9);
 }
 
 // A plan holds matrices on 6 qubits; controls make room for more.

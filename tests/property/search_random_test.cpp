@@ -6,12 +6,15 @@
 #include <cmath>
 #include <string>
 
+#include "base/philox.h"
 #include "plan/lower/lower_optimized.h"
+#include "plan/search/search.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
+#include "support/sweep_reference.h"
 #include "support/tolerance.h"
 
 namespace qsim {
@@ -144,6 +147,69 @@ TEST(SearchRandom, LongCircuitsArePlannedInParts) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rank bits " + std::to_string(rank_bits));
       EXPECT_TRUE(check(circuit, machine, setting, seed));
     }
+  }
+}
+
+/// One sweep with every wire active that does `lowered` word by word.
+Sweep words_of(const Lowered& lowered) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < lowered.qubits; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  const Layout wires = Layout::identity(static_cast<int>(lowered.qubits));
+  for (const LoweredOp& op : lowered.ops) append_to_sweep(sweep, lowered, op, wires);
+  return sweep;
+}
+
+/// Operations that lowering a circuit does not give: controls that ask for 0, terms and parities on controls.
+Lowered random_words(PhiloxSequence& random, std::uint32_t qubits, std::uint32_t operations) {
+  test::SweepShape shape;
+  shape.bits = shape.active = qubits;
+  shape.operations = operations;
+  shape.max_targets = 2;
+  const Sweep sweep = test::random_sweep(random, shape);
+  Lowered lowered;
+  lowered.qubits = qubits;
+  lowered.matrices = sweep.matrices;
+  lowered.phases = sweep.phases;
+  for (PhaseTerm& term : lowered.phases) term.parity = term.parity && term.mask != 0;  // of no wire: in no circuit
+  for (Qubit wire = 0; wire < qubits; ++wire) lowered.wire_of.push_back(wire);
+  for (const PlanOp& from : sweep.ops) {
+    LoweredOp op;
+    op.form = from.form;
+    op.target_count = from.target_count;
+    op.targets = from.targets;
+    op.control_mask = from.control_mask;
+    op.control_value = from.control_value;
+    op.data_begin = from.data_begin;
+    op.data_count = from.data_count;
+    op.gates = 1;
+    op.source = static_cast<std::uint32_t>(lowered.ops.size());
+    set_basis_masks(op, op.form == Form::kMatrix ? lowered.matrix(op) : std::span<const Complex>(),
+                    op.form == Form::kPhases ? lowered.terms(op) : std::span<const PhaseTerm>());
+    lowered.ops.push_back(op);
+  }
+  lowered.gates = lowered.ops.size();
+  return lowered;
+}
+
+TEST(SearchRandom, PlansOfAnyWordsDoWhatTheWordsSay) {
+  PhiloxSequence random(5);
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  for (int trial = 0; trial < 600; ++trial) {
+    const auto qubits = static_cast<std::uint32_t>(3 + random.below(4));
+    const Lowered lowered = random_words(random, qubits, 4 + static_cast<std::uint32_t>(random.below(25)));
+    PlanOptions options;
+    options.tile_bits = 3 + static_cast<std::uint32_t>(random.below(3));
+    options.start = trial % 3 == 0 ? Start::kZero : Start::kRandom;
+    options.known_zeros = trial % 2 == 0;
+    const Plan plan = searched_plan(lowered, machine, options, {});
+    verify_plan(plan);
+    const bool from_zero = options.start == Start::kZero;
+    const dense::State start = from_zero ? dense::zero_state(qubits) : test::random_state(random, qubits);
+    const dense::State expected = test::reference_sweep(words_of(lowered), {}, qubits, start);
+    const dense::State state = test::interpret(plan, from_zero ? dense::State{} : start);
+    ASSERT_LE(dense::max_difference(state, expected), 1e-12) << "trial " << trial;
   }
 }
 

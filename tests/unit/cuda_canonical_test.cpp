@@ -1,6 +1,8 @@
 // Canonical forms give their matrices back, and blocks in that form act as the blocks did.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -55,6 +57,21 @@ TEST(CudaCanonical, PartsGiveUnitariesWithEqualEigenvaluesBack) {
   }
   expect_same({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0});
   expect_same({1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1});
+}
+
+// Zeros where a pivot or a ratio is looked for.
+TEST(CudaCanonical, PartsGivePermutationsWithPhasesBack) {
+  std::array<std::size_t, 4> row{0, 1, 2, 3};
+  const Complex phases[] = {1, Complex(0, 1), -1, std::polar(1.0, 0.3)};
+  do {
+    for (std::size_t kind = 0; kind < 16; ++kind) {
+      std::vector<Complex> matrix(16);
+      for (std::size_t column = 0; column < 4; ++column) {
+        matrix[4 * row[column] + column] = phases[(kind * (column + 1) + column * column) % 4];
+      }
+      expect_same(matrix);
+    }
+  } while (std::next_permutation(row.begin(), row.end()));
 }
 
 TEST(CudaCanonical, WhatIsNoUnitaryIsRefused) {

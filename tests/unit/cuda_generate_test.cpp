@@ -251,6 +251,10 @@ TEST(CudaGenerate, TextsOfDenseMatricesDoOnTheHostWhatProgramsSay) {
     LowerOptions options;
     options.local_bits = kQubits;
     expect_same_effect(lower_sweep(sweep, options), kQubits, targets);
+    // Without tensor cores: threads add up rows.
+    options.precision = Precision::kSingle;
+    options.register_bits = 5;
+    expect_same_effect(lower_sweep(sweep, options), kQubits, targets);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/bits.h"
+#include "base/philox.h"
 #include "cuda/program/addresses.h"
 #include "cuda/program/lower.h"
 #include "cuda_emulator.h"
@@ -15,6 +16,7 @@
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
+#include "support/sweep_reference.h"
 #include "support/tolerance.h"
 
 namespace qsim {
@@ -86,6 +88,34 @@ TEST(CudaLower, RandomPlansMatchTheInterpreter) {
     if (seed % 3 != 1) options.tile_bits = 3 + static_cast<std::uint32_t>(seed % 7);
     compare(test::random_circuit(circuit_options), options, seed,
             seed % 2 == 0 ? Precision::kDouble : Precision::kSingle);
+  }
+}
+
+// Sweeps that no planner would write: controls that ask for 0, terms on their own controls, births, any store.
+TEST(CudaLower, RandomSweepsMatchTheirWords) {
+  PhiloxSequence random(11);
+  for (int trial = 0; trial < 400; ++trial) {
+    test::SweepShape shape;
+    shape.bits = 5 + static_cast<std::uint32_t>(random.below(6));
+    shape.active = static_cast<std::uint32_t>(1 + random.below(shape.bits));
+    shape.operations = 1 + static_cast<std::uint32_t>(random.below(trial % 4 == 0 ? 40 : 6));
+    shape.max_targets = 4;
+    shape.births = trial % 3 == 0;
+    shape.reads = trial % 7 != 0;
+    const Sweep sweep = test::random_sweep(random, shape);
+    const std::vector<Complex> memory = test::random_state(random, shape.bits);
+    const std::vector<Complex> expected = test::reference_sweep(sweep, {}, shape.bits, memory);
+    LowerOptions options = lower_options(shape.bits, trial % 2 == 0 ? Precision::kDouble : Precision::kSingle);
+    options.canonical = trial % 5 < 2;
+    std::vector<Complex> state = memory;
+    test::emulate(lower_sweep(sweep, options), state);
+    const Index still = test::unborn_after(sweep);
+    double worst = 0;
+    for (Index i = 0; i < state.size(); ++i) {
+      const double difference = (i & still) != 0 ? 0 : std::abs(state[i] - expected[i]);
+      if (!(difference <= worst)) worst = difference;
+    }
+    ASSERT_LE(worst, 1e-13 * shape.operations) << "trial " << trial;
   }
 }
 

@@ -99,5 +99,25 @@ TEST(CxNetwork, ALadderStaysAndSoDoesWhatThereAreNoStepsFor) {
   EXPECT_EQ(steps, 0U);
 }
 
+// The choice of the next gate decides the length alone, never the map: the reached lengths may only fall.
+TEST(CxNetwork, RandomNetworksAreNoLongerThanWasReached) {
+  std::mt19937_64 random(7);
+  std::size_t total = 0, refused = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const auto places = static_cast<unsigned>(4 + random() % 13);
+    std::vector<Cx> gates(places * places);
+    for (Cx& gate : gates) {
+      gate.control = static_cast<unsigned>(random() % places);
+      gate.target = static_cast<unsigned>((gate.control + 1 + random() % (places - 1)) % places);
+    }
+    std::uint64_t steps = kPlenty;
+    const auto shorter = shorter_network(gates, places, steps);
+    refused += shorter ? 0 : 1;
+    total += shorter ? shorter->gates() : gates.size();
+  }
+  EXPECT_LE(total, 11027u);
+  EXPECT_LE(refused, 18u);
+}
+
 }  // namespace
 }  // namespace qsim

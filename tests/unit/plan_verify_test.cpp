@@ -219,5 +219,28 @@ TEST(VerifyPlan, NamesThePlace) {
 
 TEST(VerifyPlan, AcceptsPlansFromARandomState) { EXPECT_NO_THROW(verify_plan(valid_plan(Start::kRandom))); }
 
+TEST(VerifyPlan, TakesTimesOfZeroAndAnExchangeThatHidesNothing) {
+  Plan plan = valid_plan();
+  Exchange& exchange = first_exchange(plan);
+  exchange.predicted_added_seconds = exchange.predicted_seconds;
+  EXPECT_NO_THROW(verify_plan(plan));
+  exchange.predicted_added_seconds = exchange.predicted_seconds = 0;
+  for (Stage& stage : plan.stages) {
+    for (Sweep& sweep : stage.sweeps) sweep.predicted_seconds = 0;
+  }
+  EXPECT_NO_THROW(verify_plan(plan));
+}
+
+TEST(VerifyPlan, RefusesLayoutsThatAreNoPermutations) {
+  for (const bool last : {false, true}) {
+    for (const Bit bit : {Bit{0}, Bit{7}, Bit{200}}) {  // twice there, past the end, far past it
+      Plan plan = valid_plan();
+      Layout& layout = last ? plan.final_layout : plan.initial_layout;
+      *std::find_if(layout.bit_of.begin(), layout.bit_of.end(), [](Bit old) { return old != 0; }) = bit;
+      EXPECT_THROW(verify_plan(plan), Error) << last << ' ' << int{bit};
+    }
+  }
+}
+
 }  // namespace
 }  // namespace qsim

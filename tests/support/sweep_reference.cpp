@@ -1,5 +1,5 @@
 // Reference sweeps on whole vectors: no tile, no table, nothing of the product but index arithmetic.
-#include "sweep_reference.h"
+#include "support/sweep_reference.h"
 
 #include <algorithm>
 #include <cmath>

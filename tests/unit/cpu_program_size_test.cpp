@@ -1,0 +1,99 @@
+// How much work a sweep's program is on vector registers: the reached amounts may only fall. A translation that merges
+// less gives right amplitudes all the same; only this sees it.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "base/bits.h"
+#include "cpu/tile/tile_translation.h"
+#include "qsim/generators.h"
+#include "qsim/plan.h"
+#include "support/random_circuit.h"
+
+namespace qsim {
+namespace {
+
+using Work = std::array<std::size_t, 7>;
+
+/// Passes, micro-operations, vectors that they act on, reals of their coefficients, diagonals by tile, factors of whole
+/// tiles, amplitudes that are loaded one by one.
+Work work_of(const Circuit& circuit, Start start) {
+  PlanOptions options;
+  options.strategy = Strategy::kGreedy;
+  options.start = start;
+  options.tile_bits = 9;
+  const Plan plan = make_plan(circuit, find_machine("cpu"), options);
+  Work work{};
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& words : stage.sweeps) {
+      const auto program = cpu::translate_sweep<double>(specialize(words, plan, 0), plan.local_bits(), 2, 3);
+      work[0] += program.passes.size();
+      work[1] += program.ops.size();
+      for (const cpu::MicroOp& op : program.ops) work[2] += count_bits(op.vectors);
+      work[3] += program.coefficients.size();
+      work[4] += program.tile_diagonals.size();
+      work[5] += program.scalar_pieces.size() + program.tile_scales.size();
+      if (program.load == cpu::Load::kElements) work[6] += program.load_offsets.size();
+      if (!program.store_units) work[6] += program.store_offsets.size();
+    }
+  }
+  return work;
+}
+
+void expect_no_more(const Circuit& circuit, Start start, const Work& reached) {
+  const Work found = work_of(circuit, start);
+  bool more = false;
+  std::string row;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    more = more || found[i] > reached[i];
+    row += (row.empty() ? "" : ", ") + std::to_string(found[i]);
+  }
+  EXPECT_FALSE(more) << "now: {" << row << "}";
+}
+
+TEST(CpuProgramSize, OfTheFamiliesIsNoMoreThanWasReached) {
+  struct Row {
+    const char* family;
+    Start start;
+    Work reached;
+  };
+  const std::array<Row, 8> table{{
+      {"qft", Start::kZero, {0, 0, 0, 0, 0, 0, 0}},
+      {"qft", Start::kRandom, {4, 30, 144, 16336, 7, 0, 0}},
+      {"ising", Start::kZero, {9, 104, 555, 9616, 4, 256, 0}},
+      {"ising", Start::kRandom, {9, 117, 626, 6600, 2, 128, 0}},
+      {"supremacy", Start::kRandom, {8, 58, 332, 6540, 3, 0, 0}},
+      {"random", Start::kRandom, {19, 240, 1244, 23680, 11, 512, 0}},
+      {"qv", Start::kRandom, {19, 917, 4766, 24768, 2, 256, 0}},
+      {"heisenberg", Start::kRandom, {15, 194, 841, 7624, 0, 0, 0}},
+  }};
+  for (const Row& row : table) {
+    SCOPED_TRACE(row.family);
+    expect_no_more(generate(row.family, {12, 0, 1}), row.start, row.reached);
+  }
+}
+
+TEST(CpuProgramSize, OfRandomCircuitsIsNoMoreThanWasReached) {
+  const std::array<Work, 8> table{{
+      {11, 84, 436, 8288, 3, 256, 0},
+      {23, 124, 616, 18404, 5, 0, 0},
+      {14, 108, 558, 10156, 4, 128, 0},
+      {9, 49, 242, 9132, 5, 128, 0},
+      {17, 125, 644, 14744, 6, 256, 0},
+      {17, 131, 648, 24916, 9, 384, 0},
+      {13, 80, 378, 8288, 2, 128, 0},
+      {21, 130, 624, 18776, 7, 256, 0},
+  }};
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    SCOPED_TRACE(i);
+    test::RandomCircuitOptions random;
+    random.qubits = 12;
+    random.operations = 80;
+    random.seed = i + 1;
+    expect_no_more(test::random_circuit(random), i % 3 == 0 ? Start::kZero : Start::kRandom, table[i]);
+  }
+}
+
+}  // namespace
+}  // namespace qsim

@@ -1,0 +1,127 @@
+// How much work a sweep's program is for a block of threads, and its text: the reached amounts may only fall. A
+// translation that merges less gives right amplitudes all the same; only this sees it.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "base/bits.h"
+#include "cuda/generate/generate.h"
+#include "cuda/program/addresses.h"
+#include "cuda/program/lower.h"
+#include "qsim/generators.h"
+#include "qsim/plan.h"
+#include "support/random_circuit.h"
+
+namespace qsim {
+namespace {
+
+using namespace qsim::cuda;
+
+using Work = std::array<std::size_t, 8>;
+
+std::size_t factors_of(const TileOp& op) {
+  std::size_t count = 0;
+  for (const Factor& factor : op.factor) {
+    if (factor.present) count += 1 + (factor.table >= 0 ? 1 : 0) + (factor.tile >= 0 ? 1 : 0) + factor.cross.size();
+  }
+  return count;
+}
+
+/// Epochs, trips through shared memory that wait for the whole block, operations, factors that amplitudes are
+/// multiplied with, tables, terms of tile factors; bytes and arguments of the generated text.
+void add_work(const TileProgram& program, Work& work) {
+  work[0] += program.epochs.size();
+  for (std::size_t e = 0; e + 1 < program.epochs.size(); ++e) {
+    work[1] += regroup_columns(program, e).within_warp ? 0 : 1;
+  }
+  for (const Epoch& epoch : program.epochs) {
+    work[2] += epoch.ops.size();
+    for (const TileOp& op : epoch.ops) work[3] += factors_of(op);
+  }
+  work[4] += program.tables.size();
+  for (const auto& terms : program.tile_factors) work[5] += terms.size();
+  const GeneratedSweep generated = generate(program);
+  work[6] += generated.source.size();
+  work[7] += generated.ints.size() + generated.reals.size();
+}
+
+Work work_of(const Circuit& circuit, Start start, Precision precision) {
+  PlanOptions options;
+  options.strategy = Strategy::kGreedy;
+  options.start = start;
+  options.precision = precision;
+  options.tile_bits = 10;
+  const Plan plan = make_plan(circuit, find_machine("h200"), options);
+  Work work{};
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& words : stage.sweeps) {
+      LowerOptions lower;
+      lower.precision = precision;
+      lower.local_bits = plan.local_bits();
+      lower.register_bits = precision == Precision::kDouble ? 4 : 5;
+      lower.canonical = true;
+      add_work(lower_sweep(specialize(words, plan, 0), lower), work);
+    }
+  }
+  return work;
+}
+
+void expect_no_more(const Circuit& circuit, Start start, Precision precision, const Work& reached) {
+  const Work found = work_of(circuit, start, precision);
+  bool more = false;
+  std::string row;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    more = more || found[i] > reached[i];
+    row += (row.empty() ? "" : ", ") + std::to_string(found[i]);
+  }
+  EXPECT_FALSE(more) << "now: {" << row << "}";
+}
+
+TEST(CudaProgramSize, OfTheFamiliesIsNoMoreThanWasReached) {
+  struct Row {
+    const char* family;
+    Start start;
+    Precision precision;
+    Work reached;
+  };
+  const std::array<Row, 8> table{{
+      {"qft", Start::kZero, Precision::kDouble, {1, 0, 0, 0, 1, 0, 10850, 101}},
+      {"qft", Start::kRandom, Precision::kSingle, {4, 0, 48, 53, 5, 40, 41551, 263}},
+      {"ising", Start::kZero, Precision::kDouble, {9, 4, 93, 144, 9, 21, 63901, 660}},
+      {"ising", Start::kRandom, Precision::kSingle, {13, 0, 113, 154, 9, 4, 119591, 825}},
+      {"supremacy", Start::kRandom, Precision::kDouble, {9, 2, 56, 76, 15, 2, 50903, 381}},
+      {"random", Start::kRandom, Precision::kDouble, {30, 15, 212, 191, 37, 25, 154228, 1006}},
+      {"qv", Start::kRandom, Precision::kDouble, {31, 15, 818, 686, 0, 0, 310854, 3962}},
+      {"heisenberg", Start::kRandom, Precision::kSingle, {21, 0, 204, 181, 0, 0, 273155, 1624}},
+  }};
+  for (const Row& row : table) {
+    SCOPED_TRACE(row.family);
+    expect_no_more(generate(row.family, {14, 0, 1}), row.start, row.precision, row.reached);
+  }
+}
+
+TEST(CudaProgramSize, OfRandomCircuitsIsNoMoreThanWasReached) {
+  const std::array<Work, 8> table{{
+      {14, 5, 72, 58, 16, 3, 89609, 666},
+      {22, 2, 119, 117, 21, 26, 220846, 1276},
+      {18, 6, 92, 101, 20, 26, 98183, 697},
+      {4, 1, 21, 21, 7, 5, 56280, 352},
+      {22, 9, 109, 98, 16, 23, 119817, 839},
+      {17, 2, 105, 119, 18, 28, 171323, 919},
+      {10, 1, 51, 48, 11, 12, 74135, 592},
+      {18, 4, 108, 99, 18, 23, 180617, 966},
+  }};
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    SCOPED_TRACE(i);
+    test::RandomCircuitOptions random;
+    random.qubits = 14;
+    random.operations = 80;
+    random.seed = i + 1;
+    const Precision precision = i % 2 == 0 ? Precision::kDouble : Precision::kSingle;
+    expect_no_more(test::random_circuit(random), i % 3 == 0 ? Start::kZero : Start::kRandom, precision, table[i]);
+  }
+}
+
+}  // namespace
+}  // namespace qsim

@@ -1,0 +1,489 @@
+// Predicted seconds and bytes against sums done by hand, on a machine of round numbers: every plan is chosen by them,
+// and memory is promised by them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "base/bits.h"
+#include "plan/cost/cost.h"
+#include "plan/cost/forecast.h"
+#include "plan/cost/machine.h"
+#include "qsim/error.h"
+#include "qsim/generators.h"
+#include "qsim/plan.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+/// 2^20 amplitudes of 16 bytes are read in 1 s, written in 2 s and sent in 4 s.
+Machine round_machine(BackendKind kind = BackendKind::kCuda) {
+  Machine machine;
+  machine.kind = kind;
+  CostTable cost;
+  cost.read_bytes_per_second = 16.0 * kMiB;
+  cost.write_bytes_per_second = 8.0 * kMiB;
+  cost.link_bytes_per_second = 4.0 * kMiB;
+  machine.cost_double = machine.cost_single = cost;
+  return machine;
+}
+
+Sweep sweep_on(std::vector<Bit> active) {
+  Sweep sweep;
+  sweep.active = active;
+  sweep.store = std::move(active);
+  return sweep;
+}
+
+void add_matrix(Sweep& sweep, std::vector<Bit> targets, std::vector<Complex> matrix, Index controls = 0) {
+  PlanOp op;
+  op.target_count = static_cast<std::uint8_t>(targets.size());
+  std::copy(targets.begin(), targets.end(), op.targets.begin());
+  op.control_mask = op.control_value = controls;
+  op.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
+  op.data_count = static_cast<std::uint32_t>(matrix.size());
+  sweep.matrices.insert(sweep.matrices.end(), matrix.begin(), matrix.end());
+  sweep.ops.push_back(op);
+}
+
+const std::vector<Complex> kGeneral{0.6, Complex(0, 0.8), Complex(0, 0.8), 0.6}, kReal{0.6, -0.8, 0.8, 0.6},
+    kButterfly{0.5, 0.5, 0.5, -0.5};
+
+TEST(CostModel, CountsWhatASweepComputes) {
+  Sweep sweep = sweep_on({0, 1, 2, 3});
+  add_matrix(sweep, {0}, kGeneral);
+  add_matrix(sweep, {1}, kReal, bit_mask(7));
+  add_matrix(sweep, {1}, kReal);
+  add_matrix(sweep, {0}, kButterfly);
+  add_matrix(sweep, {0, 1}, std::vector<Complex>(16));
+  add_matrix(sweep, {0, 1}, std::vector<Complex>(16), bit_mask(2));
+  add_matrix(sweep, {0, 1, 2}, std::vector<Complex>(64));
+  PlanOp flip;
+  flip.form = Form::kFlip;
+  flip.target_count = 1;
+  flip.targets[0] = 3;
+  sweep.ops.push_back(flip);
+  PlanOp phases;
+  phases.form = Form::kPhases;
+  phases.data_count = 5;
+  sweep.ops.push_back(phases);
+  sweep.ops.push_back(phases);
+  const ArithmeticCounts counts = arithmetic_counts(sweep, 3);
+  EXPECT_EQ(counts.matrix1_general, 1);
+  EXPECT_EQ(counts.matrix1_real, 1.75);  // controlled ones count three quarters
+  EXPECT_EQ(counts.butterfly, 1);
+  EXPECT_EQ(counts.matrix_dense[2], 1.75);
+  EXPECT_EQ(counts.matrix_dense[3], 1);
+  EXPECT_EQ(counts.flip, 1);
+  EXPECT_EQ(counts.phases, 2);
+  EXPECT_EQ(counts.phase_term, 10);
+  EXPECT_EQ(counts.regroup, 1);  // bits 0, 1 and 2 fill the registers; 3 does not fit beside them
+  EXPECT_EQ(arithmetic_counts(sweep, 4).regroup, 0);
+  EXPECT_EQ(arithmetic_counts(sweep, 1).regroup, 6);
+}
+
+TEST(CostModel, LooksAtEveryEntryOfAMatrix) {
+  for (std::size_t entry = 0; entry < 4; ++entry) {
+    Sweep complex = sweep_on({0}), uneven = sweep_on({0});
+    std::vector<Complex> matrix = kButterfly;
+    matrix[entry] *= Complex(0, 1);
+    add_matrix(complex, {0}, matrix);
+    EXPECT_EQ(arithmetic_counts(complex, 4).matrix1_general, 1) << entry;
+    matrix = kButterfly;
+    matrix[entry] *= 1.5;
+    add_matrix(uneven, {0}, matrix);
+    EXPECT_EQ(arithmetic_counts(uneven, 4).matrix1_real, 1) << entry;
+  }
+}
+
+TEST(CostModel, CountsWhatASweepTouches) {
+  Sweep sweep = sweep_on({0, 1, 4});
+  sweep.unborn = bit_mask(4) | bit_mask(5);
+  sweep.births = {{4, {}}};
+  EXPECT_EQ(sweep_traffic(sweep, 10).amplitudes_read, 256u);
+  EXPECT_EQ(sweep_traffic(sweep, 10).amplitudes_written, 512u);
+  sweep.reads = false;
+  EXPECT_EQ(sweep_traffic(sweep, 10).amplitudes_read, 0u);
+  Exchange exchange;
+  exchange.swaps = {{0, 10}, {1, 11}};
+  EXPECT_EQ(exchanged_amplitudes(exchange, 10), 768u);
+  exchange.unborn = bit_mask(5) | bit_mask(6) | bit_mask(7);
+  EXPECT_EQ(exchanged_amplitudes(exchange, 10), 96u);
+}
+
+TEST(CostModel, AddsAPassOverMemoryItsLaunchAndItsNarrowRuns) {
+  Machine machine = round_machine();
+  const auto seconds = [&](const Sweep& sweep, std::uint32_t local_bits = 20) {
+    return sweep_seconds(sweep, local_bits, Precision::kDouble, machine);
+  };
+  EXPECT_DOUBLE_EQ(seconds(sweep_on({0, 1, 2})), 3);
+  machine.cost_double.sweep_overhead = 10;
+  EXPECT_DOUBLE_EQ(seconds(sweep_on({0, 1, 2})), 13);
+  const double factors[] = {8, 4, 2, 1};
+  std::copy(factors, factors + 4, machine.cost_double.narrow_run_factor);
+  EXPECT_DOUBLE_EQ(seconds(sweep_on({3, 4})), 34);
+  EXPECT_DOUBLE_EQ(seconds(sweep_on({0, 4, 5})), 22);
+  EXPECT_DOUBLE_EQ(seconds(sweep_on({0, 1, 3})), 16);
+  EXPECT_DOUBLE_EQ(seconds(sweep_on({0, 1})), 16);
+  EXPECT_DOUBLE_EQ(seconds(sweep_on({0, 1, 2, 3})), 13);
+  machine.cost_double.sweep_overhead = 0;
+  EXPECT_DOUBLE_EQ(seconds(sweep_on({}), 3), 8 * 3 * std::exp2(-17));
+  EXPECT_DOUBLE_EQ(seconds(sweep_on({}), 2), 3 * std::exp2(-18));  // too small for runs
+  Sweep narrow = sweep_on({0, 1, 2});
+  EXPECT_DOUBLE_EQ(sweep_seconds(narrow, 20, Precision::kSingle, machine), 1.5);
+}
+
+TEST(CostModel, LetsMemoryAndArithmeticOverlapAsTheMachineDoes) {
+  Machine machine = round_machine();
+  CostTable& cost = machine.cost_double;
+  const double second = 1e15 / kMiB;  // arithmetic of one second
+  cost.matrix1_general = 1 * second;
+  cost.matrix1_real = 2 * second;
+  cost.butterfly = 3 * second;
+  cost.flip = 5 * second;
+  cost.phases = 7 * second;
+  cost.phase_term = 11 * second;
+  cost.regroup = 13 * second;
+  cost.matrix_dense[2] = 17 * second;
+  cost.matrix_dense[kMaxMatrixTargets] = 19 * second;
+  Sweep sweep = sweep_on({0, 1, 2, 3, 4, 5, 6, 7});
+  const auto seconds = [&] { return sweep_seconds(sweep, 20, Precision::kDouble, machine); };
+  const auto after = [&](const std::vector<Bit>& targets, const std::vector<Complex>& matrix) {
+    add_matrix(sweep, targets, matrix);
+    return seconds();
+  };
+  machine.register_bits = 8;
+  EXPECT_DOUBLE_EQ(after({0}, kGeneral), 3 + 1);
+  EXPECT_DOUBLE_EQ(after({1}, kReal), 3 + 3);
+  EXPECT_DOUBLE_EQ(after({0}, kButterfly), 3 + 6);
+  EXPECT_DOUBLE_EQ(after({0, 1}, std::vector<Complex>(16)), 3 + 23);
+  std::vector<Bit> widest;
+  for (int bit = 0; bit < kMaxMatrixTargets; ++bit) widest.push_back(static_cast<Bit>(bit));
+  EXPECT_DOUBLE_EQ(after(widest, std::vector<Complex>(std::size_t{1} << (2 * kMaxMatrixTargets))), 3 + 42);
+  PlanOp op;
+  op.form = Form::kPhases;
+  op.data_count = 2;
+  sweep.ops.push_back(op);
+  EXPECT_DOUBLE_EQ(seconds(), 3 + 42 + 7 + 22);
+  op.form = Form::kFlip;
+  op.target_count = 1;
+  sweep.ops.push_back(op);
+  EXPECT_DOUBLE_EQ(seconds(), 3 + 42 + 7 + 22 + 5);
+  machine.register_bits = 6;
+  sweep.ops.back().targets[0] = 7;
+  EXPECT_DOUBLE_EQ(seconds(), 3 + 42 + 7 + 22 + 5 + 13);
+  cost.overlap_power = 2;
+  EXPECT_DOUBLE_EQ(seconds(), std::hypot(3, 42 + 7 + 22 + 5 + 13));
+}
+
+TEST(CostModel, MakesASweepThatLeavesTheInstructionCacheDearer) {
+  Machine machine = round_machine();
+  const double second = 1e15 / kMiB;
+  machine.cost_double.matrix1_general = 10 * second;
+  Sweep sweep = sweep_on({0, 1, 2});
+  add_matrix(sweep, {0}, kGeneral);
+  const auto arithmetic = [&](double cached) {
+    machine.cost_double.cached_arithmetic = cached * second;
+    return sweep_seconds(sweep, 20, Precision::kDouble, machine) - 3;
+  };
+  EXPECT_DOUBLE_EQ(arithmetic(0), 10);  // never leaves it
+  EXPECT_DOUBLE_EQ(arithmetic(11), 10);
+  EXPECT_DOUBLE_EQ(arithmetic(10), 10);
+  EXPECT_DOUBLE_EQ(arithmetic(9), 16);  // six times what is beyond, on top
+  EXPECT_DOUBLE_EQ(arithmetic(5), 30);  // three times at most
+}
+
+TEST(CostModel, ChargesAnExchangeForItsPartnersAndItsBytes) {
+  Machine machine = round_machine();
+  machine.cost_double.exchange_overhead = 7;
+  Exchange exchange;
+  exchange.swaps = {{0, 20}};
+  EXPECT_DOUBLE_EQ(exchange_seconds(exchange, 20, Precision::kDouble, machine), 2 * 7 + 2);
+  exchange.swaps.emplace_back(1, 21);
+  EXPECT_DOUBLE_EQ(exchange_seconds(exchange, 20, Precision::kDouble, machine), 4 * 7 + 3);
+  EXPECT_DOUBLE_EQ(exchange_seconds(exchange, 20, Precision::kSingle, machine), 1.5);
+}
+
+/// Two stages of two sweeps (3 s each, 10 s with the launch) around an exchange of half of the memory (2 s).
+struct TwoStages {
+  Machine machine = round_machine();
+  Plan plan;
+  TwoStages() {
+    plan.qubits = 21;
+    plan.rank_bits = 1;
+    plan.stages.resize(2);
+    for (Stage& stage : plan.stages) stage.sweeps = {sweep_on({0, 1, 2}), sweep_on({0, 1, 2})};
+    plan.stages[1].exchange.emplace().swaps = {{19, 20}};
+  }
+  double added(std::uint32_t before, std::uint32_t after, Index chunk_mask = 0) {
+    Exchange& exchange = *plan.stages[1].exchange;
+    exchange.overlap_before = before;
+    exchange.overlap_after = after;
+    exchange.chunk_mask = chunk_mask;
+    predict(plan, machine);
+    return exchange.predicted_added_seconds;
+  }
+};
+
+TEST(CostModel, HidesAnExchangeBehindTheSweepsBesideIt) {
+  TwoStages two;
+  two.machine.cost_double.link_bytes_per_second = 1.0 * kMiB;  // the exchange takes 8 s
+  EXPECT_DOUBLE_EQ(two.added(0, 0), 8);
+  EXPECT_DOUBLE_EQ(plan_work(two.plan).total_seconds, 4 * 3 + 8);
+  EXPECT_DOUBLE_EQ(plan_work(two.plan).exchange_seconds, 8);
+  EXPECT_DOUBLE_EQ(plan_work(two.plan).sweep_seconds, 12);
+  // By the link: the exchange and a quarter of the sweep beside it; by the sweep: it, what travels through memory
+  // (8 MiB read and written: 0.5 + 1 s, twice where no sweep after it loads from the ring), a quarter of the exchange.
+  EXPECT_DOUBLE_EQ(two.added(0, 1, 3), (8 + 0.75) - 3);
+  EXPECT_DOUBLE_EQ(two.added(1, 0, 3), (8 + 0.75) - 3);
+  EXPECT_DOUBLE_EQ(two.added(1, 1, 3), (6 + 1.5 + 2) - 6);
+  EXPECT_DOUBLE_EQ(two.added(2, 0, 3), (6 + 3 + 2) - 6);
+  EXPECT_DOUBLE_EQ(two.added(2, 2, 7), (12 + 1.5 + 1) - 12);
+  EXPECT_DOUBLE_EQ(two.added(1, 0, 0), 8);  // one chunk hides nothing
+  EXPECT_DOUBLE_EQ(plan_work(two.plan).total_seconds, 4 * 3 + 8);
+  two.machine.kind = BackendKind::kCpu;  // nothing runs beside an exchange there
+  EXPECT_DOUBLE_EQ(two.added(1, 1, 3), 8);
+}
+
+TEST(CostModel, FeelsTheWayThroughMemoryOnlyWhereASweepWaitsForMemory) {
+  TwoStages two;
+  two.machine.cost_double.link_bytes_per_second = 1.0 * kMiB;
+  two.machine.cost_double.overlap_power = 2;
+  two.machine.cost_double.matrix1_general = 4 * 1e15 / kMiB;
+  add_matrix(two.plan.stages[1].sweeps[0], {0}, kGeneral);  // 3 s of memory and 4 s of arithmetic: 5 s
+  const double by_sweeps = 5 + (std::hypot(4.5, 4) - 5) + 1, by_link = 8 + 0.625;
+  EXPECT_DOUBLE_EQ(two.added(0, 1, 7), std::max(by_sweeps, by_link) - 5);
+  two.machine.cost_double.link_bytes_per_second = 2.0 * kMiB;
+  EXPECT_DOUBLE_EQ(two.added(0, 1, 7), by_sweeps - 0.5 - 5);
+}
+
+TEST(CostModel, LetsASweepRunBesideOneExchangeOnly) {
+  TwoStages two;
+  two.machine.cost_double.link_bytes_per_second = 1.0 * kMiB;
+  two.plan.stages.push_back(two.plan.stages[1]);
+  const auto second_adds = [&](std::uint32_t first_takes, std::uint32_t second_takes) {
+    two.plan.stages[2].exchange->overlap_before = second_takes;
+    two.plan.stages[2].exchange->chunk_mask = 3;
+    two.added(0, first_takes, 3);
+    return two.plan.stages[2].exchange->predicted_added_seconds;
+  };
+  EXPECT_DOUBLE_EQ(second_adds(0, 1), (8 + 0.75) - 3);
+  EXPECT_DOUBLE_EQ(second_adds(1, 1), (8 + 0.75) - 3);
+  EXPECT_DOUBLE_EQ(second_adds(1, 2), (8 + 0.75) - 3);
+  EXPECT_DOUBLE_EQ(second_adds(2, 1), 8);
+}
+
+Plan empty_plan(std::uint32_t qubits, std::uint32_t rank_bits) {
+  Plan plan;
+  plan.qubits = qubits;
+  plan.rank_bits = rank_bits;
+  return plan;
+}
+
+TEST(PoolSizes, OfTheRingAreAQuarterOfTheShardWithinLimits) {
+  Machine machine = round_machine(BackendKind::kCpu);
+  machine.chunk_bytes = 32 * kMiB;
+  machine.chunk_slots = 16;
+  const auto chunk = [&](std::uint32_t local_bits) {
+    return pool_layout(empty_plan(local_bits + 1, 1), machine).chunk_bytes;
+  };
+  EXPECT_EQ(chunk(40), 32 * kMiB);
+  EXPECT_EQ(chunk(26), 16 * kMiB);
+  EXPECT_EQ(chunk(14), 4096u);
+  EXPECT_EQ(chunk(10), 4096u);
+  EXPECT_EQ(chunk(5), 512u);  // tiny shards: all of it
+  EXPECT_EQ(chunk(0), 32u);
+  machine.chunk_slots = 12;
+  EXPECT_EQ(chunk(26), 16 * kMiB);  // a power of two, at most the share of 21.3 MiB
+  machine.kind = BackendKind::kCuda;
+  EXPECT_EQ(chunk(26), 16 * kMiB);
+  EXPECT_EQ(chunk(22), 4 * kMiB);  // GPUs: 4 MiB at least,
+  EXPECT_EQ(chunk(18), 1 * kMiB);  // or a quarter of the shard
+  machine.chunk_bytes = 1 * kMiB;
+  EXPECT_EQ(chunk(26), 4 * kMiB);
+  EXPECT_EQ(pool_layout(empty_plan(20, 0), machine).chunk_slots, 0u);
+}
+
+TEST(PoolSizes, OfTablesAndScratchAreWhatBackendsTake) {
+  Machine machine = round_machine(BackendKind::kCpu);
+  machine.threads = 3;
+  machine.max_tile_bits = 10;
+  Plan plan = empty_plan(20, 0);
+  plan.tile_bits = 12;
+  Sweep sweep = sweep_on({0});
+  add_matrix(sweep, {0}, kReal);
+  add_matrix(sweep, {0}, kReal);
+  sweep.phases.resize(3);
+  sweep.births.resize(5);
+  plan.stages.push_back({std::nullopt, {}, {sweep, sweep}});
+  plan.stages.push_back({std::nullopt, {}, {sweep}});
+  PoolLayout pool = pool_layout(plan, machine);
+  EXPECT_EQ(pool.table_bytes, 3u * (1024 + 2 * 128 + 3 * 32 + 5 * 32 + 2 * 16 * 8));
+  EXPECT_EQ(pool.scratch_bytes, 3u * (2 * 4096 * 16 + 65536));
+  plan.tile_bits = 8;
+  EXPECT_EQ(pool_layout(plan, machine).scratch_bytes, 3u * (2 * 1024 * 16 + 65536));
+  plan.qubits = 4;
+  EXPECT_EQ(pool_layout(plan, machine).scratch_bytes, 3u * (2 * 16 * 16 + 65536));
+  machine.kind = BackendKind::kCuda;
+  const auto gpu = [&](std::uint32_t qubits, std::uint32_t rank_bits, std::size_t sweeps) {
+    Plan large = empty_plan(qubits, rank_bits);
+    large.stages.push_back({std::nullopt, {}, std::vector<Sweep>(sweeps)});
+    return pool_layout(large, machine);
+  };
+  EXPECT_EQ(gpu(20, 0, 2).table_bytes, 4 * kMiB);
+  EXPECT_EQ(gpu(20, 0, 100).table_bytes, 25 * kMiB);
+  EXPECT_EQ(gpu(20, 1, 100).table_bytes, 50 * kMiB);
+  EXPECT_EQ(gpu(20, 1, 1000).table_bytes, 64 * kMiB);
+  EXPECT_EQ(gpu(20, 0, 0).scratch_bytes, 17 * kMiB);
+  EXPECT_EQ(gpu(28, 0, 0).scratch_bytes, 128 * kMiB);
+  EXPECT_EQ(gpu(33, 0, 0).scratch_bytes, 256 * kMiB);
+  machine.kind = BackendKind::kNull;
+  EXPECT_EQ(gpu(33, 0, 0).scratch_bytes, 0u);
+}
+
+TEST(PoolSizes, AddUpToMultiplesOf256AndNeverWrapAround) {
+  PoolLayout pool;
+  EXPECT_EQ(pool.total_bytes(), 0u);
+  pool.state_bytes = 256;
+  pool.snapshot_bytes = 1;
+  pool.table_bytes = 257;
+  pool.scratch_bytes = 512;
+  pool.chunk_bytes = 255;
+  pool.chunk_slots = 3;
+  EXPECT_EQ(pool.total_bytes(), 256u + 256 + 512 + 512 + 3 * 256);
+  pool.state_bytes = UINT64_MAX - 255;
+  EXPECT_EQ(pool.total_bytes(), UINT64_MAX);
+  pool.state_bytes = UINT64_MAX - 300;
+  pool.snapshot_bytes = pool.table_bytes = pool.scratch_bytes = pool.chunk_slots = 0;
+  EXPECT_EQ(pool.total_bytes(), UINT64_MAX - 255);
+  pool.state_bytes = UINT64_MAX - 256;  // the last that can be rounded up
+  EXPECT_EQ(pool.total_bytes(), UINT64_MAX - 255);
+}
+
+TEST(LargestQubits, IsTheLastThatFitsToTheByte) {
+  Machine machine = find_machine("h200");
+  Plan plan = empty_plan(30, 2);
+  plan.tile_bits = machine.max_tile_bits;
+  PoolLayout pool = pool_layout(plan, machine);
+  pool.table_bytes += kMiB;
+  machine.memory_bytes_per_rank = pool.total_bytes();
+  EXPECT_EQ(largest_qubits(machine, Precision::kDouble, 2), 30u);
+  --machine.memory_bytes_per_rank;
+  EXPECT_EQ(largest_qubits(machine, Precision::kDouble, 2), 29u);
+  machine.memory_bytes_per_rank = 0;  // unknown
+  EXPECT_EQ(largest_qubits(machine, Precision::kDouble, 2), 62u);
+}
+
+TEST(FindMachine, TakesEveryNumberUpToItsLimitsAndNoFurther) {
+  std::string text;
+  for (const auto& machine : detail::built_in_machines()) {
+    if (machine.name == "h200") text = machine.json;
+  }
+  const nlohmann::json good = nlohmann::json::parse(text);
+  const auto accepted = [&](const char* key, const nlohmann::json& value) {
+    nlohmann::json changed = good;
+    (good.contains(key) ? changed : changed["cost"]["double"])[key] = value;
+    try {
+      detail::parse_machine(changed.dump(), "test");
+      return true;
+    } catch (const UsageError&) {
+      return false;
+    }
+  };
+  struct Range {
+    const char* key;
+    std::int64_t least, most;
+  };
+  // The limits of min_tile_bits and low_bits are max_tile_bits of the machine: 12.
+  for (const auto& [key, least, most] : {Range{"memory_bytes_per_rank", 0, std::int64_t{1} << 60},
+                                         {"min_tile_bits", 0, 12},
+                                         {"low_bits", 0, 12},
+                                         {"register_bits", 1, 30},
+                                         {"threads", 1, 1 << 20},
+                                         {"chunk_bytes", 32, std::int64_t{1} << 40},
+                                         {"chunk_slots", 1, 1 << 16}}) {
+    EXPECT_TRUE(accepted(key, static_cast<std::uint64_t>(least))) << key;
+    EXPECT_FALSE(accepted(key, least - 1)) << key;
+    EXPECT_TRUE(accepted(key, static_cast<std::uint64_t>(most))) << key;
+    EXPECT_FALSE(accepted(key, static_cast<std::uint64_t>(most + 1))) << key;
+    EXPECT_FALSE(accepted(key, 1.5)) << key;
+  }
+  EXPECT_TRUE(accepted("max_tile_bits", 30u));
+  EXPECT_FALSE(accepted("max_tile_bits", 31u));
+  EXPECT_FALSE(accepted("max_tile_bits", 9u));  // below min_tile_bits
+  for (const char* key : {"read_bytes_per_s", "write_bytes_per_s", "overlap_power", "link_bytes_per_s"}) {
+    EXPECT_FALSE(accepted(key, 0)) << key;
+    EXPECT_FALSE(accepted(key, "fast")) << key;
+  }
+  for (const char* key : {"sweep_overhead_s", "matrix1_general", "matrix1_real", "butterfly", "flip", "phases",
+                          "phase_term", "regroup", "cached_arithmetic", "exchange_overhead_s"}) {
+    EXPECT_TRUE(accepted(key, 0)) << key;
+    EXPECT_FALSE(accepted(key, -1)) << key;
+  }
+  EXPECT_FALSE(accepted("narrow_run_factor", {1, 1, 1}));
+  EXPECT_FALSE(accepted("narrow_run_factor", {1, 1, 1, -1}));
+  EXPECT_FALSE(accepted("narrow_run_factor", {1, 1, 1, "x"}));
+  EXPECT_FALSE(accepted("narrow_run_factor", 1));
+  EXPECT_TRUE(accepted("narrow_run_factor", {0, 0, 0, 0}));
+  const Machine machine = detail::parse_machine(text, "test");
+  EXPECT_EQ(machine.cost_double.narrow_run_factor[3], good["cost"]["double"]["narrow_run_factor"][3].get<double>());
+  EXPECT_EQ(machine.cost_single.matrix_dense[6], good["cost"]["single"]["matrix_dense"][6].get<double>());
+}
+
+TEST(FindMachine, NamesEveryKeyThatIsMissing) {
+  std::string text;
+  for (const auto& machine : detail::built_in_machines()) {
+    if (machine.name == "cpu") text = machine.json;
+  }
+  const nlohmann::json good = nlohmann::json::parse(text);
+  const auto refused = [](const nlohmann::json& changed, const std::string& key) {
+    try {
+      detail::parse_machine(changed.dump(), "test");
+      ADD_FAILURE() << key;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("key \"" + key + "\" is missing"), std::string::npos) << error.what();
+    }
+  };
+  for (const auto& [key, value] : good.items()) {
+    nlohmann::json changed = good;
+    changed.erase(key);
+    refused(changed, key);
+  }
+  for (const auto& [key, value] : good["cost"]["single"].items()) {
+    nlohmann::json changed = good;
+    changed["cost"]["single"].erase(key);
+    refused(changed, key);
+  }
+}
+
+TEST(ForecastRanks, StopsWhereARankWouldHoldLessThanAnOperationNeeds) {
+  Circuit circuit(5);
+  circuit.swap(0, 1);
+  EXPECT_EQ(needed_local_bits(circuit), 2u);
+  circuit.add_pauli_rotation(0.5, "XYZ", std::vector<Qubit>{0, 1, 2}, {});  // of any width
+  EXPECT_EQ(needed_local_bits(circuit), 2u);
+  const Machine machine = find_machine("cpu");
+  const auto forecasts = forecast_ranks(circuit, machine, {}, 1, 6);
+  ASSERT_EQ(forecasts.size(), 3u);
+  EXPECT_EQ(forecasts.front().rank_bits, 1u);
+  EXPECT_EQ(forecasts.back().rank_bits, 3u);
+  EXPECT_EQ(needed_local_bits(Circuit(3)), 1u);
+}
+
+TEST(ForecastRanks, SaysWhatFitsToTheByte) {
+  const Circuit circuit = generate("qft", {12, 0, 1});
+  Machine machine = find_machine("cpu");
+  machine.memory_bytes_per_rank = forecast_ranks(circuit, machine, {}, 0, 0).at(0).memory_bytes_per_rank;
+  EXPECT_TRUE(forecast_ranks(circuit, machine, {}, 0, 0).at(0).fits);
+  --machine.memory_bytes_per_rank;
+  EXPECT_FALSE(forecast_ranks(circuit, machine, {}, 0, 0).at(0).fits);
+  machine.memory_bytes_per_rank = 0;
+  EXPECT_TRUE(forecast_ranks(circuit, machine, {}, 0, 0).at(0).fits);
+}
+
+}  // namespace
+}  // namespace qsim

@@ -1,0 +1,58 @@
+// How many moves the planner's search may take: in proportion to what a sweep takes, within limits.
+#include <gtest/gtest.h>
+
+#include "plan/search/budget.h"
+
+namespace qsim {
+namespace {
+
+/// 16 bytes, read and written, take a second for 2^20 of them.
+Machine slow_machine() {
+  Machine machine;
+  machine.cost_double.read_bytes_per_second = machine.cost_double.write_bytes_per_second = 32.0 * (1 << 20);
+  machine.cost_single.read_bytes_per_second = machine.cost_single.write_bytes_per_second = 1e30;
+  return machine;
+}
+
+PlanOptions from(Start start) {
+  PlanOptions options;
+  options.start = start;
+  return options;
+}
+
+std::uint64_t budget(std::size_t turns, int local, const PlanOptions& options) {
+  return set_search_budget(turns, slow_machine(), options, local);
+}
+
+TEST(SearchBudget, GrowsWithTheSweepThatItMaySave) {
+  PlanOptions random = from(Start::kRandom);
+  // 0.3 of a sweep for the first set and for each 25 turns, in moves of half a microsecond: 600,000 for a second.
+  EXPECT_EQ(budget(0, 14, random), static_cast<std::uint64_t>(600'000.0 / 64));
+  EXPECT_EQ(budget(100, 14, random), 40'000u + 1200);
+  EXPECT_EQ(budget(75, 12, random), static_cast<std::uint64_t>(4 * 600'000.0 / 256));
+  EXPECT_EQ(budget(0, 5, random), 3000u);
+  EXPECT_EQ(budget(0, 20, random), 40'000u);
+  EXPECT_EQ(budget(100, 20, random), 40'000u + 12 * 100);
+  EXPECT_EQ(budget(5000, 20, random), 46'000u);
+  random.precision = Precision::kSingle;  // whose sweeps take no time here
+  EXPECT_EQ(budget(0, 20, random), 3000u);
+}
+
+TEST(SearchBudget, IsSharedByTheTwoSearchesFromKnownZeros) {
+  PlanOptions zero = from(Start::kZero);
+  EXPECT_EQ(budget(100, 20, zero), 15'000u + 6 * 100);
+  EXPECT_EQ(budget(5000, 20, zero), 21'000u);
+  zero.known_zeros = false;
+  EXPECT_EQ(budget(100, 20, zero), 40'000u + 12 * 100);
+}
+
+TEST(SearchBudget, HasNoLimitButTheTurnsWhereTheFewestSweepsAreAskedFor) {
+  PlanOptions fewest = from(Start::kRandom);
+  fewest.tile_bits = 4;
+  EXPECT_EQ(budget(5000, 5, fewest), 40'000u + 12 * 5000);
+  fewest.start = Start::kZero;
+  EXPECT_EQ(budget(5000, 5, fewest), 15'000u + 6 * 5000);
+}
+
+}  // namespace
+}  // namespace qsim
