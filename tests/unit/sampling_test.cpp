@@ -87,14 +87,15 @@ TEST(Sampler, FollowsTheIntegerDistributionWithManyShots) {
       parts.run->run({});
       const OutcomeCounts wanted = reference_counts(amplitudes(*parts.state, indices), count, 3, 7);
       Sampler sampler(*parts.state, *parts.exchanges);
-      EXPECT_EQ(sampler.sample(shots, 3, 7, ~Index{0}), wanted) << count;
+      EXPECT_EQ(sampler.sample(shots.size(), shots, 3, 7, ~Index{0}), wanted) << count;
       std::vector<std::uint64_t> odd;
       for (std::uint64_t shot = 1; shot < count; shot += 2) odd.push_back(shot);
       std::map<Index, std::uint64_t> rest(wanted.begin(), wanted.end());
-      for (const auto& [index, times] : sampler.sample(odd, 3, 7, ~Index{0})) rest[index] -= times;
+      for (const auto& [index, times] : sampler.sample(odd.size(), odd, 3, 7, ~Index{0})) rest[index] -= times;
       std::vector<std::uint64_t> even;
       for (std::uint64_t shot = 0; shot < count; shot += 2) even.push_back(shot);
-      for (const auto& [index, times] : sampler.sample(even, 3, 7, ~Index{0})) EXPECT_EQ(rest[index], times);
+      for (const auto& [index, times] : sampler.sample(even.size(), even, 3, 7, ~Index{0}))
+        EXPECT_EQ(rest[index], times);
     });
   }
 }
