@@ -314,11 +314,11 @@ class Simulation {
     }
     if (!options_.expectation.empty()) results.expectation = expectation_values(options_.expectation, answers_.paulis);
     if (options_.amplitudes_requested || options_.top > 0 || !options_.amplitude_indices.empty()) {
-      results.amplitudes = amplitudes(*run_state_, options_.amplitude_indices);
-      if (options_.top > 0) {
-        std::vector<AmplitudeEntry> top = top_amplitudes(*run_state_, options_.top);
-        results.amplitudes->insert(results.amplitudes->end(), top.begin(), top.end());
-      }
+      // All of them are read in one go: the answer may be as large as the state, and is never held twice.
+      std::vector<Index> indices;
+      if (options_.top > 0) indices = top_indices(*run_state_, options_.top);
+      indices.insert(indices.begin(), options_.amplitude_indices.begin(), options_.amplitude_indices.end());
+      results.amplitudes = amplitudes(*run_state_, indices);
     }
     result_.time.read_out += seconds_since(start);
   }

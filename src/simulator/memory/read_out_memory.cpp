@@ -171,8 +171,12 @@ class Estimate {
   void amplitudes() {
     const std::uint64_t listed = options_.amplitude_indices.size();
     const std::uint64_t top = std::min<std::uint64_t>(options_.top, power(place_.qubits));
-    if (listed > 0) account_.read("--amplitudes", times(listed, kEntry), times(listed, kEntry));
-    if (top == 0) return;
+    const std::uint64_t entries = plus(listed, top), answer = times(kEntry, entries);
+    const std::uint64_t reading = plus(times(kNumber, entries), answer);
+    if (top == 0) {
+      if (listed > 0) account_.read("--amplitudes", reading, answer);
+      return;
+    }
     const std::uint64_t mine = std::min(top, power(local_bits()));
     const std::uint64_t per_worker =
         std::min(mine, power(local_bits()) / static_cast<std::uint64_t>(place_.threads) + 1);
@@ -184,8 +188,7 @@ class Estimate {
     const std::uint64_t searching =
         plus(send, std::max(heaps, times(kCandidate + kFoundCandidate, place_.on_host ? mine : 0)));
     const std::uint64_t sorting = plus(send, plus(times(times(kSentCandidate, mine), ranks()), times(kNumber, top)));
-    account_.read("--amplitudes top:" + std::to_string(options_.top),
-                  std::max({searching, sorting, times(kNumber + kEntry, top)}), times(kEntry, top));
+    account_.read("--amplitudes top:" + std::to_string(options_.top), std::max({searching, sorting, reading}), answer);
   }
 
   const RunOptions& options_;
