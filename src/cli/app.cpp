@@ -119,10 +119,12 @@ std::string early_failure_document(const std::vector<std::string>& arguments, co
 int report(const Failure& failure, Context& context, const std::vector<std::string>& arguments) {
   if (!context.root()) return static_cast<int>(failure.code);
   print_failure(failure);
-  if (context.json && context.failure_document != nullptr) {
+  const bool has_place = !context.outputs_refused || context.output_file.empty();
+  if (!context.json || !has_place) return static_cast<int>(failure.code);
+  if (context.failure_document != nullptr) {
     context.partial.error = failure;
     deliver({context.failure_document(context.partial), context.output_file}, context);
-  } else if (context.json) {
+  } else {
     deliver({early_failure_document(arguments, failure), ""}, context);
   }
   return static_cast<int>(failure.code);
@@ -179,7 +181,7 @@ void Context::require_outputs(const Flags& flags) {
   try {
     flags.require_writable_outputs();
   } catch (const FileError&) {
-    failure_document = nullptr;  // it has nowhere to go either
+    outputs_refused = true;
     throw;
   }
 }

@@ -49,6 +49,7 @@ class Context {
 
   // Set by commands as soon as they are known, so that a failure can be reported in the form that was asked for.
   bool json = false;
+  bool outputs_refused = false;  // files cannot be written: nor is a failure's document to --output
   std::string output_file;
   std::vector<std::string> outputs;                          // every file that is to be made
   Result partial;                                            // what is known before the run

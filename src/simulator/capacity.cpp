@@ -28,6 +28,7 @@ PoolLayout program_layout(const Program& program, const Machine& machine, std::u
     one.table_bytes = pool_layout(plan, machine).table_bytes << (plan.rank_bits - rank_bits);
     all = joined(all, one);
   }
+  all.table_bytes += program.collapses() * 64 * 1024;  // the tables of projections
   return all;
 }
 
@@ -37,11 +38,8 @@ std::uint32_t add_snapshots(PoolLayout& pool, const Program& program, std::uint6
   const std::uint64_t spare = usable_bytes > used ? (usable_bytes - used) / 2 : 0;
   const std::uint64_t snapshots = std::min({program.collapses(), kMost, spare / pool.state_bytes});
   pool.snapshot_bytes = snapshots * pool.state_bytes;
-  pool.table_bytes += projection_bytes(program);
   return static_cast<std::uint32_t>(snapshots);
 }
-
-std::uint64_t projection_bytes(const Program& program) { return program.collapses() * 64 * 1024; }
 
 PoolLayout joined(PoolLayout first, const PoolLayout& second) {
   first.state_bytes = std::max(first.state_bytes, second.state_bytes);

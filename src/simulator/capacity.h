@@ -14,14 +14,11 @@ namespace qsim {
 /// play the ranks of the plans where those are more.
 PoolLayout program_layout(const Program& program, const Machine& machine, std::uint32_t rank_bits);
 
-/// Tables of the projections of a program's measurements and resets.
-std::uint64_t projection_bytes(const Program& program);
-
 /// A pool for both, one after the other: the tables of both, otherwise the larger of each.
 PoolLayout joined(PoolLayout first, const PoolLayout& second);
 
-/// Adds what branching takes to the pool of a dynamic program: tables of projections and, of the half of what is left
-/// of `usable_bytes`, as many saved states as may be wanted. Returns their number.
+/// Adds to the pool of a dynamic program, of the half of what is left of `usable_bytes`, as many saved states as may be
+/// wanted. Returns their number.
 std::uint32_t add_snapshots(PoolLayout& pool, const Program& program, std::uint64_t usable_bytes);
 
 /// The memory that ranks may use, where it is least and where it is most. "GPU 2" or empty: the device of that rank.

@@ -149,8 +149,7 @@ SecondWalk::SecondWalk(const Circuit& circuit, const Program& first, const Machi
 
 bool SecondWalk::add_to(PoolLayout& pool, const Machine& machine, std::uint32_t rank_bits,
                         std::uint64_t usable_bytes) const {
-  PoolLayout both = joined(pool, program_layout(program_, machine, rank_bits));
-  both.table_bytes += projection_bytes(program_);
+  const PoolLayout both = joined(pool, program_layout(program_, machine, rank_bits));
   if (both.total_bytes() > usable_bytes) return false;
   pool = both;
   return true;

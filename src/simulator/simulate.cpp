@@ -176,16 +176,18 @@ class Simulation {
 
   void allocate() {
     const Clock::time_point start = Clock::now();
-    pool_ = program_layout(program_, machine_, rank_bits_);
-    if (inverse_) inverse_->add_to(pool_, machine_, memory_.least_bytes, gpu_.has_value());
-    if (second_walk_ && !second_walk_->add_to(pool_, machine_, rank_bits_, memory_.least_bytes)) {
-      second_walk_.reset();
-      result_.warnings.push_back("--verify full: there is no memory for the tables of a second walk to compare with");
-    }
-    if (program_.dynamic) snapshots_ = add_snapshots(pool_, program_, memory_.least_bytes);
     const int in_process = communicator_.name() == "threads" ? communicator_.size() : 1;
     const int threads = rank_threads(options_.threads, local_bits_, in_process);
     read_out_.predict(options_, settings_, circuit_, {program_, circuit_.qubits(), rank_bits_, threads, !gpu_});
+    // What a run can do without gets what the answers leave.
+    const std::uint64_t room = memory_.least_bytes - std::min(memory_.least_bytes, read_out_.with(0));
+    pool_ = program_layout(program_, machine_, rank_bits_);
+    if (inverse_) inverse_->add_to(pool_, machine_, room, gpu_.has_value());
+    if (second_walk_ && !second_walk_->add_to(pool_, machine_, rank_bits_, room)) {
+      second_walk_.reset();
+      result_.warnings.push_back("--verify full: there is no memory for the tables of a second walk to compare with");
+    }
+    if (program_.dynamic) snapshots_ = add_snapshots(pool_, program_, room);
     require_fit(read_out_.with(pool_.total_bytes()));
     if (gpu_) read_out_.require_host(ranks_of_host(), host_limits().usable_bytes);
     if (machine_.kind == BackendKind::kCpu && options_.max_memory == 0 &&
@@ -314,11 +316,11 @@ class Simulation {
     }
     if (!options_.expectation.empty()) results.expectation = expectation_values(options_.expectation, answers_.paulis);
     if (options_.amplitudes_requested || options_.top > 0 || !options_.amplitude_indices.empty()) {
-      results.amplitudes = amplitudes(*run_state_, options_.amplitude_indices);
-      if (options_.top > 0) {
-        std::vector<AmplitudeEntry> top = top_amplitudes(*run_state_, options_.top);
-        results.amplitudes->insert(results.amplitudes->end(), top.begin(), top.end());
-      }
+      // All of them are read in one go: the answer may be as large as the state, and is never held twice.
+      std::vector<Index> indices;
+      if (options_.top > 0) indices = top_indices(*run_state_, options_.top);
+      indices.insert(indices.begin(), options_.amplitude_indices.begin(), options_.amplitude_indices.end());
+      results.amplitudes = amplitudes(*run_state_, indices);
     }
     result_.time.read_out += seconds_since(start);
   }

@@ -127,6 +127,21 @@ TEST(BadInput, FullDiskAndMissingFolderForFilesAreFileErrors) {
   expect_failure(run_text(kUnmeasured, {"--output", "/nowhere/result.json", "--json"}), 9, "/nowhere/result.json");
 }
 
+TEST(JsonOnFailure, GoesToStandardOutputWhereAnotherFileCannotBeWritten) {
+  const ProgramRun run = run_text(kUnmeasured, {"--json", "--statevector", "/nowhere/state.npy"});
+  EXPECT_EQ(run.exit_code, 9) << run.err;
+  EXPECT_EQ(nlohmann::json::parse(run.out).at("error").at("code"), 9);
+}
+
+TEST(JsonOnFailure, OverwritesNoFileThatTheCircuitIncludes) {
+  const TemporaryFolder folder;
+  const std::string gates = "gate own a { U(0,0,0) a; }\n", included = folder.file("gates.inc", gates);
+  const std::string circuit =
+      folder.file("circuit.qasm", "OPENQASM 2.0;\ninclude \"gates.inc\";\nqreg q[1];\nown q[0];\n");
+  expect_failure(run_qsim({circuit, "--json", "--output", included}), 2, "includes it");
+  EXPECT_EQ(read_text(included), gates);
+}
+
 struct FlagCase {
   const char* name;
   bool measured;

@@ -27,6 +27,8 @@ Circuit branching(std::uint32_t qubits) {
   return circuit;
 }
 
+constexpr std::uint64_t kSnapshot = std::uint64_t{256} << 10;  // of 16 qubits on 4 ranks, in double
+
 std::string unequal_warning(const Result& result) {
   for (const std::string& text : result.warnings) {
     if (text.find("unequal memory") != std::string::npos) return text;
@@ -40,8 +42,8 @@ TEST(UnequalRanks, TheLeastMemoryLimitsAllAndIsNamed) {
   options.seed = 5;
   options.shots = 200;
   const Result wanted = simulate(circuit, options, 4);
-  // Room for one of the four snapshots of 256 KiB that the others could keep.
-  const std::uint64_t tight = wanted.memory.predicted_bytes_per_rank - (std::uint64_t{680} << 10);
+  // Four snapshots are kept where there is memory; half of what is left here has room for one.
+  const std::uint64_t tight = wanted.memory.predicted_bytes_per_rank - 2 * kSnapshot;
   std::mutex lock;
   std::set<std::uint64_t> predicted;
   run_thread_ranks(4, [&](Communicator& communicator) {
@@ -56,7 +58,24 @@ TEST(UnequalRanks, TheLeastMemoryLimitsAllAndIsNamed) {
     predicted.insert(result.memory.predicted_bytes_per_rank);
   });
   ASSERT_EQ(predicted.size(), 1u) << "ranks keep equally many snapshots";
-  EXPECT_LE(*predicted.begin(), tight);
+  EXPECT_EQ(*predicted.begin(), wanted.memory.predicted_bytes_per_rank - 3 * kSnapshot);
+}
+
+TEST(Snapshots, TakeNoMemoryThatARunCannotDoWithout) {
+  const Circuit circuit = branching(16);
+  RunOptions options;
+  options.seed = 5;
+  options.shots = 20000;
+  const Result wanted = simulate(circuit, options, 4);
+  const std::uint64_t least = wanted.memory.predicted_bytes_per_rank - 4 * kSnapshot;
+  for (const std::uint64_t more : {std::uint64_t{0}, kSnapshot, 2 * kSnapshot, 3 * kSnapshot, 8 * kSnapshot}) {
+    options.max_memory = least + more;
+    const Result result = simulate(circuit, options, 4);
+    EXPECT_EQ(result.memory.predicted_bytes_per_rank, least + more / 2 / kSnapshot * kSnapshot) << more;
+    EXPECT_EQ(result.results.counts, wanted.results.counts);
+  }
+  options.max_memory = least - 1;
+  EXPECT_THROW(simulate(circuit, options, 4), CapacityError);
 }
 
 TEST(UnequalRanks, AStateThatOneRankCannotHoldIsRefusedOnAllInItsName) {

@@ -65,7 +65,7 @@ CircuitInput read_circuit(const std::string& file, Context& context) {
     for (const std::string& path : context.outputs) {
       for (const std::string& read : program.includes) {
         if (!is_same_file(path, read)) continue;
-        context.failure_document = nullptr;  // which would overwrite it as well
+        context.outputs_refused = true;  // the failure's document would overwrite it as well
         throw UsageError("'" + path + "' is to be written, and the circuit includes it");
       }
     }

@@ -84,9 +84,6 @@ std::vector<AmplitudeEntry> amplitudes(DistributedState& state, std::span<const 
   return entries;
 }
 
-namespace {
-
-/// Logical indices of the `count` most probable amplitudes.
 std::vector<Index> top_indices(DistributedState& state, std::size_t count) {
   if (state.qubits < 63) count = std::min<std::size_t>(count, std::size_t{1} << state.qubits);
   const std::size_t mine_count = std::min<std::size_t>(count, state.local_amplitudes());
@@ -109,12 +106,6 @@ std::vector<Index> top_indices(DistributedState& state, std::size_t count) {
   std::vector<Index> indices(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) indices[i] = all[i].index;
   return indices;
-}
-
-}  // namespace
-
-std::vector<AmplitudeEntry> top_amplitudes(DistributedState& state, std::size_t count) {
-  return amplitudes(state, top_indices(state, count));
 }
 
 }  // namespace qsim

@@ -18,9 +18,9 @@ std::vector<double> marginals(DistributedState& state);
 std::vector<double> qubit_probabilities(DistributedState& state, std::span<const Qubit> list);
 /// Amplitudes at logical indices, in the order given.
 std::vector<AmplitudeEntry> amplitudes(DistributedState& state, std::span<const Index> logical);
-/// The `count` most probable amplitudes by falling probability, as it is listed; of equal ones the lowest logical index
-/// comes first.
-std::vector<AmplitudeEntry> top_amplitudes(DistributedState& state, std::size_t count);
+/// Logical indices of the `count` most probable amplitudes by falling probability, as it is listed; of equal ones the
+/// lowest index comes first.
+std::vector<Index> top_indices(DistributedState& state, std::size_t count);
 /// Expectation value of each string, in the order given. Strings with the same X part share one read of the state.
 std::vector<double> pauli_expectations(DistributedState& state, ExchangePipeline& exchanges,
                                        std::span<const PauliString> strings);

@@ -20,7 +20,7 @@ constexpr std::uint64_t kNumber = 8, kComplex = 16, kSum = 16;  // a double or a
 constexpr std::uint64_t kOutcome = 16;                          // value and times, or value and probability
 constexpr std::uint64_t kEntry = sizeof(AmplitudeEntry);
 constexpr std::uint64_t kCandidate = 32, kSentCandidate = 16, kFoundCandidate = 16;  // of the most probable
-constexpr std::uint64_t kBlockQubits = 16;
+constexpr std::uint32_t kBlockQubits = 16;                       // whose outcomes the sampler counts first
 constexpr std::uint64_t kPauliPieces = 64, kPauliTileBits = 14;  // partial sums of the CPU backend
 
 constexpr std::uint64_t power(std::uint64_t exponent) {
@@ -102,11 +102,11 @@ class Estimate {
   }
 
   /// The values of all ranks, those of this one where they are fewer, and the sums behind them.
-  std::uint64_t histogram(std::uint64_t listed, std::uint64_t local) const {
+  std::uint64_t histogram(std::uint64_t listed, std::uint64_t local, std::uint64_t sum_bytes = kSum) const {
     const std::uint64_t values = times(kNumber, power(listed));
     const std::uint64_t own = local == listed ? 0 : times(kNumber, power(local));
     const std::uint64_t pieces = local <= 10 ? 64 : 1;
-    return plus(plus(values, own), place_.on_host ? times(pieces * kSum, power(local)) : 0);
+    return plus(plus(values, own), place_.on_host ? times(pieces * sum_bytes, power(local)) : 0);
   }
 
   void probabilities(const std::vector<Qubit>& list) {
@@ -154,7 +154,10 @@ class Estimate {
     const std::uint64_t batch = std::min<std::uint64_t>(shots, kShotBatch), own = batch / ranks() + 1;
     const std::uint64_t outcomes = expected_outcomes(shots, power(count_bits(measured_)));
     const std::uint64_t own_outcomes = outcomes / ranks() + 1;
-    const std::uint64_t blocks = times(2 * kNumber, power(std::min<std::uint64_t>(place_.qubits, kBlockQubits)));
+    // The ends of all blocks; this rank's blocks, which of all ranks' are listed apart, and on the host their sums.
+    const std::uint64_t block_qubits = std::min<std::uint64_t>(place_.qubits, std::max(kBlockQubits, place_.rank_bits));
+    const std::uint64_t ends = times(kNumber, power(block_qubits));
+    const std::uint64_t summing = histogram(block_qubits, block_qubits - place_.rank_bits, kNumber);
     // Numbers, places, draws and indices of a batch; the outcomes so far, whose list is made anew with a batch's more.
     const std::uint64_t drawing =
         place_.on_host ? 2 * kNumber * batch + (kOutcome + kNumber) * own : 2 * kNumber * batch;
@@ -164,15 +167,21 @@ class Estimate {
                                                : plus(times(2 * kOutcome, own_outcomes), times(2 * kOutcome, outcomes));
     const std::uint64_t answer = times(outcomes, map_node(characters_));
     const std::uint64_t result = ranks() == 1 ? listed : times(2 * kOutcome, outcomes);
-    account_.read(std::to_string(shots) + " shots",
-                  plus(blocks, std::max({plus(drawing, listed), plus(listed, merging), plus(result, answer)})), answer);
+    account_.read(
+        std::to_string(shots) + " shots",
+        std::max(summing, plus(ends, std::max({plus(drawing, listed), plus(listed, merging), plus(result, answer)}))),
+        answer);
   }
 
   void amplitudes() {
     const std::uint64_t listed = options_.amplitude_indices.size();
     const std::uint64_t top = std::min<std::uint64_t>(options_.top, power(place_.qubits));
-    if (listed > 0) account_.read("--amplitudes", times(listed, kEntry), times(listed, kEntry));
-    if (top == 0) return;
+    const std::uint64_t entries = plus(listed, top), answer = times(kEntry, entries);
+    const std::uint64_t reading = plus(times(kNumber, entries), answer);
+    if (top == 0) {
+      if (listed > 0) account_.read("--amplitudes", reading, answer);
+      return;
+    }
     const std::uint64_t mine = std::min(top, power(local_bits()));
     const std::uint64_t per_worker =
         std::min(mine, power(local_bits()) / static_cast<std::uint64_t>(place_.threads) + 1);
@@ -184,8 +193,7 @@ class Estimate {
     const std::uint64_t searching =
         plus(send, std::max(heaps, times(kCandidate + kFoundCandidate, place_.on_host ? mine : 0)));
     const std::uint64_t sorting = plus(send, plus(times(times(kSentCandidate, mine), ranks()), times(kNumber, top)));
-    account_.read("--amplitudes top:" + std::to_string(options_.top),
-                  std::max({searching, sorting, times(kNumber + kEntry, top)}), times(kEntry, top));
+    account_.read("--amplitudes top:" + std::to_string(options_.top), std::max({searching, sorting, reading}), answer);
   }
 
   const RunOptions& options_;
