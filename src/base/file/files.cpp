@@ -37,21 +37,6 @@ std::string kind_of(mode_t mode) {
   return S_ISLNK(mode) ? "a symbolic link" : "no regular file";
 }
 
-/// An open descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int operator*() const { return number_; }
-
- private:
-  int number_;
-};
-
 std::string too_large(const std::string& name, std::uint64_t limit) {
   return name + " is larger than the limit of " + format_bytes(limit);
 }
@@ -176,7 +161,8 @@ std::string read_file(const std::string& path, std::uint64_t limit, Links links)
            "it is " + kind_of(status.st_mode) + ", and only regular files are read (- is standard input)");
   };
   require_regular();
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow ? 0 : O_NOFOLLOW)));
+  const OwnedDescriptor file(
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow ? 0 : O_NOFOLLOW)));
   if (*file < 0) fail("open", path, errno);
   if (::fstat(*file, &status) != 0) fail("open", path, errno);
   require_regular();
@@ -198,14 +184,14 @@ std::string read_standard_input(std::uint64_t limit) {
 }
 
 std::string read_system_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const OwnedDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (*file < 0) return {};
   int error = 0;
   return read_all(*file, 0, 1u << 20, error).value_or("");
 }
 
 bool write_system_file(const std::string& path, std::string_view text) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const OwnedDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return *file >= 0 && write_all(*file, text.data(), text.size(), std::nullopt) == 0;
 }
 
@@ -235,11 +221,30 @@ void require_writable(const std::string& path, Target target) {
   if (const Split parts = split(path); ::access(parts.folder.c_str(), W_OK | X_OK) != 0) fail("write", path, errno);
 }
 
+OwnedDescriptor::~OwnedDescriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+OwnedDescriptor open_stream(const std::string& path) {
+  // A pipe that nobody reads would be waited for without end.
+  OwnedDescriptor stream(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (*stream < 0) return stream;
+  struct stat status {};
+  if (::fstat(*stream, &status) != 0 || !(S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode))) {
+    ::close(stream.release());
+    errno = ENXIO;  // no longer the stream that it was
+    return stream;
+  }
+  ::fcntl(*stream, F_SETFL, ::fcntl(*stream, F_GETFL) & ~O_NONBLOCK);
+  return stream;
+}
+
 NewFile::NewFile(std::string path, Target target, bool named) : path_(std::move(path)), folder_(split(path_).folder) {
   require_writable(path_, target);
   stream_ = is_stream_target(path_, target);
   if (stream_) {
-    open_stream();
+    descriptor_ = open_stream(path_).release();
+    if (descriptor_ < 0) fail("write", path_, errno);
   } else if (named || !open_unnamed()) {
     open_named();
   }
@@ -248,17 +253,6 @@ NewFile::NewFile(std::string path, Target target, bool named) : path_(std::move(
 NewFile::~NewFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
   if (!committed_ && !temporary_.text().empty()) ::unlink(temporary_.text().c_str());
-}
-
-void NewFile::open_stream() {
-  // A pipe that nobody reads would be waited for without end.
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (descriptor_ < 0) fail("write", path_, errno);
-  struct stat status {};
-  if (::fstat(descriptor_, &status) != 0 || !(S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode))) {
-    refuse("write", path_, "it is no longer what it was");
-  }
-  ::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
 }
 
 bool NewFile::open_unnamed() {

@@ -28,6 +28,22 @@ bool is_regular_file(const std::string& path);
 /// Whether both names mean one file, there or still to be made; "-" and devices are no files.
 bool is_same_file(const std::string& a, const std::string& b);
 
+/// An open descriptor, below 0 for none, that closes itself.
+class OwnedDescriptor {
+ public:
+  explicit OwnedDescriptor(int number) : number_(number) {}
+  OwnedDescriptor(OwnedDescriptor&& other) noexcept : number_(other.release()) {}
+  OwnedDescriptor& operator=(OwnedDescriptor&&) = delete;
+  ~OwnedDescriptor();
+  int operator*() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+/// The pipe or character device `path`, opened for writing; none, with errno set, where it cannot be or is neither.
+OwnedDescriptor open_stream(const std::string& path);
+
 /// What may be named as the place of a result.
 enum class Target : std::uint8_t {
   kFile,          // a regular file, or none yet
@@ -83,7 +99,6 @@ class NewFile {
   Place place() const;
 
  private:
-  void open_stream();
   bool open_unnamed();
   void open_named();
   void give_name();

@@ -80,6 +80,15 @@ void write_in_blocks(const TextSource& source, const TextSink& write) {
   if (!block.empty()) write(block);
 }
 
+/// Writes into the device behind mpirun's standard output, which people know by that name alone.
+void write_to_device(const std::string& path, const TextSource& source) {
+  const OwnedDescriptor device = open_stream(path);
+  if (*device < 0) fail("to standard output", errno);
+  write_in_blocks(source, [&device](std::string_view block) {
+    if (const int error = write_all(*device, block); error != 0) fail("to standard output", error);
+  });
+}
+
 }  // namespace
 
 void Streams::write_stdout(const std::string& text) const {
@@ -90,7 +99,7 @@ void Streams::write_stdout(const TextSource& source) const {
   require_stdout();
   const StdoutRelay relay = launched_by_mpi() ? stdout_relay() : StdoutRelay{};
   // Devices have no place that writers share, so that writing there oneself is as good, and shows errors.
-  if (relay.kind == StdoutRelay::Kind::kDevice) return write_file_of(relay.path, source);
+  if (relay.kind == StdoutRelay::Kind::kDevice) return write_to_device(relay.path, source);
   std::size_t bytes = 0;
   write_in_blocks(source, [&bytes](std::string_view block) {
     bytes += block.size();
