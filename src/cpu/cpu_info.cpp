@@ -2,6 +2,7 @@
 #include "cpu/cpu_info.h"
 
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <sstream>
@@ -24,13 +25,23 @@ std::uint64_t value_in(const std::string& path, const std::string& name) {
   return 0;
 }
 
-std::uint64_t meminfo(const std::string& name) { return value_in("/proc/meminfo", name); }
+/// From /proc/meminfo, which a container may have of its own; where that cannot be read, what the kernel says of the
+/// machine.
+HostMemory machine_memory() {
+  HostMemory memory;
+  memory.total_bytes = value_in("/proc/meminfo", "MemTotal");
+  memory.available_bytes = value_in("/proc/meminfo", "MemAvailable");
+  struct sysinfo machine {};
+  if ((memory.total_bytes != 0 && memory.available_bytes != 0) || ::sysinfo(&machine) != 0) return memory;
+  if (memory.total_bytes == 0) memory.total_bytes = std::uint64_t{machine.totalram} * machine.mem_unit;
+  if (memory.available_bytes == 0) memory.available_bytes = std::uint64_t{machine.freeram} * machine.mem_unit;
+  return memory;
+}
 
 }  // namespace
 
 HostMemory host_memory() {
-  HostMemory memory;
-  memory.total_bytes = meminfo("MemTotal");
+  HostMemory memory = machine_memory();
   if (const std::uint64_t granted = control_group().memory_bytes; granted != 0) {
     memory.total_bytes = std::min(memory.total_bytes, granted);
   }
@@ -38,7 +49,7 @@ HostMemory host_memory() {
   if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
     memory.total_bytes = std::min<std::uint64_t>(memory.total_bytes, address_space.rlim_cur);
   }
-  memory.available_bytes = std::min(memory.total_bytes, meminfo("MemAvailable"));
+  memory.available_bytes = std::min(memory.total_bytes, memory.available_bytes);
   return memory;
 }
 
