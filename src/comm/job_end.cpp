@@ -10,7 +10,9 @@ namespace qsim {
 namespace {
 
 constexpr long kPauseNanoseconds = 100'000'000;
-constexpr int kPausesBeforeTerm = 15, kPausesBeforeKill = 30;
+/// Open MPI 4.1's mpirun crashes (in PMIx_Finalize) when it is asked to end while it ends its ranks: it first has three
+/// times the second that it leaves them between TERM and KILL.
+constexpr int kPausesBeforeTerm = 30, kPausesBeforeKill = 30;
 
 /// True when `pid` ends within so many pauses. Async-signal-safe: runs in the child of a process with threads.
 bool ends_within(pid_t pid, int pauses) {
@@ -27,6 +29,7 @@ bool ends_within(pid_t pid, int pauses) {
 void end_process(const std::string& message, int exit_code) {
   const std::string line = message + "\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  remove_unfinished_files();
   ::_exit(exit_code);
 }
 

@@ -7,7 +7,7 @@
 
 namespace qsim {
 
-/// Writes `message` to standard error and ends this process at once with `exit_code`.
+/// Writes `message` to standard error, removes unfinished files and ends this process at once with `exit_code`.
 [[noreturn]] void end_process(const std::string& message, int exit_code);
 
 /// Sees to it that Open MPI's launcher on this host does not outlive its ranks: it waits for minutes for a host that

@@ -48,7 +48,7 @@ for ((trial = 0; trial < trials; ++trial)); do
   esac
   start "$kind" bench "${work[@]}" --repeats 1000000 --budget 120
   mapfile -t pids < <(started "$name" 4 "$job")
-  have_met "${pids[@]}"
+  have_met "${pids[@]}" || { cat "$folder/errors"; exit 1; }
   pause_ms $((RANDOM % 1500))
   victim=${pids[RANDOM % ${#pids[@]}]}
   begin=$(date +%s%N) limit=15

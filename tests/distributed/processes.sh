@@ -32,4 +32,6 @@ have_met() {
     [ "$(cat $(printf '/proc/%s/task/*/comm ' "$@") 2> /dev/null | grep -c qsim-beats)" -lt $# ] || return 0
     sleep 0.05
   done
+  echo "the ranks have not met"
+  return 1
 }

@@ -39,7 +39,7 @@ lose() {
     < "$hosts_folder/input" 2> "$hosts_folder/errors" | sleep 20 &
   job=$!
   mapfile -t pids < <(started "qh$$" 4 $job)
-  have_met "${pids[@]}"
+  have_met "${pids[@]}" || { cat "$hosts_folder/errors"; exit 1; }
   sleep 1
   begin=$(date +%s%N)
   $action

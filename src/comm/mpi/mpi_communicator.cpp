@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file/files.h"
 #include "base/ranks/agreement.h"
 #include "comm/launcher.h"
 #include "comm/mpi/beats.h"
@@ -180,6 +181,7 @@ class MpiCommunicator final : public Communicator {
     // The one place where the library writes to the user: nothing returns from here that could.
     const std::string text = "qsim: rank " + std::to_string(rank_) + ": " + message + "\n";
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    remove_unfinished_files();
     constexpr std::chrono::seconds kPatience{2};
     watch_.limited(
         "MPI_Abort", kPatience, [&] { MPI_Abort(MPI_COMM_WORLD, exit_code); }, exit_code);
