@@ -436,7 +436,7 @@ def used_reasons(results, mutants, reasons):
     return [(reason, count) for reason, count in counts.most_common() if reason is not None]
 
 
-def write_report(path, rows, points, mutants, tests, dropped, reasons):
+def write_report(path, rows, points, mutants, tests, dropped, reasons, left):
     text = path.read_text(encoding="utf-8")
     begin, end = "<!-- written by tests/mutation/mutate.py -->\n", "<!-- end -->"
     head, rest = text.split(begin)
@@ -446,6 +446,8 @@ def write_report(path, rows, points, mutants, tests, dropped, reasons):
              f"{len(tests)} tests of {seconds:.0f} s met them.", "", table(rows), "",
              "| reason | survivors it answers |", "|---|---|"]
     lines += [f"| {reason} | {count} |" for reason, count in reasons]
+    lines += ["", "Survivors without a reason:", ""]
+    lines += [f"    {point.key(variant)}" for point, variant, _ in left]
     path.write_text(head + begin + "\n".join(lines) + "\n" + end + tail, encoding="utf-8")
 
 
@@ -514,7 +516,8 @@ def main():
               f"{point.key(variant)}")
     print(table(rows))
     if arguments.report:
-        write_report(arguments.report, rows, points, mutants, tests, dropped, used_reasons(results, mutants, reasons))
+        write_report(arguments.report, rows, points, mutants, tests, dropped, used_reasons(results, mutants, reasons),
+                     left)
     print(f"{len(points)} points, {len(mutants)} mutants, {dropped} points that do not compile")
     sys.exit(1 if left else 0)
 
