@@ -53,7 +53,7 @@ for ((trial = 0; trial < trials; ++trial)); do
   victim=${pids[RANDOM % ${#pids[@]}]}
   begin=$(date +%s%N) limit=15
   case $kind in
-    kill) kill -9 "$victim" && limit=5 ;;
+    kill) kill -9 "$victim" && limit=${QSIM_KILL_SECONDS:-5} ;;
     stop) kill -STOP "$victim" ;;
     cut) link down ;;
   esac || { echo "trial $trial: the job had ended before"; cat "$folder/errors"; exit 1; }

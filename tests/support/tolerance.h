@@ -15,9 +15,9 @@ inline double tolerance(Precision precision, std::uint64_t depth = 1) {
   return precision == Precision::kDouble ? 1e-12 * levels : 1e-5 * std::sqrt(levels);
 }
 
-/// What rounding alone does to an amplitude in `operations` operations: far tighter, for tests of what a rewrite may drop.
-/// Errors add up as a random walk does; in double also the drift of rounded matrices (1e-17 an operation where each of
-/// them is multiplied in by itself) shows from 10,000 operations on.
+/// What rounding alone does to an amplitude in `operations` operations: far tighter, for tests of what a rewrite may
+/// drop. Errors add up as a random walk does; in double also the drift of rounded matrices (1e-17 an operation where
+/// each of them is multiplied in by itself) shows from 10,000 operations on.
 inline double rounding_tolerance(Precision precision, std::uint64_t operations) {
   const auto count = static_cast<double>(operations);
   const double steps = 3 + std::sqrt(count);
