@@ -5,22 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 
 #include "qsim/backend.h"
 #include "qsim/error.h"
+#include "support/campaign.h"
 #include "support/edge_circuit.h"
 #include "support/random_circuit.h"
 #include "support/tolerance.h"
 
 namespace qsim {
 namespace {
-
-std::uint64_t wanted(const char* variable, std::uint64_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::vector<Complex> run(Backend& backend, const Plan& plan, const std::vector<Sweep>& sweeps, Precision precision) {
   const std::uint32_t bits = plan.local_bits();
@@ -49,7 +44,7 @@ Circuit random_circuit(std::uint64_t seed) {
   test::RandomCircuitOptions circuit_options;
   // One in fifty has up to 24 qubits.
   const std::uint64_t qubits = 3 + seed * 7 % (seed % 50 == 0 ? 22 : 13);
-  circuit_options.qubits = static_cast<unsigned>(std::min(qubits, wanted("QSIM_CUDA_QUBITS", 24)));
+  circuit_options.qubits = static_cast<unsigned>(std::min(qubits, test::number_from("QSIM_CUDA_QUBITS", 24)));
   circuit_options.operations = 20 + static_cast<unsigned>(seed % 5) * 20;
   circuit_options.seed = seed;
   return test::random_circuit(circuit_options);
@@ -101,9 +96,9 @@ void compare_all(Precision precision, const char* jit, Circuit (*make)(std::uint
   }
   BackendOptions cpu_options;
   const auto cpu = make_cpu_backend(cpu_options);
-  const std::uint64_t interpreted = wanted("QSIM_CUDA_CIRCUITS", 160);
+  const std::uint64_t interpreted = test::number_from("QSIM_CUDA_CIRCUITS", 160);
   // Compiling takes its time: an eighth of the circuits.
-  const std::uint64_t compiled = wanted("QSIM_CUDA_COMPILED", (interpreted + 7) / 8);
+  const std::uint64_t compiled = test::number_from("QSIM_CUDA_COMPILED", (interpreted + 7) / 8);
   const std::uint64_t circuits = count != 0 ? count : options.jit == "only" ? compiled : interpreted;
   for (std::uint64_t seed = 1; seed <= circuits && !testing::Test::HasFailure(); ++seed) {
     compare(seed, make(seed), *cuda, *cpu, precision);
@@ -116,16 +111,16 @@ TEST(CudaRandom, CompiledDoubleMatchesTheCpu) { compare_all(Precision::kDouble, 
 TEST(CudaRandom, CompiledSingleMatchesTheCpu) { compare_all(Precision::kSingle, "only"); }
 
 TEST(CudaEdges, InterpretedDoubleMatchesTheCpu) {
-  compare_all(Precision::kDouble, "off", edge_circuit, wanted("QSIM_CUDA_EDGES", 24));
+  compare_all(Precision::kDouble, "off", edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
 }
 TEST(CudaEdges, InterpretedSingleMatchesTheCpu) {
-  compare_all(Precision::kSingle, "off", edge_circuit, wanted("QSIM_CUDA_EDGES", 24));
+  compare_all(Precision::kSingle, "off", edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
 }
 TEST(CudaEdges, CompiledDoubleMatchesTheCpu) {
-  compare_all(Precision::kDouble, "only", edge_circuit, wanted("QSIM_CUDA_EDGES", 24));
+  compare_all(Precision::kDouble, "only", edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
 }
 TEST(CudaEdges, CompiledSingleMatchesTheCpu) {
-  compare_all(Precision::kSingle, "only", edge_circuit, wanted("QSIM_CUDA_EDGES", 24));
+  compare_all(Precision::kSingle, "only", edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "cpu/cpu_info.h"
 #include "plan/lower/lower_optimized.h"
 #include "qsim/error.h"
 #include "qsim/plan.h"
+#include "support/campaign.h"
 #include "support/dense.h"
 #include "support/edge_circuit.h"
 #include "support/plan_interpreter.h"
@@ -21,11 +21,6 @@
 
 namespace qsim {
 namespace {
-
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// One circuit and what it must give, and every way there is to run it.
 class EdgeCase {
@@ -94,7 +89,7 @@ class EdgeCase {
 };
 
 TEST(Edges, ValuesNearSpecialOnesAreNotTakenForThem) {
-  const std::uint64_t first = number_from("QSIM_CAMPAIGN_FIRST", 1), count = number_from("QSIM_EDGES", 150);
+  const std::uint64_t first = test::number_from("QSIM_CAMPAIGN_FIRST", 1), count = test::number_from("QSIM_EDGES", 150);
   std::uint64_t plans = 0;
   double worst_double = 0, worst_single = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
@@ -115,7 +110,7 @@ TEST(Edges, ValuesNearSpecialOnesAreNotTakenForThem) {
 }
 
 TEST(Edges, DeepCircuitsStayExact) {
-  const std::uint64_t first = number_from("QSIM_CAMPAIGN_FIRST", 1), count = number_from("QSIM_DEEP", 12);
+  const std::uint64_t first = test::number_from("QSIM_CAMPAIGN_FIRST", 1), count = test::number_from("QSIM_DEEP", 12);
   double worst_double = 0, worst_single = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const bool full = count > 12;
