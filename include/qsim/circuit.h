@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "qsim/control.h"
 #include "qsim/gate.h"
 #include "qsim/types.h"
 
@@ -60,6 +62,9 @@ class Circuit {
 
   std::uint32_t add_qreg(const std::string& name, std::uint32_t size);  // returns its index
   std::uint32_t add_creg(const std::string& name, std::uint32_t size);
+  /// Value of a classical bit before the first operation; 0 unless it is set.
+  void set_initial(Clbit clbit, bool value);
+  bool initial(Clbit clbit) const { return clbit < initial_.size() && initial_[clbit]; }
 
   /// Appends gate `gate` (angles in radians; those beyond 4 pi are kept reduced, which no gate can tell). Controls come
   /// first; a repeated or out-of-range qubit is an error.
@@ -79,6 +84,14 @@ class Circuit {
   void append(const Circuit& other, const Operation& op);
   /// The same without the condition.
   void append_unconditional(const Circuit& other, Operation op);
+
+  /// The operations run as `control` says, not in their order: they are its blocks, and all unitary. Its registers are
+  /// the circuit's.
+  void set_control(Control control);
+  const Control* control() const { return control_ ? &*control_ : nullptr; }
+
+  /// Takes back the operations from number `operations` on.
+  void truncate(std::size_t operations);
 
   /// The operations appended until the next call carry this condition / this source line (end with clear_condition()).
   void set_condition(const Condition& condition);
@@ -112,10 +125,12 @@ class Circuit {
   std::uint64_t operation_count() const;
   /// How far the circuit itself may move the norm of a state: what its matrices lack of being unitary, added up.
   double unitarity_defect() const;
-  /// The circuit's inverse; throws UnsupportedError for measure, reset and conditions.
+  /// The circuit's inverse; throws UnsupportedError for measure, reset, conditions and control.
   Circuit inverse() const;
-  /// True when every measurement is terminal (neither its qubit nor its bit is used later) and there is no reset or
-  /// condition.
+  /// True when something is measured.
+  bool measures() const;
+  /// True when every measurement is terminal (neither its qubit nor its bit is used later) and there is no reset,
+  /// condition or control.
   bool measurements_are_terminal() const;
 
  private:
@@ -128,6 +143,8 @@ class Circuit {
   std::vector<std::uint32_t> operands_;
   std::vector<double> params_;
   std::vector<Condition> conditions_;
+  std::optional<Control> control_;
+  std::vector<bool> initial_;  // of classical bits; shorter when the rest is 0
   std::int32_t current_condition_ = -1;
   std::uint32_t current_line_ = 0;
 };

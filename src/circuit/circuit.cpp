@@ -76,6 +76,36 @@ std::uint32_t Circuit::add_creg(const std::string& name, std::uint32_t size) {
   return static_cast<std::uint32_t>(cregs_.size() - 1);
 }
 
+void Circuit::set_initial(Clbit clbit, bool value) {
+  if (clbit >= clbits_) {
+    throw CircuitError(fmt::format("classical bit {} does not exist: the circuit has {}", clbit, clbits_));
+  }
+  if (clbit >= initial_.size()) initial_.resize(clbit + std::size_t{1});
+  initial_[clbit] = value;
+}
+
+void Circuit::set_control(Control control) {
+  for (const FlowStep& step : control.steps) {
+    const bool run = step.kind == FlowStep::Kind::kRun;
+    if (run && (step.a > step.b || step.b > operations_.size())) {
+      throw CircuitError(
+          fmt::format("a block of operations {} to {}: there are {}", step.a, step.b, operations_.size()));
+    }
+    const bool collapse = step.kind == FlowStep::Kind::kMeasure || step.kind == FlowStep::Kind::kReset;
+    if (collapse && step.a >= qubits_) {
+      throw CircuitError(fmt::format("qubit {} does not exist: the circuit has {} qubits", step.a, qubits_));
+    }
+  }
+  control_ = std::move(control);
+}
+
+void Circuit::truncate(std::size_t operations) {
+  if (operations >= operations_.size()) return;
+  operands_.resize(operations_[operations].operand_begin);
+  params_.resize(operations_[operations].param_begin);
+  operations_.resize(operations);
+}
+
 // Checks the operands and appends them to the pool.
 Operation& Circuit::append_operation(OpKind kind, std::span<const Qubit> controls, std::span<const Qubit> targets) {
   if (operands_.size() + controls.size() + 2 * targets.size() + 1 > std::numeric_limits<std::uint32_t>::max()) {

@@ -36,6 +36,7 @@ std::uint64_t Circuit::operation_count() const {
 }
 
 Circuit Circuit::inverse() const {
+  if (control_) throw UnsupportedError("a circuit whose measurements decide what runs has no inverse");
   Circuit inverse;
   for (const Register& qreg : qregs_) inverse.add_qreg(qreg.name, qreg.size);
   for (const Register& creg : cregs_) inverse.add_creg(creg.name, creg.size);
@@ -78,7 +79,14 @@ Circuit Circuit::inverse() const {
   return inverse;
 }
 
+bool Circuit::measures() const {
+  if (control_) return control_->measures();
+  return std::any_of(operations_.begin(), operations_.end(),
+                     [](const Operation& op) { return op.kind == OpKind::kMeasure; });
+}
+
 bool Circuit::measurements_are_terminal() const {
+  if (control_) return false;
   std::vector<bool> qubit_measured(qubits_, false), clbit_written(clbits_, false);
   for (const Operation& op : operations_) {
     if (op.kind == OpKind::kBarrier) continue;

@@ -1,6 +1,10 @@
 // Programs: a dynamic circuit as plans joined by measurements and resets.
 #include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,6 +52,7 @@ class ProgramMaker {
       : circuit_(circuit), machine_(machine), options_(options) {}
 
   Program run() {
+    if (circuit_.control() != nullptr) return run_controlled(*circuit_.control());
     const std::vector<bool> terminal = find_terminal_measures(circuit_);
     for (std::size_t i = 0; i < terminal.size(); ++i) {
       const Operation& op = circuit_.operations()[i];
@@ -72,6 +77,88 @@ class ProgramMaker {
   }
 
  private:
+  // Blocks whose order measurements decide: every plan begins and ends with the layout that the first one leaves.
+  Program run_controlled(const Control& control) {
+    program_.control = control;
+    program_.control->steps.clear();
+    program_.dynamic = true;
+    write_start();
+    std::vector<std::uint32_t> places;
+    for (const FlowStep& step : control.steps) {
+      places.push_back(static_cast<std::uint32_t>(program_.steps.size()));
+      add_controlled(control, step);
+    }
+    places.push_back(static_cast<std::uint32_t>(program_.steps.size()));
+    for (Step& step : program_.steps) {
+      if (step.kind == Step::Kind::kBranch || step.kind == Step::Kind::kJump) step.target = places.at(step.target);
+    }
+    return std::move(program_);
+  }
+
+  void add_controlled(const Control& control, const FlowStep& from) {
+    Step step;
+    step.line = from.line;
+    switch (from.kind) {
+      case FlowStep::Kind::kRun:
+        return add_block(from);
+      case FlowStep::Kind::kMeasure:
+        step.kind = Step::Kind::kMeasure;
+        step.qubit = from.a;
+        step.clbit = from.b;
+        break;
+      case FlowStep::Kind::kReset:
+        step.kind = Step::Kind::kReset;
+        step.qubit = from.a;
+        break;
+      case FlowStep::Kind::kAssign:
+        step.kind = Step::Kind::kAssign;
+        step.clbit = from.a;
+        step.expression = from.b;
+        break;
+      case FlowStep::Kind::kBranch:
+        step.kind = Step::Kind::kBranch;
+        step.expression = from.a;
+        step.target = from.b;
+        break;
+      case FlowStep::Kind::kJump:
+        step.kind = Step::Kind::kJump;
+        step.target = from.b;
+        break;
+      case FlowStep::Kind::kFail:
+        throw CircuitError(control.failures.at(from.a));
+    }
+    program_.steps.push_back(step);
+  }
+
+  // Blocks of the same operations share a plan.
+  void add_block(const FlowStep& block) {
+    Part part(circuit_.qubits());
+    std::string key;
+    const auto note = [&key](const auto& values) {
+      const auto bytes = std::as_bytes(std::span(values));
+      key.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    for (std::uint32_t i = block.a; i < block.b; ++i) {
+      const Operation& op = circuit_.operations()[i];
+      if (op.kind == OpKind::kBarrier) continue;
+      part.circuit.append_unconditional(circuit_, op);
+      part.sources.push_back(i);
+      note(std::array<std::uint64_t, 4>{static_cast<std::uint64_t>(op.kind), static_cast<std::uint64_t>(op.gate),
+                                        op.controls, op.targets});
+      note(circuit_.controls(op));
+      note(circuit_.targets(op));
+      note(circuit_.letters(op));
+      note(circuit_.params(op));
+    }
+    if (part.sources.empty()) return;
+    const auto [known, is_new] =
+        plan_of_block_.emplace(std::move(key), static_cast<std::uint32_t>(program_.plans.size()));
+    if (is_new) return add_plan(part);
+    Step step;
+    step.plan = known->second;
+    program_.steps.push_back(step);
+  }
+
   // Index of the operation's condition in the program; equal conditions share one.
   std::int32_t condition_of(const Operation& op) {
     if (op.condition < 0) return -1;
@@ -115,8 +202,9 @@ class ProgramMaker {
       options.start = Start::kState;
       options.initial_layout = program_.plans.back().final_layout;
     }
-    // A conditional part may be left out, so the layout must not depend on it.
-    options.preserve_layout = options_.preserve_layout || part.condition >= 0;
+    // A conditional part may be left out, and a block may come next to any other: the layout must not depend on them.
+    const bool anywhere = part.condition >= 0 || (program_.control && !program_.plans.empty());
+    options.preserve_layout = options_.preserve_layout || anywhere;
     Plan plan = make_plan(part.circuit, machine_, options);
     for (TraceEntry& entry : plan.trace) entry.operation = part.sources[entry.operation];
     Step step;
@@ -131,13 +219,15 @@ class ProgramMaker {
   const PlanOptions& options_;
   Program program_;
   std::optional<Part> part_;  // not planned yet
+  std::map<std::string, std::uint32_t> plan_of_block_;
 };
 
 }  // namespace
 
 std::uint64_t Program::collapses() const {
-  return static_cast<std::uint64_t>(
-      std::count_if(steps.begin(), steps.end(), [](const Step& step) { return step.kind != Step::Kind::kPlan; }));
+  return static_cast<std::uint64_t>(std::count_if(steps.begin(), steps.end(), [](const Step& step) {
+    return step.kind == Step::Kind::kMeasure || step.kind == Step::Kind::kReset;
+  }));
 }
 
 Program make_program(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {

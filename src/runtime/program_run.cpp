@@ -17,6 +17,9 @@
 namespace qsim {
 namespace {
 
+constexpr std::uint64_t kMaxControlSteps = std::uint64_t{1} << 24;  // of one branch
+constexpr double kNegligible = 1e-15;                               // probability of a branch
+
 std::uint32_t first_tile_bits(const Program& program) {
   return program.plans.empty() ? 1 : std::max(1u, program.plans.front().tile_bits);
 }
@@ -57,11 +60,12 @@ void ProgramRun::prepare(bool marginals) {
   for (const Step& step : program_.steps) {
     if (step.kind == Step::Kind::kPlan) {
       const Plan& plan = program_.plans.at(step.plan);
-      if (step.condition >= 0 && plan.final_layout != plan.initial_layout) {
-        throw Error("a conditional plan moves qubits");
+      const bool anywhere = step.condition >= 0 || (program_.control && step.plan != 0);
+      if (anywhere && plan.final_layout != plan.initial_layout) {
+        throw Error("a plan that may be left out moves qubits");
       }
       layout = plan.final_layout;
-    } else {
+    } else if (step.kind == Step::Kind::kMeasure || step.kind == Step::Kind::kReset) {
       collapse_.prepare(layout.bit_of.at(step.qubit), step.kind == Step::Kind::kReset);
     }
   }
@@ -80,15 +84,14 @@ Answers ProgramRun::run(const ReadOuts& read_outs) {
   done_ = 0;
   waiting_.clear();
   if (!program_.dynamic) executor_.on_progress = on_progress;
-  Branch root;
-  root.bits.assign(circuit_.clbits(), false);
+  Branch first = root();
   if (program_.dynamic) {
-    root.shots.resize(read_outs.shots);
-    std::iota(root.shots.begin(), root.shots.end(), std::uint64_t{0});
+    first.shots.resize(read_outs.shots);
+    std::iota(first.shots.begin(), first.shots.end(), std::uint64_t{0});
   } else {
-    root.shot_count = read_outs.shots;
+    first.shot_count = read_outs.shots;
   }
-  follow(std::move(root));
+  follow(std::move(first));
   while (!waiting_.empty()) {
     Branch branch = std::move(waiting_.back());
     waiting_.pop_back();
@@ -104,15 +107,71 @@ Answers ProgramRun::run(const ReadOuts& read_outs) {
   return std::move(answers_);
 }
 
+ProgramRun::Branch ProgramRun::root() const {
+  Branch root;
+  root.bits = initial_bits(circuit_);
+  if (program_.control) {
+    for (const ScalarType type : program_.control->variables) root.memory.push_back(make_zero(type));
+  }
+  return root;
+}
+
+bool ProgramRun::run_classical(Branch& branch, const Step& step) const {
+  const auto value = [&] { return evaluate(*program_.control, step.expression, branch.memory); };
+  try {
+    switch (step.kind) {
+      case Step::Kind::kAssign:
+        branch.memory[step.clbit] = value();
+        ++branch.step;
+        break;
+      case Step::Kind::kBranch:
+        branch.step = truth(value()) ? branch.step + 1 : step.target;
+        break;
+      case Step::Kind::kJump:
+        branch.step = step.target;
+        break;
+      case Step::Kind::kPlan:
+      case Step::Kind::kMeasure:
+      case Step::Kind::kReset:
+        return false;
+    }
+  } catch (const ArithmeticFault& fault) {
+    throw CircuitError("line " + std::to_string(step.line) + ": " + fault.what());
+  }
+  if (++branch.taken <= kMaxControlSteps) return true;
+  throw UnsupportedError("line " + std::to_string(step.line) + ": a branch took more than " +
+                         std::to_string(kMaxControlSteps) + " steps; " + std::to_string(1 - done_) +
+                         " of the probability is left");
+}
+
+/// The registers at the end of a branch.
+ClassicalBits ProgramRun::final_bits(const Branch& branch) const {
+  if (!program_.control) return branch.bits;
+  ClassicalBits bits;
+  for (const FlowOutput& output : program_.control->outputs) {
+    if (!output.is_register) continue;
+    for (const FlowValue& bit : output.values) {
+      bits.push_back(truth(bit.known ? bit.constant : branch.memory[bit.variable]));
+    }
+  }
+  return bits;
+}
+
 void ProgramRun::follow(Branch branch) {
-  for (; branch.step < program_.steps.size(); ++branch.step) {
+  while (branch.step < program_.steps.size()) {
     const Step& step = program_.steps[branch.step];
-    if (!applies(step, branch.bits)) continue;
+    if (run_classical(branch, step)) continue;
+    const std::size_t place = branch.step;
+    if (!applies(step, branch.bits)) {
+      branch.step = place + 1;
+      continue;
+    }
     if (step.kind == Step::Kind::kPlan) {
       executor_.run(plan_numbers_[step.plan], branch.norm, read_outs_.start_seed);
     } else {
       split(branch, step);
     }
+    branch.step = place + 1;
   }
   const auto start = std::chrono::steady_clock::now();
   const double exchange_seconds = exchanges_.seconds();
@@ -135,8 +194,11 @@ std::array<ProgramRun::Choice, 2> ProgramRun::weigh(Branch& branch, const Step& 
   std::array<double, 2> weights{};
   if (!branch.shots.empty() || !read_outs_.exact()) {
     const std::array<std::uint64_t, 2> units = collapse_.weigh_in_units(step.qubit);
+    // A step that runs again draws again: its number is that of the draw in the branch's own history.
+    const auto draw = program_.control ? static_cast<std::uint32_t>(branch.path.size()) : step.draw;
+    if (draw >= kMaxDraws) throw UnsupportedError("a branch of more than " + std::to_string(kMaxDraws) + " draws");
     for (const std::uint64_t shot : branch.shots) {
-      const bool one = scale_word(shot_word(read_outs_.seed, shot, step.draw), units[0] + units[1]) >= units[0];
+      const bool one = scale_word(shot_word(read_outs_.seed, shot, draw), units[0] + units[1]) >= units[0];
       shots[one ? 1 : 0].push_back(shot);
     }
     for (std::size_t outcome : {0, 1}) weights[outcome] = std::ldexp(static_cast<double>(units[outcome]), -62);
@@ -152,7 +214,10 @@ void ProgramRun::split(Branch& branch, const Step& step) {
   const std::array<Choice, 2> choices = weigh(branch, step, shots);
   std::array<bool, 2> wanted{};
   for (std::size_t outcome : {0, 1}) {
-    const bool possible = choices[outcome].share > noise_probability(state_.precision);
+    // A loop that measures would go on for ever: what is left of it is noise at some time.
+    const double of = program_.control ? branch.weight : 1;
+    const bool possible = choices[outcome].share > noise_probability(state_.precision) &&
+                          choices[outcome].share * of > (program_.control ? kNegligible : 0);
     wanted[outcome] = !shots[outcome].empty() || (read_outs_.exact() && possible);
     if (!wanted[outcome]) answers_.branches_left_out += branch.weight * choices[outcome].share;
   }
@@ -174,7 +239,12 @@ void ProgramRun::take(Branch& branch, const Step& step, const Choice& choice) {
       collapse_.keep(step.qubit, choice.one, step.kind == Step::Kind::kReset, choice.probability, read_outs_.exact());
   branch.path.push_back(choice);
   branch.weight *= choice.share;
-  if (step.kind == Step::Kind::kMeasure) branch.bits[step.clbit] = choice.one;
+  if (step.kind != Step::Kind::kMeasure) return;
+  if (program_.control) {
+    branch.memory[step.clbit] = make_bit(choice.one);
+  } else {
+    branch.bits[step.clbit] = choice.one;
+  }
 }
 
 void ProgramRun::wait(Branch branch) {
@@ -201,12 +271,12 @@ void ProgramRun::recover(Branch& branch) {
   // All waiting branches are siblings of this one's ancestors: their saved states lie on its path.
   const auto saved =
       std::find_if(waiting_.rbegin(), waiting_.rend(), [](const Branch& other) { return other.snapshot >= 0; });
-  Branch from;
-  from.bits.assign(circuit_.clbits(), false);
+  Branch from = root();
   if (saved != waiting_.rend()) {
     from.step = saved->step;
     from.path = saved->path;
     from.bits = saved->bits;
+    from.memory = saved->memory;
     from.weight = saved->weight;
     from.norm = saved->norm;
     state_.backend.restore_state(static_cast<std::uint32_t>(saved->snapshot));
@@ -216,8 +286,10 @@ void ProgramRun::recover(Branch& branch) {
 }
 
 void ProgramRun::replay(Branch& from, const Branch& target) {
-  for (; from.step < target.step; ++from.step) {
+  while (from.step != target.step || from.path.size() != target.path.size()) {
     const Step& step = program_.steps[from.step];
+    if (run_classical(from, step)) continue;
+    ++from.step;
     if (!applies(step, from.bits)) continue;
     if (step.kind == Step::Kind::kPlan) {
       executor_.run(plan_numbers_[step.plan], from.norm, read_outs_.start_seed);
@@ -248,7 +320,7 @@ void ProgramRun::read_exact(const Branch& branch) {
     add_scaled(answers_.paulis, pauli_expectations(state_, exchanges_, read_outs_.paulis), factor);
   }
   if (!read_outs_.distribution) return;
-  ClassicalBits bits = branch.bits;
+  ClassicalBits bits = final_bits(branch);
   const OutcomeDistribution distribution = outcome_distribution(state_, terminal_.mask(), kMaxOutcomes);
   answers_.outcomes_left_out += factor * distribution.left_out;
   for (const auto& [value, probability] : distribution.outcomes) {
@@ -271,7 +343,7 @@ void ProgramRun::require_norm(double found, double expected) const {
 }
 
 void ProgramRun::draw(const Branch& branch) {
-  ClassicalBits bits = branch.bits;
+  ClassicalBits bits = final_bits(branch);
   const std::uint64_t shots = branch.drawn();
   if (terminal_.mask() == 0) {
     answers_.counts[bit_string(bits, circuit_.cregs())] += shots;

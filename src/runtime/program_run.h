@@ -75,6 +75,8 @@ class ProgramRun {
     std::size_t step = 0;
     std::vector<Choice> path;  // at the measurements and resets so far
     ClassicalBits bits;
+    std::vector<Scalar> memory;        // variables of the control
+    std::uint64_t taken = 0;           // steps of control so far
     double weight = 1, norm = 1;       // probability of the branch; total probability of its scaled state
     std::uint64_t shot_count = 0;      // of all shots, before the first split; their numbers are then not listed
     std::vector<std::uint64_t> shots;  // numbers of those that took this branch
@@ -85,6 +87,10 @@ class ProgramRun {
   };
 
   bool applies(const Step& step, const ClassicalBits& bits) const;
+  Branch root() const;
+  /// Assigns or jumps; false where the step is no classical one.
+  bool run_classical(Branch& branch, const Step& step) const;
+  ClassicalBits final_bits(const Branch& branch) const;
   void follow(Branch branch);
   void split(Branch& branch, const Step& step);
   std::array<Choice, 2> weigh(Branch& branch, const Step& step, std::array<std::vector<std::uint64_t>, 2>& shots);

@@ -81,9 +81,7 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
   check_ranks(circuit, ranks);
   if (options.repeats == 0) throw UsageError("at least one repeat is needed: repeats is 0");
   Settings settings;
-  const auto& operations = circuit.operations();
-  settings.measures = std::any_of(operations.begin(), operations.end(),
-                                  [](const Operation& op) { return op.kind == OpKind::kMeasure; });
+  settings.measures = circuit.measures();
   settings.dynamic = !circuit.measurements_are_terminal();
   if (!settings.measures && options.shots.value_or(0) > 0) {
     throw UsageError("--shots " + std::to_string(*options.shots) + " has no effect: the circuit measures nothing");
@@ -125,6 +123,7 @@ std::optional<Circuit> without_idle_resets(const Circuit& circuit) {
   Circuit kept;
   for (const Register& qreg : circuit.qregs()) kept.add_qreg(qreg.name, qreg.size);
   for (const Register& creg : circuit.cregs()) kept.add_creg(creg.name, creg.size);
+  for (Clbit bit = 0; bit < circuit.clbits(); ++bit) kept.set_initial(bit, circuit.initial(bit));
   for (std::size_t i = 0; i < idle.size(); ++i) {
     if (!idle[i]) kept.append(circuit, circuit.operations()[i]);
   }

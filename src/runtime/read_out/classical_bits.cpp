@@ -5,6 +5,12 @@
 
 namespace qsim {
 
+ClassicalBits initial_bits(const Circuit& circuit) {
+  ClassicalBits bits(circuit.clbits());
+  for (Clbit bit = 0; bit < circuit.clbits(); ++bit) bits[bit] = circuit.initial(bit);
+  return bits;
+}
+
 std::string bit_string(const ClassicalBits& bits, std::span<const Register> registers) {
   std::string text;
   text.reserve(bits.size() + registers.size());

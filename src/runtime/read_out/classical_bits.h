@@ -13,6 +13,8 @@ namespace qsim {
 
 using ClassicalBits = std::vector<bool>;
 
+/// What the classical bits are before the first operation.
+ClassicalBits initial_bits(const Circuit& circuit);
 std::string bit_string(const ClassicalBits& bits, std::span<const Register> registers);
 /// Whether `condition` holds for its register, read as an unsigned number of any width.
 bool condition_holds(const Condition& condition, const ClassicalBits& bits, std::span<const Register> registers);

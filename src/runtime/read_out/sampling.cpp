@@ -115,7 +115,6 @@ std::uint64_t shot_word(std::uint64_t seed, std::uint64_t shot, std::uint64_t dr
 }
 
 std::uint64_t scale_word(std::uint64_t word, std::uint64_t total) {
-  __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>(static_cast<Wide>(word) * total >> 64);
 }
 

@@ -67,6 +67,8 @@ void require_same_program(const Program& program, std::uint32_t snapshots, Commu
     shape.add(step.plan);
     shape.add(step.qubit);
     shape.add(step.clbit);
+    shape.add(step.expression);
+    shape.add(step.target);
   }
   const Fact plan{"a plan with the digest", std::to_string(shape.hash())};
   require_same(communicator, {&plan, 1});
