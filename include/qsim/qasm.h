@@ -1,13 +1,15 @@
-// OpenQASM 2.0 in and out.
+// OpenQASM 2.0 and 3 in, OpenQASM 2.0 out.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "qsim/circuit.h"
 #include "qsim/error.h"
+#include "qsim/flow.h"
 
 namespace qsim {
 
@@ -23,20 +25,26 @@ struct QasmOptions {
   std::string include_root;                   // folder that includes may not leave; empty = the file's own folder
   std::uint64_t max_operations = 1ull << 28;  // after expansion; more is UnsupportedError before expanding
   int max_errors = 20;
+  /// Values of `input` variables, written as the language has them: 0.5, pi/4, true, 0101, {1, 2}.
+  std::map<std::string, std::string> parameters = {};
 };
 
 struct QasmProgram {
   Circuit circuit;
-  std::string language;               // "OPENQASM 2.0"
+  std::string language;               // "OPENQASM 2.0", "OPENQASM 3"
   std::vector<std::string> includes;  // files that the program includes, as canonical paths
+  std::vector<std::string> notes;     // what was read but has no effect, or has more than one reading; with places
 };
 
-/// Parses OpenQASM 2.0 text. Throws ParseError whose what() lists up to max_errors diagnostics (where() is the first),
-/// UnsupportedError for OpenQASM 3 and applied opaque gates.
+/// Parses OpenQASM text: version 3 where it says so, or says nothing and has statements of version 3. Throws ParseError
+/// whose what() lists up to max_errors diagnostics (where() is the first), UnsupportedError for what no circuit can
+/// hold, UsageError for parameters that are no inputs.
 QasmProgram parse_qasm(std::string_view text, const QasmOptions& options = {});
+/// OpenQASM 3 with everything that measurements decide. Errors as parse_qasm().
+Flow parse_flow(std::string_view text, const QasmOptions& options = {});
 /// Reads `path` ("-" = standard input) and parses it; FileError when it cannot be read. Also returns the text's XXH3
-/// hash.
-QasmProgram parse_qasm_file(const std::string& path, std::uint64_t* xxh3 = nullptr);
+/// hash. `options.file` is not used.
+QasmProgram parse_qasm_file(const std::string& path, std::uint64_t* xxh3 = nullptr, QasmOptions options = {});
 /// All diagnostics of `text` without throwing (at most max_errors); empty when it is valid.
 std::vector<Diagnostic> check_qasm(std::string_view text, const QasmOptions& options = {});
 /// Writes `circuit` as OpenQASM 2.0 that parses back to the same operations (angles in the shortest form that reads

@@ -16,6 +16,8 @@ namespace {
 
 struct PlanFlags {
   std::string file, ranks, tile, device, precision = "double", from = "zero", known_zeros = "on", max_memory, output;
+  std::vector<std::string> parameters;
+  std::string parameter_file;
   bool trace = false, compare_ranks = false, json = false;
 };
 
@@ -27,7 +29,9 @@ const char kExamples[] =
     "  qsim plan circuit.qasm --tile 12 --from random --trace\n";
 
 void declare(Flags& flags, PlanFlags& typed) {
-  flags.positional("file", typed.file, "OpenQASM 2.0 circuit, or - for standard input", Role::kInput);
+  flags.positional("file", typed.file, "OpenQASM 2 or 3 circuit, or - for standard input", Role::kInput);
+  flags.list("--param", typed.parameters, "NAME=VALUE", "value of an input variable of OpenQASM 3; repeatable");
+  flags.text("--params", typed.parameter_file, "FILE.json", "values of input variables", Role::kInput);
   flags.text("--ranks", typed.ranks, "N", "how many ranks (devices) share the state (default 1)");
   flags.text("--device", typed.device, "NAME", "h200, cpu or a file: whose costs and memory (default: this machine)",
              Role::kInput);
@@ -87,6 +91,7 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
   declare(flags, typed);
   PlanOptions options;
   Machine machine;
+  Parameters parameters;
   context.together([&] {
     flags.parse(arguments);
     context.json = typed.json;
@@ -95,13 +100,14 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     options = options_of(flags, typed);
     context.require_outputs(flags);
     machine = machine_of(typed);
+    parameters = parameters_of(typed.parameters, typed.parameter_file);
   });
-  const CircuitInput input = read_circuit(typed.file, context);
+  const CircuitInput input = read_circuit(typed.file, context, parameters);
   std::string text;
   context.together([&] {
     check_size(input.circuit, options.precision, options.rank_bits, machine);
     const Plan plan = make_plan(input.circuit, machine, options);
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings = input.notes;
     if (pool_layout(plan, machine).total_bytes() == UINT64_MAX) {
       warnings.emplace_back("byte counts that pass 2^64 - 1 are shown as 2^64 - 1");
     }

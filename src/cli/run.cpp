@@ -22,7 +22,8 @@ namespace {
 struct RunFlags {
   std::string file, backend = "auto", precision = "double", shots, seed, threads, gpus, gpu_ids, ranks, from = "zero";
   bool counts = false, distribution = false, marginals = false;
-  std::vector<std::string> probabilities, expectation;
+  std::vector<std::string> probabilities, expectation, parameters;
+  std::string parameter_file;
   std::string amplitudes, statevector;
   std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", kernel_cache, profile, output;
   bool reproducible = false, oversubscribe_gpus = false, json = false;
@@ -38,7 +39,9 @@ const char kExamples[] =
     "  qsim big.qasm --ranks 4 --threads 2 --statevector state.npy\n";
 
 void declare(Flags& flags, RunFlags& typed) {
-  flags.positional("file", typed.file, "OpenQASM 2.0 circuit, or - for standard input", Role::kInput);
+  flags.positional("file", typed.file, "OpenQASM 2 or 3 circuit, or - for standard input", Role::kInput);
+  flags.list("--param", typed.parameters, "NAME=VALUE", "value of an input variable of OpenQASM 3; repeatable");
+  flags.text("--params", typed.parameter_file, "FILE.json", "values of input variables", Role::kInput);
   flags.group("Results");
   flags.text("--shots", typed.shots, "N", "samples to draw (default 1024 if the circuit measures)");
   flags.text("--seed", typed.seed, "S", "seed of the samples and of --from random");
@@ -196,16 +199,9 @@ void add_amplitudes(RunOptions& options, const std::string& text, std::uint32_t 
   }
 }
 
-bool measures(const Circuit& circuit) {
-  for (const Operation& op : circuit.operations()) {
-    if (op.kind == OpKind::kMeasure) return true;
-  }
-  return false;
-}
-
 /// What needs the circuit: read-outs, and flags that have no effect on this one.
 void add_circuit_options(const Flags& flags, const RunFlags& typed, const Circuit& circuit, RunOptions& options) {
-  const bool measuring = measures(circuit);
+  const bool measuring = circuit.measures();
   const bool samples = measuring && options.shots.value_or(1) != 0;
   if (!measuring && options.shots.value_or(0) != 0) no_effect("--shots", "the circuit measures nothing");
   if (typed.counts && !samples) {
@@ -298,6 +294,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   declare(flags, typed);
   RunOptions options;
   int ranks = 1;
+  Parameters parameters;
   context.together([&] {
     flags.parse(arguments);
     context.json = typed.json;
@@ -306,8 +303,9 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     options = options_of(flags, typed);
     ranks = rank_count(flags, typed);
     context.require_outputs(flags);
+    parameters = parameters_of(typed.parameters, typed.parameter_file);
   });
-  const CircuitInput input = read_circuit(typed.file, context);
+  const CircuitInput input = read_circuit(typed.file, context, parameters);
   const double parse_seconds = elapsed();
   context.together([&] {
     const auto all_ranks = static_cast<unsigned>(context.launched() ? context.communicator()->size() : ranks);
@@ -329,6 +327,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   options.progress = [&line](const Progress& progress) { line.show(progress); };
   Result result = context.launched() ? simulate(input.circuit, options, *context.communicator())
                                      : simulate(input.circuit, options, ranks);
+  result.warnings.insert(result.warnings.begin(), input.notes.begin(), input.notes.end());
   result.circuit = input.summary;
   result.time.start += start_seconds;
   result.time.parse = parse_seconds;

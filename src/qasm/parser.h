@@ -10,13 +10,10 @@
 #include <vector>
 
 #include "qasm/gates.h"
+#include "qasm/text/files.h"
 #include "qasm/text/source.h"
 
 namespace qsim::qasm {
-
-constexpr std::uint64_t kMaxSourceBytes = 256ull << 20;  // the program and its includes together
-constexpr int kMaxIncludes = 16;                         // one inside the other
-constexpr std::size_t kMaxIncludeStatements = 1024;      // of files, in all; the built-in library is none
 
 class Parser {
  public:
@@ -27,7 +24,7 @@ class Parser {
   void run();
   Circuit take_circuit() { return std::move(circuit_); }
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
-  std::vector<std::string> included_files() const;
+  std::vector<std::string> included_files() const { return files_.paths(); }
   bool stopped_early() const { return stopped_early_; }
 
  private:
@@ -46,11 +43,10 @@ class Parser {
   void recover(std::uint32_t start);
   void report(const Failure& failure);
   void header();
-  void require_language(const Failure& failure, std::string_view word);
+  void hint_language(const Failure& failure, std::string_view word);
   void declare_register(bool quantum);
   void include();
   void read_include(const Token& at, std::string_view name);
-  std::string_view included_text(const std::string& path);
   void library_include(const Token& at);
   void check_new_name(const Token& name) const;
   void check_semicolon(const char* after) const;
@@ -90,11 +86,9 @@ class Parser {
 
   const QasmOptions& options_;
   std::deque<Source> includes_;
-  std::unordered_map<std::string, std::string> included_texts_;  // by canonical path; nodes stay where they are
-  const Source* source_;                                         // being read
-  TokenStream* stream_ = nullptr;                                // over source_
-  int include_depth_ = 0;
-  std::uint64_t bytes_read_ = 0;
+  IncludedFiles files_;
+  const Source* source_;           // being read
+  TokenStream* stream_ = nullptr;  // over source_
   bool has_header_ = false;
   bool anything_read_ = false;
   bool stop_ = false;

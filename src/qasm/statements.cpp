@@ -187,7 +187,7 @@ void Parser::unknown_gate(const Token& name) {
     failure.hint = "it is in the library: include \"qelib1.inc\";";
     throw failure;
   }
-  require_language(failure, text);
+  hint_language(failure, text);
   NearestName nearest(text);
   gates_.offer_names(nearest);
   for (const std::string_view word : {"qreg", "creg", "gate", "opaque", "barrier", "measure", "reset", "include"}) {

@@ -52,6 +52,12 @@ class Writer {
   explicit Writer(const Circuit& circuit) : circuit_(circuit) {}
 
   std::string write() {
+    if (circuit_.control() != nullptr) {
+      throw UnsupportedError("OpenQASM 2 has no words for statements that measurements decide");
+    }
+    for (Clbit bit = 0; bit < circuit_.clbits(); ++bit) {
+      if (circuit_.initial(bit)) throw UnsupportedError("OpenQASM 2 has no words for classical bits that begin with 1");
+    }
     for (const auto* registers : {&circuit_.qregs(), &circuit_.cregs()}) {
       for (const Register& one : *registers) {
         check_register_name(one.name);

@@ -72,8 +72,11 @@ TEST(BadInput, WrongArityRepeatedQubitAndRegisterOutOfRangeAreInvalid) {
   expect_failure(run_text(kHead + "qreg q[2];\nx q[2];\n"), 3, ":4:");
 }
 
-TEST(BadInput, OpenQasm3IsRefusedAsUnsupported) {
-  expect_failure(run_text("OPENQASM 3.0;\nqubit[2] q;\n"), 4, "OPENQASM 3");
+TEST(BadInput, ErrorsOfOpenQasm3HaveTheirPlaces) {
+  expect_failure(run_text("OPENQASM 3.0;\nqubit[2] q;\nfoo q;\n"), 3, "circuit.qasm:3:1: error: gate 'foo'");
+  expect_failure(run_text("OPENQASM 3.2;\nqubit[2] q;\n"), 4, "version '3.2'");
+  expect_failure(run_text("OPENQASM 3.0;\nextern f(int);\nf(1);\n"), 4, ":3:1: error: external function 'f'");
+  expect_failure(run_text("OPENQASM 3.0;\ninput float a;\nqubit q;\nU(a, 0, 0) q;\n"), 3, "input 'a' has no value");
 }
 
 TEST(BadInput, AppliedOpaqueGateIsUnsupportedWithItsLine) {

@@ -148,25 +148,6 @@ TEST(QasmCorpus, UnspecifiedProgramsAreAcceptedExactlyWhenTheyHaveAnAnswer) {
   }
 }
 
-TEST(QasmCorpus, OpenQasm3IsRefusedAsUnsupported) {
-  NEED_CORPUS();
-  std::size_t declared = 0;
-  for (const char* name : {"qasm3_valid", "qasm3_invalid"}) {
-    for (const CorpusProgram* program : category(name)) {
-      const std::string text = test::read_file(program->file);
-      const ExitCode code = exit_code(*program);
-      const std::size_t header = text.find("OPENQASM 3");
-      const std::size_t after = header + 10;
-      const bool whole = header != std::string::npos && (text.compare(after, 2, ".0") == 0 || text[after] == ';');
-      if (whole && (header == 0 || text[header - 1] == '\n' || text[header - 1] == ' ')) {
-        EXPECT_EQ(ExitCode::kUnsupported, code) << program->path;
-        ++declared;
-      }
-    }
-  }
-  EXPECT_GT(declared, 200u);
-}
-
 TEST(QasmCorpus, ParsedCircuitsGiveTheReferenceAnswersOnTheDenseSimulator) {
   NEED_CORPUS();
   std::size_t compared = 0;

@@ -67,6 +67,15 @@ CorpusClassical read_classical(const Json& json) {
   return classical;
 }
 
+// Numbers as text, those of arrays one after the other.
+void append_texts(const Json& value, std::vector<std::string>& texts) {
+  if (!value.is_array()) {
+    texts.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+    return;
+  }
+  for (const Json& each : value) append_texts(each, texts);
+}
+
 CorpusAnswer read_answer(const Json& json) {
   CorpusAnswer answer;
   answer.qubits = json.value("qubits", 0u);
@@ -76,6 +85,15 @@ CorpusAnswer read_answer(const Json& json) {
     for (const Json& each : json.at("measured")) answer.measured.emplace_back(each.at(0), each.at(1));
   }
   if (json.contains("classical")) answer.classical = read_classical(json.at("classical"));
+  for (const Json& each : json.value("variables", Json::array())) {
+    CorpusVariables& joint = answer.variables.emplace_back();
+    joint.probability = each.at(0);
+    for (const auto& [name, value] : each.at(1).items()) append_texts(value, joint.values[name]);
+  }
+  const Json inputs = json.value("inputs", Json::object());
+  for (const auto& [name, value] : inputs.items()) {
+    answer.inputs[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
   return answer;
 }
 
@@ -86,6 +104,8 @@ void read_entry(const Json& entry, CorpusProgram& program) {
                                           : CorpusVerdict::kUnspecified;
   if (entry.contains("error")) program.error_line = entry.at("error").at("line").get<unsigned>();
   program.no_result = entry.value("no_result", "");
+  program.tolerance = entry.value("tolerance", program.tolerance);
+  program.may_refuse = entry.contains("may_refuse");
   if (!entry.contains("result")) return;
   const Json& result = entry.at("result");
   program.kind = result.at("class") == "unitary" ? CorpusClass::kUnitary : CorpusClass::kBranching;
@@ -93,12 +113,12 @@ void read_entry(const Json& entry, CorpusProgram& program) {
   if (result.contains("paper_cu3_variant")) program.paper_cu3 = read_answer(result.at("paper_cu3_variant"));
 }
 
-std::vector<CorpusProgram> read_corpus() {
+std::vector<CorpusProgram> read_corpus(const std::string& name) {
   std::vector<CorpusProgram> programs;
-  const std::string folder = shared_folder();
-  if (folder.empty() || !std::filesystem::exists(folder + "/corpus/manifest.csv")) return programs;
-  std::ifstream manifest(folder + "/corpus/manifest.csv");
-  const Json expected = Json::parse(read_file(folder + "/corpus/expected.json")).at("programs");
+  const std::string folder = shared_folder() + '/' + name;
+  if (!std::filesystem::exists(folder + "/manifest.csv")) return programs;
+  std::ifstream manifest(folder + "/manifest.csv");
+  const Json expected = Json::parse(read_file(folder + "/expected.json")).at("programs");
   std::string row;
   std::getline(manifest, row);
   const std::vector<std::string> head = split_row(row);
@@ -110,7 +130,7 @@ std::vector<CorpusProgram> read_corpus() {
       if (head[i] == "category") program.category = fields[i];
       if (head[i] == "features") program.features = fields[i];
     }
-    program.file = folder + "/corpus/" + program.path;
+    program.file = folder + '/' + program.path;
     read_entry(expected.at(program.path), program);
     programs.push_back(std::move(program));
   }
@@ -129,7 +149,12 @@ std::string shared_folder() {
 }
 
 const std::vector<CorpusProgram>& corpus_programs() {
-  static const std::vector<CorpusProgram> programs = read_corpus();
+  static const std::vector<CorpusProgram> programs = read_corpus("corpus");
+  return programs;
+}
+
+const std::vector<CorpusProgram>& corpus3_programs() {
+  static const std::vector<CorpusProgram> programs = read_corpus("corpus3");
   return programs;
 }
 

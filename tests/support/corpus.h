@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,12 +53,20 @@ struct CorpusClassical {
   double total = 0;
 };
 
+/// Values of variables that are no registers, as text; joint.
+struct CorpusVariables {
+  double probability = 0;
+  std::map<std::string, std::vector<std::string>> values;  // numbers as JSON has them; arrays element by element
+};
+
 struct CorpusAnswer {
   unsigned qubits = 0;
   std::uint64_t gates = 0;
   std::optional<CorpusState> state;  // class unitary: before the terminal measurements
   std::vector<std::pair<unsigned, unsigned>> measured;
   std::optional<CorpusClassical> classical;
+  std::vector<CorpusVariables> variables;     // OpenQASM 3
+  std::map<std::string, std::string> inputs;  // OpenQASM 3: values of input variables
 };
 
 struct CorpusProgram {
@@ -71,10 +80,15 @@ struct CorpusProgram {
   std::string no_result;               // why there are no numbers
   std::optional<CorpusAnswer> answer;
   std::optional<CorpusAnswer> paper_cu3;  // with the cu3 of 2017
+  double tolerance = 1e-10;
+  bool may_refuse = false;  // external functions, calibrations, timing
 };
 
 /// Every program of the corpus in the manifest's order; empty when the material is absent. Read once.
 const std::vector<CorpusProgram>& corpus_programs();
+
+/// The same of the corpus of OpenQASM 3.
+const std::vector<CorpusProgram>& corpus3_programs();
 
 /// The file's bytes.
 std::string read_file(const std::string& path);

@@ -134,13 +134,18 @@ TEST(QasmErrors, EchoedTextIsEscapedAndCapped) {
   EXPECT_TRUE(mentions(check_qasm("?", options).at(0).text, "a\\x0ab.qasm:1:1"));
 }
 
-TEST(QasmVersions, OpenQasm3IsRefusedWithExitCode4) {
+TEST(QasmVersions, TheVersionLineOrTheFirstWordsOfVersion3Decide) {
   for (const std::string text :
        {"OPENQASM 3;", "OPENQASM 3.0;\nqubit q;", "// c\nOPENQASM 3.1;", "qubit[2] q;", "include \"stdgates.inc\";",
-        "int x = 3;", "OPENQASM 3.0; (((((", "/* adder\n */ // c\n/**/ include \"stdgates.inc\";",
-        "/* c */ OPENQASM 3; int x;", "/* c */ x q;", "gate p(\xce\xb8) a { U(0,0,\xce\xb8) a; }"}) {
-    EXPECT_EQ(ExitCode::kUnsupported, code_of(text)) << text;
+        "int x = 3;", "/* adder\n */ // c\n/**/ include \"stdgates.inc\";", "/* c */ OPENQASM 3; int x;",
+        "/* c */ qreg q[1];", "gate p(\xce\xb8) a { U(0,0,\xce\xb8) a; }", "qreg q[1]; U(0, 0, 0) $0;"}) {
+    EXPECT_EQ("OPENQASM 3", parse_qasm(text).language) << text;
   }
+  for (const std::string text : {"OPENQASM 2;", "qreg q[1]; U(0,0,0) q;", "gate bit a { } qreg q[1]; bit q;",
+                                 "include \"qelib1.inc\"; qreg delay[1]; h delay;"}) {
+    EXPECT_EQ("OPENQASM 2.0", parse_qasm(text).language) << text;
+  }
+  EXPECT_EQ(ExitCode::kUnsupported, code_of("OPENQASM 3.2;"));
   for (const std::string text : {"OPENQASM 2.1;", "OPENQASM 1.0;", "OPENQASM 20.e-1;", "OPENQASM 3.x;", "OPENQASM;",
                                  "OPENQASM 2.0; qubit q;", "qreg q[1]; OPENQASM 2.0;"}) {
     EXPECT_EQ(ExitCode::kCircuit, code_of(text)) << text;

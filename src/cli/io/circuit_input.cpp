@@ -5,6 +5,8 @@
 
 #include "base/file/files.h"
 #include "base/hash.h"
+#include "base/text.h"
+#include "cli/io/parameters.h"
 #include "qsim/qasm.h"
 
 namespace qsim::cli {
@@ -19,9 +21,9 @@ std::string hex16(std::uint64_t value) {
 }
 
 /// parse_qasm_file, with a hint where the name looks like a mistyped command.
-QasmProgram parse_file(const std::string& file, std::uint64_t& hash) {
+QasmProgram parse_file(const std::string& file, std::uint64_t& hash, const QasmOptions& options) {
   try {
-    return parse_qasm_file(file, &hash);
+    return parse_qasm_file(file, &hash, options);
   } catch (const FileError& error) {
     if (file.find_first_of("./") != std::string::npos) throw;
     throw Error(error.what(), ExitCode::kFile, "'" + file + "' is no command either: qsim --help lists them");
@@ -41,7 +43,21 @@ CircuitSummary summarize(const Circuit& circuit) {
 
 }  // namespace
 
-CircuitInput read_circuit(const std::string& file, Context& context) {
+Parameters parameters_of(const std::vector<std::string>& given, const std::string& file) {
+  Parameters parameters;
+  if (!file.empty()) parameters = read_parameters(file);
+  for (const std::string& text : given) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+      throw UsageError("--param '" + escape_text(text, 60) + "' is not NAME=VALUE");
+    }
+    const auto [at, fresh] = parameters.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (!fresh) throw UsageError("parameter '" + escape_text(at->first, 60) + "' has two values");
+  }
+  return parameters;
+}
+
+CircuitInput read_circuit(const std::string& file, Context& context, const Parameters& parameters) {
   context.partial.circuit.file = file;
   CircuitInput input;
   std::string text;
@@ -54,13 +70,14 @@ CircuitInput read_circuit(const std::string& file, Context& context) {
   context.together([&] {
     std::uint64_t hash = 0;
     QasmProgram program;
+    QasmOptions options;
+    options.parameters = parameters;
     if (file == "-") {
-      QasmOptions options;
       options.file = "<stdin>";
       program = parse_qasm(text, options);
       hash = xxh3(text);
     } else {
-      program = parse_file(file, hash);
+      program = parse_file(file, hash, options);
     }
     for (const std::string& path : context.outputs) {
       for (const std::string& read : program.includes) {
@@ -70,6 +87,7 @@ CircuitInput read_circuit(const std::string& file, Context& context) {
       }
     }
     input.circuit = std::move(program.circuit);
+    input.notes = std::move(program.notes);
     input.summary = summarize(input.circuit);
     input.summary.file = file;
     input.summary.xxh3 = hex16(hash);

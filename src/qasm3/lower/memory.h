@@ -1,0 +1,77 @@
+// Classical memory while a program is lowered: cells with known values or with variables of the flow program, and a log
+// that undoes what a branch wrote.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "qsim/flow.h"
+
+namespace qsim::qasm3 {
+
+/// A scalar: known, or an expression of the flow program.
+struct Value {
+  Scalar scalar;                 // known: the value; else only its type counts
+  std::uint32_t expression = 0;  // 0 = known
+  bool known() const { return expression == 0; }
+  ScalarType type() const { return scalar.type; }
+  friend bool operator==(const Value& a, const Value& b) {
+    return a.expression == b.expression && a.scalar.type == b.scalar.type &&
+           (a.expression != 0 || a.scalar == b.scalar);
+  }
+};
+
+inline Value known_value(const Scalar& scalar) { return {scalar, 0}; }
+
+/// Cells with their new values, by number.
+using Changes = std::vector<std::pair<std::uint32_t, Value>>;
+
+class Memory {
+ public:
+  std::uint32_t size() const { return static_cast<std::uint32_t>(cells_.size()); }
+  std::uint32_t allocate(std::uint32_t count, const Value& value) {
+    const std::uint32_t first = size();
+    cells_.resize(cells_.size() + count, Cell{value, 0});
+    return first;
+  }
+  void release(std::uint32_t size) { cells_.resize(size); }
+  const Value& operator[](std::uint32_t cell) const { return cells_[cell].value; }
+  void write(std::uint32_t cell, const Value& value) {
+    Cell& at = cells_[cell];
+    if (!marks_.empty() && at.logged <= marks_.back().log) {
+      log_.push_back({cell, at.value, at.logged});
+      at.logged = static_cast<std::uint32_t>(log_.size());
+    }
+    at.value = value;
+  }
+
+  /// From now on writes can be undone; marks nest.
+  void mark() { marks_.push_back({static_cast<std::uint32_t>(log_.size()), size()}); }
+  std::size_t marks() const { return marks_.size(); }
+  /// What has changed since mark number `mark` (from 0), among the cells that were there then.
+  Changes changes(std::size_t mark) const;
+  /// Back to what was there at the last mark, which stays.
+  void undo();
+  /// Forgets the last mark; what was written stays.
+  void forget();
+
+ private:
+  struct Cell {
+    Value value;
+    std::uint32_t logged = 0;  // length of the log once its last entry was made; 0 = never
+  };
+  struct Entry {
+    std::uint32_t cell;
+    Value before;
+    std::uint32_t logged;
+  };
+  struct Mark {
+    std::uint32_t log, cells;
+  };
+  std::vector<Cell> cells_;
+  std::vector<Entry> log_;
+  std::vector<Mark> marks_;
+};
+
+}  // namespace qsim::qasm3

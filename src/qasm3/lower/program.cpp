@@ -1,0 +1,202 @@
+// Steps, expressions and variables of the flow program as it grows.
+#include <algorithm>
+
+#include "base/bits.h"
+#include "qasm3/lower/lowering.h"
+
+namespace qsim::qasm3 {
+
+Lowering::Lowering(Model& model, Checker& checker, const LoweringLimits& limits)
+    : model_(model), checker_(checker), tree_(model.tree), limits_(limits), out_(&flow_.circuit) {
+  flow_.expressions.resize(1);  // 0 says that a value is known
+}
+
+// Operations since the last step become one.
+void Lowering::close_run() {
+  const auto end = static_cast<std::uint32_t>(flow_.circuit.operations().size());
+  if (end == run_begin_) return;
+  flow_.steps.push_back({FlowStep::Kind::kRun, run_begin_, end, line_});
+  run_begin_ = end;
+}
+
+std::uint32_t Lowering::here() {
+  close_run();
+  return static_cast<std::uint32_t>(flow_.steps.size());
+}
+
+std::uint32_t Lowering::add_step(FlowStep::Kind kind, std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t place = here();
+  if (place >= limits_.flow_steps) {
+    throw Failure{at_, "more than " + std::to_string(limits_.flow_steps) + " steps that depend on measurements", "",
+                  ExitCode::kUnsupported, true};
+  }
+  flow_.steps.push_back({kind, a, b, line_});
+  return place;
+}
+
+std::uint32_t Lowering::add_expression(const FlowExpression& expression) {
+  flow_.expressions.push_back(expression);
+  return static_cast<std::uint32_t>(flow_.expressions.size() - 1);
+}
+
+std::uint32_t Lowering::add_variable(ScalarType type, std::vector<Scalar> possible) {
+  const auto variable = static_cast<std::uint32_t>(flow_.variables.size());
+  flow_.variables.push_back(type);
+  possible_.push_back(std::move(possible));
+  variable_leaf_.push_back(add_expression({FlowExpression::Kind::kVariable, Operator::kAdd, type, variable, 0, 0}));
+  return variable;
+}
+
+// A variable's value: known where a case split has assumed it.
+Value Lowering::variable_value(std::uint32_t variable) {
+  for (const auto& [assumed, value] : assumed_) {
+    if (assumed == variable) return known_value(value);
+  }
+  Value value;
+  value.scalar.type = flow_.variables[variable];
+  value.expression = variable_leaf_[variable];
+  return value;
+}
+
+std::uint32_t Lowering::expression_of(const Value& value) {
+  if (!value.known()) return value.expression;
+  flow_.constants.push_back(value.scalar);
+  const auto index = static_cast<std::uint32_t>(flow_.constants.size() - 1);
+  return add_expression({FlowExpression::Kind::kConstant, Operator::kAdd, value.type(), index, 0, 0});
+}
+
+// A value as a cell may hold it: known or a variable, so that expressions do not grow from statement to statement.
+Value Lowering::stored(const Value& value) {
+  if (value.known() || flow_.expressions[value.expression].kind == FlowExpression::Kind::kVariable) return value;
+  const std::vector<Scalar>* possible = possible_values(value.expression);
+  const std::uint32_t variable = add_variable(value.type(), possible == nullptr ? std::vector<Scalar>{} : *possible);
+  add_step(FlowStep::Kind::kAssign, variable, value.expression);
+  return variable_value(variable);
+}
+
+// All values that an expression can have, from those of its variables; null when they are too many to list.
+const std::vector<Scalar>* Lowering::possible_values(std::uint32_t expression) {
+  const FlowExpression node = flow_.expressions[expression];
+  if (node.kind == FlowExpression::Kind::kVariable) {
+    const std::vector<Scalar>& values = possible_[node.a];
+    return values.empty() ? nullptr : &values;
+  }
+  if (const auto found = possible_of_.find(expression); found != possible_of_.end()) {
+    return found->second.empty() ? nullptr : &found->second;
+  }
+  std::vector<Scalar>& values = possible_of_[expression];
+  if (node.kind == FlowExpression::Kind::kConstant) {
+    values.push_back(flow_.constants[node.a]);
+    return &values;
+  }
+  const bool two = node.kind == FlowExpression::Kind::kSetBit || node.kind == FlowExpression::Kind::kJoin ||
+                   (node.kind == FlowExpression::Kind::kOperation && !is_unary(node.op));
+  const std::vector<Scalar>* left = possible_values(node.a);
+  const std::vector<Scalar>* right = two ? possible_values(node.b) : nullptr;
+  if (left == nullptr || (two && right == nullptr)) return nullptr;
+  const std::size_t pairs = left->size() * (two ? right->size() : 1);
+  if (pairs > 16 * std::size_t{limits_.possible_values}) return nullptr;
+  charge(0, pairs, at_);
+  // The expression over two variables that take these values.
+  Flow small;
+  small.expressions = {{FlowExpression::Kind::kVariable, Operator::kAdd, flow_.expressions[node.a].type, 0, 0, 0},
+                       {FlowExpression::Kind::kVariable, Operator::kAdd, {}, 1, 0, 0},
+                       node};
+  small.expressions[2].a = 0;
+  if (two) small.expressions[2].b = 1;
+  std::vector<Scalar> found;
+  for (const Scalar& a : *left) {
+    for (std::size_t j = 0; j < (two ? right->size() : 1); ++j) {
+      try {
+        const Scalar value = evaluate(small, 2, {a, two ? (*right)[j] : Scalar{}});
+        if (std::ranges::find(found, value) == found.end()) found.push_back(value);
+      } catch (const ArithmeticFault&) {  // no value: the program fails there if it ever comes to it
+      }
+      if (found.size() > limits_.possible_values) return nullptr;
+    }
+  }
+  std::vector<Scalar>& kept = possible_of_[expression];
+  kept = std::move(found);
+  return kept.empty() ? nullptr : &kept;
+}
+
+void Lowering::charge(std::uint64_t operations, std::uint64_t steps, std::uint32_t at) {
+  operations_ = saturating_add(operations_, operations);
+  steps_ = saturating_add(steps_, steps);
+  constexpr std::uint64_t kMostSteps = 0xf0000000u;  // positions have 32 bits
+  const std::uint64_t most = std::min(kMostSteps, saturating_multiply(limits_.operations, 8));
+  if (operations_ > limits_.operations || steps_ > most) fail_size(at);
+}
+
+// What costs too much is refused before any of it is done.
+void Lowering::require_room(const Cost& cost, std::uint32_t at) const {
+  const std::uint64_t operations = saturating_add(operations_, cost.operations);
+  const std::uint64_t steps = saturating_add(steps_, cost.steps);
+  if (operations > limits_.operations || steps > saturating_multiply(limits_.operations, 8)) fail_size(at);
+}
+
+void Lowering::fail_size(std::uint32_t at) const {
+  throw Failure{at,
+                "the program expands to more than " + std::to_string(limits_.operations) +
+                    " operations (or to loops and calls of that much work)",
+                "", ExitCode::kUnsupported, true};
+}
+
+Lowering::Checkpoint Lowering::checkpoint() {
+  close_run();
+  return {flow_.steps.size(),
+          flow_.expressions.size(),
+          flow_.variables.size(),
+          flow_.constants.size(),
+          flow_.circuit.operations().size(),
+          run_begin_,
+          phase_};
+}
+
+void Lowering::back_to(const Checkpoint& point) {
+  flow_.steps.resize(point.steps);
+  flow_.expressions.resize(point.expressions);
+  flow_.variables.resize(point.variables);
+  possible_.resize(point.variables);
+  variable_leaf_.resize(point.variables);
+  possible_of_.erase(possible_of_.lower_bound(static_cast<std::uint32_t>(point.expressions)), possible_of_.end());
+  flow_.constants.resize(point.constants);
+  flow_.circuit.truncate(point.operations);
+  run_begin_ = point.run_begin;
+  phase_ = point.phase;
+}
+
+void Lowering::fail_dynamic(std::uint32_t at, const std::string& what) const {
+  throw Failure{at, what + " depends on measurements in more than " + std::to_string(limits_.possible_values) + " ways",
+                "give it a small type, as uint[4]", ExitCode::kUnsupported};
+}
+
+// The value, or a case split over the first of its variables that has few enough values.
+Scalar Lowering::require_known(const Value& value, std::uint32_t at) {
+  if (value.known()) return value.scalar;
+  std::vector<std::uint32_t> open{value.expression};
+  while (!open.empty()) {
+    const FlowExpression node = flow_.expressions[open.back()];
+    open.pop_back();
+    switch (node.kind) {
+      case FlowExpression::Kind::kVariable:
+        if (!possible_[node.a].empty()) throw NeedSplit{node.a, at};
+        break;
+      case FlowExpression::Kind::kOperation:
+      case FlowExpression::Kind::kSetBit:
+      case FlowExpression::Kind::kJoin:
+        if (node.kind != FlowExpression::Kind::kOperation || !is_unary(node.op)) open.push_back(node.b);
+        open.push_back(node.a);
+        break;
+      case FlowExpression::Kind::kConvert:
+      case FlowExpression::Kind::kBitAt:
+        open.push_back(node.a);
+        break;
+      case FlowExpression::Kind::kConstant:
+        break;
+    }
+  }
+  fail_dynamic(at, "what happens here");
+}
+
+}  // namespace qsim::qasm3

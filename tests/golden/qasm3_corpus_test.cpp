@@ -1,0 +1,243 @@
+// OpenQASM 3 against every program of the shared corpus: what is accepted, where errors are, and the answers of the
+// flow programs on the dense reference.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "qasm3/syntax/parser.h"
+#include "qsim/qasm.h"
+#include "support/corpus.h"
+#include "support/flow_interpreter.h"
+
+namespace qsim {
+namespace {
+
+using test::CorpusClass;
+using test::CorpusProgram;
+using test::CorpusVerdict;
+
+constexpr unsigned kMaxDenseQubits = 14;
+
+#define NEED_CORPUS3() \
+  if (test::corpus3_programs().empty()) GTEST_SKIP() << "the shared corpus is not here (set QSIM_SHARED)"
+
+std::vector<const CorpusProgram*> category(const std::string& name) {
+  std::vector<const CorpusProgram*> found;
+  for (const CorpusProgram& program : test::corpus3_programs()) {
+    if (program.category == name) found.push_back(&program);
+  }
+  return found;
+}
+
+QasmOptions options_of(const CorpusProgram& program) {
+  QasmOptions options;
+  options.file = program.file;
+  if (program.answer) options.parameters = program.answer->inputs;
+  return options;
+}
+
+struct Outcome {
+  ExitCode code = ExitCode::kOk;
+  std::string text;
+  std::uint32_t line = 0;
+  Flow flow;
+};
+
+Outcome read(const CorpusProgram& program) {
+  Outcome outcome;
+  try {
+    outcome.flow = parse_flow(test::read_file(program.file), options_of(program));
+  } catch (const SourceError& error) {
+    outcome.code = error.code();
+    outcome.text = error.what();
+    outcome.line = error.where().line;
+  } catch (const Error& error) {
+    outcome.code = error.code();
+    outcome.text = error.what();
+  }
+  return outcome;
+}
+
+std::size_t index_of(const std::string& bits) {
+  std::size_t index = 0;
+  for (const char c : bits) index = 2 * index + (c == '1' ? 1 : 0);
+  return index;
+}
+
+void expect_state(const test::CorpusState& expected, const dense::State& state, double tolerance) {
+  if (expected.top.empty()) return;
+  const std::complex<double> first = state[index_of(expected.top.front().bits)];
+  ASSERT_GT(std::abs(first), 1e-6) << "the most probable amplitude is missing";
+  const std::complex<double> phase =
+      expected.top.front().value / std::abs(expected.top.front().value) * std::abs(first) / first;
+  for (const test::CorpusAmplitude& each : expected.top) {
+    EXPECT_NEAR(0, std::abs(each.value - phase * state[index_of(each.bits)]), tolerance) << each.bits;
+  }
+  for (const test::CorpusMask& each : expected.zmask) {
+    double sum = 0;
+    for (std::size_t i = 0; i < state.size(); ++i) {
+      sum += std::popcount(i & each.mask) % 2 == 0 ? std::norm(state[i]) : -std::norm(state[i]);
+    }
+    EXPECT_NEAR(each.value, sum, tolerance) << " zmask " << each.mask;
+  }
+}
+
+void expect_registers(const test::CorpusClassical& expected, const std::map<std::string, double>& found,
+                      double tolerance) {
+  double total = 0;
+  for (const auto& [bits, probability] : found) total += probability;
+  EXPECT_NEAR(expected.total, total, tolerance);
+  for (const auto& [bits, probability] : expected.top) {
+    const auto at = found.find(bits);
+    EXPECT_NEAR(probability, at == found.end() ? 0 : at->second, tolerance) << bits;
+  }
+  if (expected.complete) {
+    for (const auto& [bits, probability] : found) {
+      if (probability < tolerance) continue;
+      const bool known = std::ranges::any_of(expected.top, [&](const auto& each) { return each.first == bits; });
+      EXPECT_TRUE(known) << bits << " has probability " << probability;
+    }
+  }
+}
+
+// A text of the corpus as number: true, false and bit strings too.
+double number_of(const std::string& text) {
+  if (text == "true" || text == "false") return text == "true" ? 1 : 0;
+  return std::stod(text);
+}
+
+std::vector<double> numbers_of(const std::vector<Scalar>& values) {
+  std::vector<double> numbers;
+  for (const Scalar& value : values) {
+    if (value.type.kind == ScalarKind::kComplex) {
+      numbers.insert(numbers.end(), {value.parts[0], value.parts[1]});
+    } else {
+      numbers.push_back(real_value(value));
+    }
+  }
+  return numbers;
+}
+
+bool holds(const test::CorpusVariables& wanted, const Flow& flow, const test::FlowBranch& branch, double tolerance) {
+  for (const FlowOutput& output : flow.outputs) {
+    const auto at = wanted.values.find(output.name);
+    if (at == wanted.values.end()) continue;
+    const std::vector<double> numbers = numbers_of(test::output_values(output, branch));
+    if (numbers.size() != at->second.size()) return false;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const double value = number_of(at->second[i]);
+      if (std::abs(numbers[i] - value) > tolerance * std::max(1.0, std::abs(value))) return false;
+    }
+  }
+  return true;
+}
+
+void expect_variables(const CorpusProgram& program, const Flow& flow) {
+  std::vector<double> found(program.answer->variables.size());
+  test::run_flow(flow, [&](const test::FlowBranch& branch) {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (holds(program.answer->variables[i], flow, branch, std::max(program.tolerance, 1e-9))) {
+        found[i] += branch.probability;
+        return;
+      }
+    }
+  });
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::string text;
+    for (const auto& [name, values] : program.answer->variables[i].values) {
+      text += ' ' + name + '=';
+      for (const std::string& value : values) text += value + ',';
+    }
+    EXPECT_NEAR(program.answer->variables[i].probability, found[i], program.tolerance) << text.substr(0, 300);
+  }
+}
+
+void expect_answer(const CorpusProgram& program, const Flow& flow) {
+  const test::CorpusAnswer& answer = *program.answer;
+  EXPECT_EQ(answer.qubits, flow.circuit.qubits());
+  if (answer.state && !flow.branches()) {
+    dense::State state = dense::zero_state(flow.circuit.qubits());
+    bool unitary = true;
+    for (const FlowStep& step : flow.steps) unitary = unitary && step.kind != FlowStep::Kind::kReset;
+    if (unitary) {
+      for (const Operation& op : flow.circuit.operations()) {
+        if (op.kind != OpKind::kBarrier) dense::apply(state, flow.circuit, op);
+      }
+      expect_state(*answer.state, state, program.tolerance);
+    }
+  }
+  if (answer.classical) {
+    expect_registers(*answer.classical, test::register_distribution(flow), program.tolerance);
+  }
+  if (!answer.variables.empty()) expect_variables(program, flow);
+}
+
+TEST(Qasm3Corpus, EveryValidProgramIsAccepted) {
+  NEED_CORPUS3();
+  std::size_t accepted = 0;
+  for (const CorpusProgram* program : category("qasm3_valid")) {
+    const Outcome outcome = read(*program);
+    accepted += outcome.code == ExitCode::kOk;
+    const bool refused = outcome.code == ExitCode::kUnsupported && (program->may_refuse || !program->no_result.empty());
+    const bool needs_input = outcome.text.find("has no value") != std::string::npos && !program->answer;
+    // The one whose index is outside of its register; it has no answer.
+    const bool outside = program->path.ends_with("qasm3tools/msd.qasm") && outcome.code == ExitCode::kCircuit;
+    EXPECT_TRUE(outcome.code == ExitCode::kOk || refused || needs_input || outside) << program->path << '\n'
+                                                                                    << outcome.text;
+  }
+  EXPECT_GT(accepted, 450u);
+}
+
+TEST(Qasm3Corpus, EveryInvalidProgramIsRejectedWithItsLine) {
+  NEED_CORPUS3();
+  std::size_t rejected = 0;
+  for (const CorpusProgram* program : category("qasm3_invalid")) {
+    const Outcome outcome = read(*program);
+    EXPECT_EQ(ExitCode::kCircuit, outcome.code) << program->path << '\n' << outcome.text;
+    // This one says OPENQASM 4.0, and what is behind that is not read.
+    if (outcome.text.find("version '4.0' is not known") != std::string::npos) continue;
+    EXPECT_NEAR(program->error_line.value(), outcome.line, 1) << program->path << '\n' << outcome.text;
+    ++rejected;
+  }
+  EXPECT_GT(rejected, 225u);
+}
+
+TEST(Qasm3Corpus, EveryTextOfTheGrammarIsParsed) {
+  NEED_CORPUS3();
+  for (const CorpusProgram* program : category("qasm3_syntax")) {
+    const std::string text = test::read_file(program->file);
+    qasm3::Names names;
+    qasm3::Tree tree;
+    qasm3::Parser parser(text, 0, names, tree);
+    EXPECT_NO_THROW({
+      try {
+        parser.begin();
+        parser.version();
+        while (!parser.at_end()) parser.statement();
+      } catch (const qasm::Failure& failure) {
+        throw std::runtime_error(failure.message);
+      }
+    }) << program->path;
+  }
+}
+
+TEST(Qasm3Corpus, FlowProgramsGiveTheReferenceAnswersOnTheDenseSimulator) {
+  NEED_CORPUS3();
+  std::size_t compared = 0;
+  for (const CorpusProgram& program : test::corpus3_programs()) {
+    if (!program.answer || program.answer->qubits > kMaxDenseQubits) continue;
+    SCOPED_TRACE(program.path);
+    const Outcome outcome = read(program);
+    if (program.verdict == CorpusVerdict::kUnspecified && outcome.code != ExitCode::kOk) continue;
+    ASSERT_EQ(ExitCode::kOk, outcome.code) << program.path << outcome.text;
+    expect_answer(program, outcome.flow);
+    ++compared;
+  }
+  EXPECT_GT(compared, 400u);
+}
+
+}  // namespace
+}  // namespace qsim
