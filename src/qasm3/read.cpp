@@ -126,14 +126,7 @@ QasmProgram parse_version_3(const qasm::Source& source, const QasmOptions& optio
   program.language = "OPENQASM 3";
   Flow flow = read_flow(source, options, program);
   std::optional<Circuit> circuit = straight_circuit(flow);
-  if (!circuit) {
-    const auto decides = std::ranges::find(flow.steps, FlowStep::Kind::kBranch, &FlowStep::kind);
-    const std::uint32_t line = decides == flow.steps.end() ? 0 : decides->line;
-    throw UnsupportedError(source.name + ':' + std::to_string(line) +
-                               ": what happens here depends on measurements, which is not supported yet",
-                           {source.name, line, 0});
-  }
-  program.circuit = std::move(*circuit);
+  program.circuit = circuit ? std::move(*circuit) : controlled_circuit(std::move(flow));
   return program;
 }
 
