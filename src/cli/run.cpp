@@ -7,7 +7,7 @@
 #include "base/file/files.h"
 #include "base/text.h"
 #include "cli/app.h"
-#include "cli/io/circuit_input.h"
+#include "cli/io/input/circuit_input.h"
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
 #include "cli/io/output.h"

@@ -243,7 +243,7 @@ void Parser::library_include(const Token& at) {
 // Read once however often it is included: memory is in proportion to what there is to read.
 void Parser::read_include(const Token& at, std::string_view name) {
   Source& source = includes_.emplace_back();
-  files_.open(source, *source_, name, {at.offset, at.line});
+  files_.add(source, *source_, name, {at.offset, at.line});
   TokenStream inner(source);
   const Source* outer_source = std::exchange(source_, &source);
   TokenStream* outer = std::exchange(stream_, &inner);

@@ -126,7 +126,7 @@ void Reader::include(const Node& node, const Source& source) {
   }
   Source& included = includes_.emplace_back();
   try {
-    files_.open(included, source, name, {node.at - first_, node.line});
+    files_.add(included, source, name, {node.at - first_, node.line});
   } catch (Failure& failure) {
     failure.offset += first_;
     throw;

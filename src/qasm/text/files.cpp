@@ -38,7 +38,7 @@ std::string_view IncludedFiles::text_of(const std::string& path) {
   return known->second;
 }
 
-void IncludedFiles::open(Source& source, const Source& from, std::string_view name, const IncludePlace& at) {
+void IncludedFiles::add(Source& source, const Source& from, std::string_view name, const IncludePlace& at) {
   namespace fs = std::filesystem;
   int depth = 0;
   for (const Source* open = &from; open->includer != nullptr; open = open->includer) ++depth;

@@ -29,7 +29,7 @@ class IncludedFiles {
   IncludedFiles(std::string root, std::uint64_t program_bytes) : root_(std::move(root)), bytes_read_(program_bytes) {}
 
   /// Fills `source` with the file `name` that `from` includes; it is looked for beside that one. Failure.
-  void open(Source& source, const Source& from, std::string_view name, const IncludePlace& at);
+  void add(Source& source, const Source& from, std::string_view name, const IncludePlace& at);
   /// Canonical paths of what was read.
   std::vector<std::string> paths() const;
 

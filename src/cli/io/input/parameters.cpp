@@ -1,4 +1,4 @@
-#include "cli/io/parameters.h"
+#include "cli/io/input/parameters.h"
 
 #include <nlohmann/json.hpp>
 

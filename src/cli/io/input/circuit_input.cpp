@@ -1,4 +1,4 @@
-#include "cli/io/circuit_input.h"
+#include "cli/io/input/circuit_input.h"
 
 #include <array>
 #include <cstdio>
@@ -6,7 +6,7 @@
 #include "base/file/files.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "cli/io/parameters.h"
+#include "cli/io/input/parameters.h"
 #include "qsim/qasm.h"
 
 namespace qsim::cli {
