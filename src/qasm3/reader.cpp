@@ -62,7 +62,7 @@ void Reader::read(const Source& source) {
       if (!begun) {
         begun = true;
         parser.begin();
-        version(parser);
+        version(parser, source);
         continue;
       }
       if (parser.at_end()) break;
@@ -78,15 +78,20 @@ void Reader::read(const Source& source) {
   first_ = outer;
 }
 
-void Reader::version(Parser& parser) {
+void Reader::version(Parser& parser, const Source& source) {
   const std::uint32_t at = parser.token().offset;
   const std::string_view text = parser.version();
   if (text.empty()) return;
   anything_read_ = true;
-  if (text == "3" || text == "3.0" || text == "3.1") return;
-  const bool newer = text.starts_with("3.") || text.starts_with("3");
-  throw Failure{at, "version " + quoted(text, 20) + " is not known", "this reads OPENQASM 2.0, 3.0 and 3.1",
-                newer ? ExitCode::kUnsupported : ExitCode::kCircuit, true};
+  if (text != "3" && text != "3.0" && text != "3.1") {
+    throw Failure{at, "version " + quoted(text, 20) + " is not known", "this reads OPENQASM 2.0, 3.0 and 3.1",
+                  text.starts_with("3") ? ExitCode::kUnsupported : ExitCode::kCircuit, true};
+  }
+  // A program may be empty, but where not even a comment follows the rest of the file is missing.
+  const std::size_t end = source.text.find(';', at) + 1;
+  if (&source == program_ && source.text.find_first_not_of(" \t\r\n", end) == std::string_view::npos) {
+    throw Failure{at, "the file ends behind its version line", "declare qubits: qubit[2] q;"};
+  }
 }
 
 // Parses a statement, whose Failures have offsets in this text, then checks and lowers it.

@@ -30,7 +30,7 @@ class Reader {
 
  private:
   void read(const Source& source);
-  void version(Parser& parser);
+  void version(Parser& parser, const Source& source);
   void statement(Parser& parser, const Source& source);
   void include(const Node& node, const Source& source);
   NodeId input_value(const Symbol& symbol, std::uint32_t at);
