@@ -168,8 +168,9 @@ void ProgramRun::follow(Branch branch) {
     }
     if (step.kind == Step::Kind::kPlan) {
       executor_.run(plan_numbers_[step.plan], branch.norm, read_outs_.start_seed);
-    } else {
-      split(branch, step);
+    } else if (!split(branch, step)) {
+      done_ += branch.weight;
+      return;
     }
     branch.step = place + 1;
   }
@@ -208,8 +209,9 @@ std::array<ProgramRun::Choice, 2> ProgramRun::weigh(Branch& branch, const Step& 
   return {Choice{false, weights[0] / total, weights[0]}, Choice{true, weights[1] / total, weights[1]}};
 }
 
-/// Takes the outcomes that are wanted: those that shots fall on and, for exact answers, all that are possible.
-void ProgramRun::split(Branch& branch, const Step& step) {
+/// Takes the outcomes that are wanted: those that shots fall on and, for exact answers, all that are possible. False
+/// where the branch ends here because none is.
+bool ProgramRun::split(Branch& branch, const Step& step) {
   std::array<std::vector<std::uint64_t>, 2> shots;
   const std::array<Choice, 2> choices = weigh(branch, step, shots);
   std::array<bool, 2> wanted{};
@@ -221,8 +223,10 @@ void ProgramRun::split(Branch& branch, const Step& step) {
     wanted[outcome] = !shots[outcome].empty() || (read_outs_.exact() && possible);
     if (!wanted[outcome]) answers_.branches_left_out += branch.weight * choices[outcome].share;
   }
-  // Where nothing is asked for, the likelier one is followed.
-  if (!wanted[0] && !wanted[1]) wanted[choices[1].share > 0.5 ? 1 : 0] = true;
+  if (!wanted[0] && !wanted[1]) {
+    if (read_outs_.exact() && program_.control) return false;
+    wanted[choices[1].share > 0.5 ? 1 : 0] = true;  // where nothing is asked for, the likelier one is followed
+  }
   if (wanted[0] && wanted[1]) {
     Branch other = branch;
     other.shots = std::move(shots[1]);
@@ -232,6 +236,7 @@ void ProgramRun::split(Branch& branch, const Step& step) {
   const std::size_t next = wanted[0] ? 0 : 1;
   branch.shots = std::move(shots[next]);
   take(branch, step, choices[next]);
+  return true;
 }
 
 void ProgramRun::take(Branch& branch, const Step& step, const Choice& choice) {

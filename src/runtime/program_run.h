@@ -92,7 +92,7 @@ class ProgramRun {
   bool run_classical(Branch& branch, const Step& step) const;
   ClassicalBits final_bits(const Branch& branch) const;
   void follow(Branch branch);
-  void split(Branch& branch, const Step& step);
+  bool split(Branch& branch, const Step& step);
   std::array<Choice, 2> weigh(Branch& branch, const Step& step, std::array<std::vector<std::uint64_t>, 2>& shots);
   void take(Branch& branch, const Step& step, const Choice& choice);
   void wait(Branch branch);

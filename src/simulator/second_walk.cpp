@@ -41,6 +41,7 @@ class StepMaker {
   }
 
   Program run(const Program& first) {
+    if (circuit_.control() != nullptr) return make_program(with_single_blocks(), machine_, options_);
     const std::vector<bool> terminal = find_terminal(circuit_, first);
     std::vector<std::uint32_t> draws;
     for (const Step& step : first.steps) {
@@ -69,6 +70,30 @@ class StepMaker {
   }
 
  private:
+  /// The circuit with each operation a block of its own.
+  Circuit with_single_blocks() const {
+    Circuit circuit = circuit_;
+    Control control = *circuit_.control();
+    std::vector<std::uint32_t> places;  // of each step among the new ones
+    std::vector<FlowStep> steps;
+    for (FlowStep step : control.steps) {
+      places.push_back(static_cast<std::uint32_t>(steps.size()));
+      const bool block = step.kind == FlowStep::Kind::kRun;
+      for (; block && step.a + 1 < step.b; ++step.a) {
+        steps.push_back(step);
+        steps.back().b = step.a + 1;
+      }
+      steps.push_back(step);
+    }
+    places.push_back(static_cast<std::uint32_t>(steps.size()));
+    for (FlowStep& step : steps) {
+      if (step.kind == FlowStep::Kind::kBranch || step.kind == FlowStep::Kind::kJump) step.b = places.at(step.b);
+    }
+    control.steps = std::move(steps);
+    circuit.set_control(std::move(control));
+    return circuit;
+  }
+
   void add_collapse(const Operation& op, std::uint32_t draw) {
     Step step;
     step.kind = op.kind == OpKind::kMeasure ? Step::Kind::kMeasure : Step::Kind::kReset;

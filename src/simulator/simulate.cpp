@@ -131,9 +131,7 @@ class Simulation {
     require_fit(amplitude_bytes(options_.precision) << local_bits_);
     program_ = make_program(circuit_, machine_, plan);
     plan.rank_bits = rank_bits_;
-    if (options_.verify == Verify::kFull && circuit_.control() != nullptr) {
-      result_.warnings.push_back("measurements decide what runs, so it was not walked a second time");
-    } else if (options_.verify == Verify::kFull && settings_.dynamic) {
+    if (options_.verify == Verify::kFull && settings_.dynamic) {
       second_walk_ = std::make_unique<SecondWalk>(circuit_, program_, machine_, plan);
     } else if (options_.verify == Verify::kFull) {
       inverse_ = std::make_unique<InverseCheck>(circuit_, program_, machine_, plan);

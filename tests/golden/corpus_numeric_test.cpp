@@ -90,23 +90,29 @@ void expect_distribution(const CorpusClassical& expected, const std::map<std::st
   }
 }
 
+/// Of a program that measurements steer, averages over its branches are asked for and no amplitudes.
 void expect_answer(const CorpusAnswer& answer, const Circuit& circuit, int ranks, double tolerance) {
   SCOPED_TRACE(std::to_string(ranks) + " ranks");
   RunOptions options = run_options();
   options.shots = 0;
   options.distribution = answer.classical && answer.classical->bits > 0;
   Observables observables;
+  const bool amplitudes = answer.state && circuit.measurements_are_terminal();
   if (answer.state) {
     observables = observables_of(*answer.state);
-    options.amplitudes_requested = true;
-    for (const CorpusAmplitude& entry : answer.state->top) options.amplitude_indices.push_back(index_of(entry.bits));
+    if (amplitudes) {
+      options.amplitudes_requested = true;
+      for (const CorpusAmplitude& entry : answer.state->top) options.amplitude_indices.push_back(index_of(entry.bits));
+    }
     options.marginals = true;
     if (!observables.expected.empty()) options.expectation.push_back(observables.sum);
   }
   const Result result = simulate(circuit, options, ranks);
   if (answer.state) {
-    EXPECT_NEAR(result.verification.norm.value(), answer.state->norm, tolerance);
-    expect_amplitudes(*answer.state, result.results.amplitudes.value(), tolerance);
+    if (amplitudes) {
+      EXPECT_NEAR(result.verification.norm.value(), answer.state->norm, tolerance);
+      expect_amplitudes(*answer.state, result.results.amplitudes.value(), tolerance);
+    }
     for (std::size_t q = 0; q < answer.state->z1.size(); ++q) {
       EXPECT_NEAR(result.results.marginals.value()[q], (1 - answer.state->z1[q]) / 2, tolerance) << "qubit " << q;
     }
@@ -147,9 +153,13 @@ TEST_P(CorpusNumbers, AreMetByEveryProgram) {
       continue;  // unspecified: refusing it is a documented choice
     }
     if (circuit.qubits() == 0) continue;  // OpenQASM 3 has programs of numbers alone
-    expect_answer(*program->answer, circuit, 1, program->tolerance);
-    if (circuit.qubits() >= 3 && circuit.qubits() <= kMaxSharedQubits) {
-      expect_answer(*program->answer, circuit, 4, program->tolerance);
+    try {
+      expect_answer(*program->answer, circuit, 1, program->tolerance);
+      if (circuit.qubits() >= 3 && circuit.qubits() <= kMaxSharedQubits) {
+        expect_answer(*program->answer, circuit, 4, program->tolerance);
+      }
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
     }
     ++checked;
   }

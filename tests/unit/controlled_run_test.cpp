@@ -1,0 +1,83 @@
+// Programs whose measurements decide what runs, simulated: answers in closed form.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <string>
+
+#include "qsim/error.h"
+#include "qsim/qasm.h"
+#include "qsim/simulator.h"
+#include "support/test_backend.h"
+
+namespace qsim {
+namespace {
+
+constexpr const char* kHead = "OPENQASM 3.0;\ninclude \"stdgates.inc\";\n";
+
+Result run(const std::string& text, std::uint64_t shots, bool exact, int ranks = 1) {
+  RunOptions options = test::run_options();
+  options.shots = shots;
+  options.seed = 5;
+  options.verify = Verify::kFull;
+  options.distribution = options.marginals = exact;
+  return simulate(parse_qasm(kHead + text).circuit, options, ranks);
+}
+
+void expect_near(const std::map<std::string, double>& expected, const std::map<std::string, double>& found) {
+  double total = 0;
+  for (const auto& [bits, probability] : found) total += probability;
+  EXPECT_NEAR(total, 1, 1e-13);
+  for (const auto& [bits, probability] : expected) {
+    const auto at = found.find(bits);
+    EXPECT_NEAR(at == found.end() ? 0 : at->second, probability, 1e-13) << bits;
+  }
+}
+
+const std::string kGeometric =
+    "qubit q; bit[8] n; bit c = 1; uint[8] k = 0;"
+    "while (c) { k += 1; h q; c = measure q; reset q; } n = k;";
+
+TEST(ControlledRun, LoopsThatMeasureEndWithTheirProbability) {
+  const Result result = run(kGeometric, 10000, true);
+  expect_near({{"0 00000001", 0.5}, {"0 00000010", 0.25}, {"0 00000100", 0.0625}}, result.results.distribution.value());
+  EXPECT_EQ("ok", result.verification.status);
+  std::uint64_t total = 0;
+  for (const auto& [bits, count] : result.results.counts.value()) total += count;
+  EXPECT_EQ(10000u, total);
+}
+
+TEST(ControlledRun, BranchesTooUnlikelyToCountEndALoop) {
+  // Both outcomes of the last measurement that is followed are negligible.
+  const std::string text =
+      "qubit[2] q; bit[2] c; while (c == 0) { while (!c[0]) { h q[0]; cx q[0], q[1];"
+      "c[0] = measure q[0]; c[1] = measure q[1]; } }";
+  const std::map<std::string, double> found = run(text, 0, true).results.distribution.value();
+  expect_near({{"11", 1}}, found);
+}
+
+TEST(ControlledRun, TeleportationGivesTheState) {
+  const std::string text =
+      "qubit[3] q; bit[2] m; ry(1.2) q[0]; h q[1]; cx q[1], q[2]; cx q[0], q[1]; h q[0];"
+      "m[0] = measure q[0]; m[1] = measure q[1]; if (m[1]) x q[2]; if (m[0]) z q[2];";
+  for (const int ranks : {1, 2}) {
+    const Result result = run(text, 0, true, ranks);
+    EXPECT_NEAR(result.results.marginals.value()[2], std::pow(std::sin(0.6), 2), 1e-13);
+    expect_near({{"00", 0.25}, {"01", 0.25}, {"10", 0.25}, {"11", 0.25}}, result.results.distribution.value());
+  }
+}
+
+TEST(ControlledRun, ArithmeticOnMeasuredValuesChoosesAngles) {
+  // Iterative phase estimation of 5/16.
+  const std::string text =
+      "qubit[2] q; uint[4] v = 0; bit[4] c; x q[1];"
+      "for int i in [0:3] { reset q[0]; h q[0];"
+      "  for int j in [1:(1 << (3 - i))] { cp(2 * pi * 5 / 16) q[0], q[1]; }"
+      "  p(-2 * pi * v / (1 << (i + 1))) q[0]; h q[0];"
+      "  bit b = measure q[0]; if (b) { v += 1 << i; } } c = v;";
+  expect_near({{"0101", 1}}, run(text, 0, true).results.distribution.value());
+}
+
+}  // namespace
+}  // namespace qsim
