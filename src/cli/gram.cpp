@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "cli/app.h"
-#include "cli/io/input/circuit_input.h"
 #include "cli/io/flags.h"
+#include "cli/io/input/circuit_input.h"
 #include "cli/io/json.h"
 #include "cli/io/values.h"
 #include "qsim/batch.h"

@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "cli/app.h"
-#include "cli/io/input/circuit_input.h"
 #include "cli/io/flags.h"
+#include "cli/io/input/circuit_input.h"
 #include "cli/io/values.h"
 #include "qsim/result.h"
 #include "qsim/simulator.h"

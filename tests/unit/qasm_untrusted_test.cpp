@@ -136,9 +136,10 @@ TEST(QasmErrors, EchoedTextIsEscapedAndCapped) {
 
 TEST(QasmVersions, TheVersionLineOrTheFirstWordsOfVersion3Decide) {
   for (const std::string text :
-       {"OPENQASM 3; // c", "OPENQASM 3.0;\nqubit q;", "// c\nOPENQASM 3.1; int x;", "qubit[2] q;", "include \"stdgates.inc\";",
-        "int x = 3;", "/* adder\n */ // c\n/**/ include \"stdgates.inc\";", "/* c */ OPENQASM 3; int x;",
-        "/* c */ qreg q[1];", "gate p(\xce\xb8) a { U(0,0,\xce\xb8) a; }", "qreg q[1]; U(0, 0, 0) $0;"}) {
+       {"OPENQASM 3; // c", "OPENQASM 3.0;\nqubit q;", "// c\nOPENQASM 3.1; int x;", "qubit[2] q;",
+        "include \"stdgates.inc\";", "int x = 3;", "/* adder\n */ // c\n/**/ include \"stdgates.inc\";",
+        "/* c */ OPENQASM 3; int x;", "/* c */ qreg q[1];", "gate p(\xce\xb8) a { U(0,0,\xce\xb8) a; }",
+        "qreg q[1]; U(0, 0, 0) $0;"}) {
     EXPECT_EQ("OPENQASM 3", parse_qasm(text).language) << text;
   }
   for (const std::string text : {"OPENQASM 2;", "qreg q[1]; U(0,0,0) q;", "gate bit a { } qreg q[1]; bit q;",
@@ -146,8 +147,8 @@ TEST(QasmVersions, TheVersionLineOrTheFirstWordsOfVersion3Decide) {
     EXPECT_EQ("OPENQASM 2.0", parse_qasm(text).language) << text;
   }
   EXPECT_EQ(ExitCode::kUnsupported, code_of("OPENQASM 3.2;"));
-  for (const std::string text : {"OPENQASM 2.1;", "OPENQASM 1.0;", "OPENQASM 20.e-1;", "OPENQASM 3.x;", "OPENQASM;", "OPENQASM 3.0;\n",
-                                 "OPENQASM 2.0; qubit q;", "qreg q[1]; OPENQASM 2.0;"}) {
+  for (const std::string text : {"OPENQASM 2.1;", "OPENQASM 1.0;", "OPENQASM 20.e-1;", "OPENQASM 3.x;", "OPENQASM;",
+                                 "OPENQASM 3.0;\n", "OPENQASM 2.0; qubit q;", "qreg q[1]; OPENQASM 2.0;"}) {
     EXPECT_EQ(ExitCode::kCircuit, code_of(text)) << text;
   }
 }
