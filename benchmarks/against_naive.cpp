@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "bench/bench.h"
 #include "benchmarks/table_document.h"
-#include "qsim/bench.h"
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
-#include "qsim/simulator.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 
 namespace {
 
@@ -20,7 +23,7 @@ using namespace qsim;
 /// has no random states; without known zeros a start from |0...0> has the same sweeps.
 double overhead_seconds(const Circuit& circuit, Precision precision) {
   RunOptions options;
-  options.backend = "null";
+  options.backend = BackendKind::kNull;
   options.precision = precision;
   options.known_zeros = false;
   options.verify = Verify::kOff;  // there is no norm to take
@@ -37,7 +40,7 @@ BenchRow planned_row(const std::string& file, Precision precision) {
   request.names = {file};
   request.precisions = {precision};
   request.starts = {Start::kRandom};
-  request.run.backend = "cpu";
+  request.run.backend = BackendKind::kCpu;
   const BenchReport report = run_bench(request);
   const BenchRow& row = report.rows.front();
   if (row.status != BenchStatus::kOk) throw VerificationError(file + ": " + report.verdict() + " " + row.reason);
@@ -47,7 +50,7 @@ BenchRow planned_row(const std::string& file, Precision precision) {
 /// The same circuit with a sweep for every gate.
 Result naive_run(const Circuit& circuit, Precision precision) {
   RunOptions options;
-  options.backend = "cpu";
+  options.backend = BackendKind::kCpu;
   options.precision = precision;
   options.start = Start::kRandom;
   options.strategy = Strategy::kNaive;

@@ -6,6 +6,7 @@
 
 #include "benchmarks/table_document.h"
 #include "qsim/batch.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 
 namespace {
@@ -13,13 +14,13 @@ namespace {
 using namespace qsim;
 
 /// Two layers of ry and rz with angles of their own, each followed by a chain of cx.
-ParametricCircuit ansatz(std::uint32_t qubits) {
-  ParametricCircuit circuit(qubits);
+Circuit ansatz(std::uint32_t qubits) {
+  Circuit circuit(qubits);
   std::uint32_t next = 0;
   for (int layer = 0; layer < 2; ++layer) {
     for (Qubit q = 0; q < qubits; ++q) {
-      circuit.ry(Parameter{next++}, q);
-      circuit.rz(Parameter{next++}, q);
+      circuit.ry(Parameter{std::to_string(next++)}, q);
+      circuit.rz(Parameter{std::to_string(next++)}, q);
     }
     for (Qubit q = 0; q + 1 < qubits; ++q) circuit.cx(q, q + 1);
   }
@@ -33,8 +34,8 @@ std::vector<double> angles(std::size_t count) {
 }
 
 /// Circuits a second: best of three.
-double rate(const ParametricCircuit& circuit, const std::string& backend, std::size_t evaluations) {
-  const std::vector<double> values = angles(evaluations * circuit.parameters());
+double rate(const Circuit& circuit, BackendKind backend, std::size_t evaluations) {
+  const std::vector<double> values = angles(evaluations * circuit.parameters().size());
   BatchOptions options;
   options.backend = backend;
   double best = 0;
@@ -47,16 +48,16 @@ double rate(const ParametricCircuit& circuit, const std::string& backend, std::s
 void print_gram() {
   table::Document document("gram");
   constexpr std::size_t kStates = 1000;
-  for (const std::string backend : {"cpu", "cuda"}) {
+  for (const BackendKind backend : {BackendKind::kCpu, BackendKind::kCuda}) {
     for (const std::uint32_t qubits : {4u, 6u, 8u, 10u, 12u, 14u}) {
-      if (backend == "cpu" && qubits > 12) continue;  // minutes
-      const ParametricCircuit circuit = ansatz(qubits);
-      const std::vector<double> values = angles(kStates * circuit.parameters());
-      RunOptions options;
+      if (backend == BackendKind::kCpu && qubits > 12) continue;  // minutes
+      const Circuit circuit = ansatz(qubits);
+      const std::vector<double> values = angles(kStates * circuit.parameters().size());
+      Target options;
       options.backend = backend;
       GramResult best;
       try {
-        for (int repeat = 0; repeat < (backend == "cpu" ? 1 : 3); ++repeat) {
+        for (int repeat = 0; repeat < (backend == BackendKind::kCpu ? 1 : 3); ++repeat) {
           GramResult result = gram(circuit, values, options);
           const double seconds = result.prepare_seconds + result.product_seconds;
           if (repeat == 0 || seconds < best.prepare_seconds + best.product_seconds) best = std::move(result);
@@ -67,7 +68,7 @@ void print_gram() {
       }
       document.row({{"qubits", std::to_string(qubits)},
                     {"states", std::to_string(kStates)},
-                    {"device", table::quoted(backend)},
+                    {"device", table::quoted(std::string(name_of(backend)))},
                     {"prepare_s", table::number(best.prepare_seconds)},
                     {"product_s", table::number(best.product_seconds)}});
     }
@@ -83,17 +84,17 @@ int main(int argc, char** argv) {
     return 0;
   }
   table::Document document("batches");
-  for (const std::string backend : {"cpu", "cuda"}) {
+  for (const BackendKind backend : {BackendKind::kCpu, BackendKind::kCuda}) {
     for (const std::uint32_t qubits : {2u, 4u, 6u, 8u, 10u, 12u, 14u, 16u, 20u}) {
-      const ParametricCircuit circuit = ansatz(qubits);
-      const double work = backend == "cpu" ? 2e8 : 2e10;
+      const Circuit circuit = ansatz(qubits);
+      const double work = backend == BackendKind::kCpu ? 2e8 : 2e10;
       const auto evaluations = static_cast<std::size_t>(std::clamp(
           work / std::ldexp(static_cast<double>(circuit.angles().size()), static_cast<int>(qubits)), 8.0, 2e6));
       try {
         const double circuits = rate(circuit, backend, evaluations);
         document.row({{"qubits", std::to_string(qubits)},
                       {"gates", std::to_string(circuit.shape().operation_count())},
-                      {"device", table::quoted(backend)},
+                      {"device", table::quoted(std::string(name_of(backend)))},
                       {"evaluations", std::to_string(evaluations)},
                       {"circuits_per_s", table::number(circuits)}});
       } catch (const DeviceError& error) {

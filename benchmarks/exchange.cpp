@@ -15,12 +15,17 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "base/layout.h"
+#include "base/ranks/communicator.h"
 #include "benchmarks/exchange_reference.h"
 #include "benchmarks/table_document.h"
 #include "comm/launcher.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 #include "runtime/exchange/exchange_pipeline.h"
-#include "simulator/choose/registry.h"
+#include "session/choose/registry.h"
 
 namespace {
 
@@ -28,7 +33,7 @@ using namespace qsim;
 using Clock = std::chrono::steady_clock;
 
 struct Settings {
-  std::string backend = "cpu";
+  std::string device = "cpu";
   int ranks = 2;
   std::uint32_t qubits = 24;
   std::vector<std::string> transports;  // empty: what the program itself would take
@@ -38,13 +43,14 @@ struct Settings {
   std::vector<std::string> local{"high"};
   int repeats = 5;
   bool single = false, oversubscribe = false;
+  BackendKind backend() const { return choice_of<BackendKind>(device); }
   Precision precision() const { return single ? Precision::kSingle : Precision::kDouble; }
 };
 
 Settings read_settings(int argc, char** argv) {
   Settings settings;
   CLI::App app("Rates of exchanges between ranks");
-  app.add_option("--backend", settings.backend, "cpu or cuda");
+  app.add_option("--backend", settings.device, "cpu or cuda");
   app.add_option("--ranks", settings.ranks, "a power of two; under mpirun the launcher's");
   app.add_option("--qubits", settings.qubits, "of the whole state");
   app.add_option("--transports", settings.transports, "p2p, nccl, mpi, staged")->delimiter(',');
@@ -91,13 +97,13 @@ class Rank {
     BackendOptions options;
     options.precision = settings.precision();
     options.threads = 1;
-    if (settings.backend == "cuda") {
-      RunOptions run;
-      run.oversubscribe_gpus = settings.oversubscribe;
+    if (settings.backend() == BackendKind::kCuda) {
+      Target target;
+      target.oversubscribe_gpus = settings.oversubscribe;
       const int place = communicator.name() == "mpi" ? launch_environment().local_rank : communicator.rank();
-      options.device_id = pick_gpu(survey_gpus(), run, place).id;
+      options.device_id = pick_gpu(survey_gpus(), target, place).id;
     }
-    backend_ = make_backend(settings.backend, options);
+    backend_ = make_backend(settings.backend(), options);
   }
 
   void run() {
@@ -117,7 +123,7 @@ class Rank {
     plan.qubits = settings_.qubits;
     plan.rank_bits = rank_bits_;
     plan.precision = settings_.precision();
-    pool_ = pool_layout(plan, find_machine(settings_.backend == "cuda" ? "h200" : "cpu"));
+    pool_ = pool_layout(plan, find_machine(settings_.backend() == BackendKind::kCuda ? "h200" : "cpu"));
     pool_.table_bytes += std::uint64_t{4} << 20;
     pool_.chunk_bytes = chunk_bytes;
     pool_.chunk_slots = slots;
@@ -128,7 +134,7 @@ class Rank {
     DistributedState state{*backend_, communicator_, settings_.qubits, rank_bits_, settings_.precision(), {}};
     OpenedTransport opened;
     try {
-      opened = open_transport(settings_.backend, kind_of(wanted), state, pool_);
+      opened = open_transport(settings_.backend(), kind_of(wanted), state, pool_);
     } catch (const CommunicatorError& error) {
       if (communicator_.rank() == 0) std::fprintf(stderr, "%s: %s\n", wanted.c_str(), error.what());
       return;

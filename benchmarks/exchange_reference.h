@@ -1,8 +1,9 @@
 // What the copy engines alone reach for an exchange's pattern: the figure that exchanges are held against.
 #pragma once
 
-#include "qsim/backend.h"
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
+#include "device/backend.h"
+#include "plan/cost/pool_layout.h"
 
 namespace qsim {
 

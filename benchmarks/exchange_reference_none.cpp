@@ -1,5 +1,6 @@
 // Without CUDA there are no copy engines.
 #include "benchmarks/exchange_reference.h"
+#include "plan/cost/pool_layout.h"
 
 namespace qsim {
 

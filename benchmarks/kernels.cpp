@@ -13,8 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "device/backend.h"
 #include "plan/cost/cost.h"
-#include "qsim/backend.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
 
@@ -27,7 +32,8 @@ struct Arguments {
   std::string mode;
   std::vector<std::string> files;
   Precision precision = Precision::kDouble;
-  std::string jit = "off", strategy = "search";
+  Jit jit = Jit::kOff;
+  std::string strategy = "search";
   bool zero = false, each = false;
   int repeat = 5;
   std::uint32_t qubits = 28;
@@ -42,7 +48,7 @@ Arguments read_arguments(std::span<char*> words) {
     if (word == "--single")
       arguments.precision = Precision::kSingle;
     else if (word == "--jit")
-      arguments.jit = value();
+      arguments.jit = choice_of<Jit>(value());
     else if (word == "--strategy")
       arguments.strategy = value();
     else if (word == "--zero")
@@ -155,8 +161,8 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
       "\"ops\": %zu, \"seconds\": %.6f, \"predicted\": %.6f, \"gbps\": %.1f, \"plan_seconds\": %.4f, "
       "\"prepare_seconds\": %.4f, \"each\": [",
       file.substr(file.rfind('/') + 1).c_str(), arguments.precision == Precision::kDouble ? "double" : "single",
-      arguments.zero ? "zero" : "random", arguments.jit.c_str(), sweeps.size(), ops, total, work.total_seconds,
-      static_cast<double>(work.bytes_swept_per_rank) / total / 1e9, plan_seconds, prepare_seconds);
+      arguments.zero ? "zero" : "random", std::string(name_of(arguments.jit)).c_str(), sweeps.size(), ops, total,
+      work.total_seconds, static_cast<double>(work.bytes_swept_per_rank) / total / 1e9, plan_seconds, prepare_seconds);
   for (std::size_t s = 0; s < each.size(); ++s) {
     std::printf("%s%s", s == 0 ? "" : ", ", sweep_row(sweeps[s], plan, each[s]).c_str());
   }
@@ -347,8 +353,8 @@ void time_costs(const Arguments& arguments, Backend& backend) {
   const double phases = meter.phases_slope();
   const double regroup = meter.regroup_slope(butterfly);
   std::printf("{\"costs\": \"%s\", \"jit\": \"%s\", \"qubits\": %u, \"copy_gbps\": %.1f, \"sweep_gbps\": [",
-              arguments.precision == Precision::kDouble ? "double" : "single", arguments.jit.c_str(), meter.bits(),
-              bytes / copy / 1e9);
+              arguments.precision == Precision::kDouble ? "double" : "single",
+              std::string(name_of(arguments.jit)).c_str(), meter.bits(), bytes / copy / 1e9);
   for (unsigned low = 0; low <= 4; ++low) std::printf("%s%.1f", low == 0 ? "" : ", ", bytes / empty[low] / 1e9);
   std::printf(
       "], \"matrix1_general\": %.1f, \"matrix1_real\": %.1f, \"butterfly\": %.1f, \"phases\": %.1f, "

@@ -16,6 +16,7 @@
 
 #include "benchmarks/table_document.h"
 #include "qsim/batch.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 
 namespace {
@@ -44,9 +45,9 @@ std::vector<Point> picture_frames(std::size_t count, std::uint64_t seed) {
 }
 
 /// RX(angle of its own) on every qubit, then CNOTs that join neighbours and, with four qubits, the two pairs.
-ParametricCircuit encoding_circuit(std::uint32_t qubits) {
-  ParametricCircuit circuit(qubits);
-  for (Qubit q = 0; q < qubits; ++q) circuit.rx(Parameter{q}, q);
+Circuit encoding_circuit(std::uint32_t qubits) {
+  Circuit circuit(qubits);
+  for (Qubit q = 0; q < qubits; ++q) circuit.rx(Parameter{std::to_string(q)}, q);
   for (Qubit q = 0; q + 1 < qubits; q += 2) circuit.cx(q, q + 1);
   for (Qubit q = 0; q + 2 < qubits; ++q) circuit.cx(q, q + 2);
   return circuit;
@@ -84,7 +85,7 @@ Features sink_features(const std::vector<Point>& points, std::uint32_t qubits, s
     }
   }
   BatchOptions options;
-  options.backend = backend;
+  options.backend = choice_of<BackendKind>(backend);
   options.marginals = false;
   options.shots = 1;
   options.seed = draws;

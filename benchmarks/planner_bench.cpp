@@ -5,8 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 
 namespace {
 

@@ -11,10 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "base/layout.h"
+#include "base/ranks/communicator.h"
 #include "benchmarks/table_document.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 #include "runtime/read_out/sampling.h"
-#include "simulator/choose/registry.h"
+#include "session/choose/registry.h"
 
 namespace {
 

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "qsim/backend.h"
+#include "device/backend.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 
 namespace {
@@ -20,7 +22,7 @@ using namespace qsim;
 /// What all sweeps of a run share.
 struct Device {
   bool cuda = false;
-  std::string jit = "only";
+  Jit jit = Jit::kOnly;
   std::uint32_t bits() const { return cuda ? 28 : 24; }
 };
 
@@ -239,7 +241,7 @@ Device take_device(int& argc, char** argv) {
     if (valued && std::strcmp(argv[i], "--backend") == 0) {
       device.cuda = std::strcmp(argv[++i], "cuda") == 0;
     } else if (valued && std::strcmp(argv[i], "--jit") == 0) {
-      device.jit = argv[++i];
+      device.jit = choice_of<Jit>(argv[++i]);
     } else {
       argv[kept++] = argv[i];
     }

@@ -1,8 +1,9 @@
 // A `qsim.table/1` document on standard output, for benchmarks that link the library.
 #pragma once
 
+#include "bench/bench.h"
 #include "benchmarks/table_rows.h"
-#include "qsim/bench.h"
+#include "document/result.h"
 
 namespace table {
 

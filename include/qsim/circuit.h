@@ -2,16 +2,45 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "qsim/control.h"
 #include "qsim/gate.h"
 #include "qsim/types.h"
 
 namespace qsim {
+
+struct Control;  // classical control of programs that were read; not for callers
+
+/// A number that a circuit leaves open, by its name.
+struct Parameter {
+  std::string name;
+};
+
+/// Radians: a constant plus multiples of parameters, as 2 * Parameter{"theta"} + 0.5.
+struct Angle {
+  Angle(double radians) : constant(radians) {}                                    // implicit: angles are mostly numbers
+  Angle(const Parameter& parameter) : constant(0), terms{{parameter.name, 1}} {}  // implicit likewise
+  double constant;
+  std::vector<std::pair<std::string, double>> terms = {};  // name and factor; a name may stand more than once
+};
+Angle operator+(Angle a, const Angle& b);
+Angle operator-(const Angle& a);
+Angle operator-(const Angle& a, const Angle& b);
+Angle operator*(double factor, Angle angle);
+
+/// A control that is met where `qubit` is `value`.
+struct ControlQubit {
+  ControlQubit(Qubit on_one) : qubit(on_one) {}  // implicit: most controls are on 1
+  ControlQubit(Qubit on, bool is) : qubit(on), value(is) {}
+  Qubit qubit;
+  bool value = true;
+};
 
 /// A named register: bits [first, first + size) of all qubits (or classical bits) in declaration order.
 struct Register {
@@ -30,7 +59,7 @@ enum class OpKind : std::uint8_t {
   kBarrier,
 };
 
-/// Runs only when the classical register `creg`, read as an unsigned number, equals `value` (`negated`: differs).
+/// Holds when the classical register number `creg`, read as an unsigned number, equals `value` (`negated`: differs).
 struct Condition {
   std::uint32_t creg = 0;
   Index value = 0;
@@ -52,8 +81,8 @@ struct Operation {
   std::uint32_t line = 0;           // source line, 0 = none
 };
 
-/// Circuit over `qubits` qubits and named classical registers. Every `add_*` checks its operands and throws
-/// CircuitError.
+/// Circuit over `qubits` qubits and named classical registers. What appends checks its operands, throws CircuitError
+/// and returns the circuit.
 class Circuit {
  public:
   Circuit() = default;
@@ -66,44 +95,87 @@ class Circuit {
   void set_initial(Clbit clbit, bool value);
   bool initial(Clbit clbit) const { return clbit < initial_.size() && initial_[clbit]; }
 
-  /// Appends gate `gate` (angles in radians; those beyond 4 pi are kept reduced, which no gate can tell). Controls come
-  /// first; a repeated or out-of-range qubit is an error.
-  void add_gate(Gate gate, std::span<const Qubit> controls, std::span<const Qubit> targets,
-                std::span<const double> params = {});
-  /// Appends a matrix of order 2^targets (row-major, bit j of an index is target j). Checked to be unitary to 1e-10
-  /// unless `check_unitary` is false.
-  void add_unitary(std::span<const Complex> matrix, std::span<const Qubit> controls, std::span<const Qubit> targets,
-                   bool check_unitary = true);
-  /// Appends exp(-i angle/2 P) with `letters[j]` in "XYZ" acting on targets[j].
-  void add_pauli_rotation(double angle, std::string_view letters, std::span<const Qubit> targets,
-                          std::span<const Qubit> controls = {});
-  void add_measure(Qubit qubit, Clbit clbit);
-  void add_reset(Qubit qubit);
-  void add_barrier(std::span<const Qubit> qubits);
+  /// Gate `gate` of the table (angles in radians; those beyond 4 pi are kept reduced, which no gate can tell).
+  Circuit& add_gate(Gate gate, std::span<const Qubit> controls, std::span<const Qubit> targets,
+                    std::span<const double> params = {});
+  /// The same with controls on 0 or 1 and angles that may be open.
+  Circuit& apply(Gate gate, std::span<const ControlQubit> controls, std::span<const Qubit> targets,
+                 std::span<const Angle> angles = {});
+  /// The gate that OpenQASM calls `name` ("ccx", "crz", "rxx"): controls, then targets.
+  Circuit& apply(std::string_view name, std::span<const Qubit> qubits, std::span<const Angle> angles = {});
+  /// A matrix of order 2^targets (row-major, bit j of an index is target j). Checked to be unitary to 1e-10 unless
+  /// `check_unitary` is false.
+  Circuit& add_unitary(std::span<const Complex> matrix, std::span<const Qubit> controls, std::span<const Qubit> targets,
+                       bool check_unitary = true);
+  /// exp(-i angle/2 P) with `letters[j]` in "XYZ" acting on targets[j].
+  Circuit& add_pauli_rotation(const Angle& angle, std::string_view letters, std::span<const Qubit> targets,
+                              std::span<const Qubit> controls = {});
+  Circuit& add_measure(Qubit qubit, Clbit clbit);
+  Circuit& add_reset(Qubit qubit);
+  Circuit& add_barrier(std::span<const Qubit> qubits);
+
+  Circuit& id(Qubit q) { return one(Gate::kId, q); }
+  Circuit& x(Qubit q) { return one(Gate::kX, q); }
+  Circuit& y(Qubit q) { return one(Gate::kY, q); }
+  Circuit& z(Qubit q) { return one(Gate::kZ, q); }
+  Circuit& h(Qubit q) { return one(Gate::kH, q); }
+  Circuit& s(Qubit q) { return one(Gate::kS, q); }
+  Circuit& sdg(Qubit q) { return one(Gate::kSdg, q); }
+  Circuit& t(Qubit q) { return one(Gate::kT, q); }
+  Circuit& tdg(Qubit q) { return one(Gate::kTdg, q); }
+  Circuit& sx(Qubit q) { return one(Gate::kSx, q); }
+  Circuit& sxdg(Qubit q) { return one(Gate::kSxdg, q); }
+  Circuit& rx(const Angle& angle, Qubit q) { return turn(Gate::kRx, angle, {}, q); }
+  Circuit& ry(const Angle& angle, Qubit q) { return turn(Gate::kRy, angle, {}, q); }
+  Circuit& rz(const Angle& angle, Qubit q) { return turn(Gate::kRz, angle, {}, q); }
+  Circuit& p(const Angle& angle, Qubit q) { return turn(Gate::kPhase, angle, {}, q); }
+  Circuit& u2(const Angle& phi, const Angle& lambda, Qubit q);
+  Circuit& u(const Angle& theta, const Angle& phi, const Angle& lambda, Qubit q);
+  Circuit& cx(Qubit control, Qubit target) { return one(Gate::kX, target, {&control, 1}); }
+  Circuit& cy(Qubit control, Qubit target) { return one(Gate::kY, target, {&control, 1}); }
+  Circuit& cz(Qubit control, Qubit target) { return one(Gate::kZ, target, {&control, 1}); }
+  Circuit& ch(Qubit control, Qubit target) { return one(Gate::kH, target, {&control, 1}); }
+  Circuit& csx(Qubit control, Qubit target) { return one(Gate::kSx, target, {&control, 1}); }
+  Circuit& crx(const Angle& angle, Qubit control, Qubit q) { return turn(Gate::kRx, angle, {&control, 1}, q); }
+  Circuit& cry(const Angle& angle, Qubit control, Qubit q) { return turn(Gate::kRy, angle, {&control, 1}, q); }
+  Circuit& crz(const Angle& angle, Qubit control, Qubit q) { return turn(Gate::kRz, angle, {&control, 1}, q); }
+  Circuit& cp(const Angle& angle, Qubit control, Qubit q) { return turn(Gate::kPhase, angle, {&control, 1}, q); }
+  Circuit& ccx(Qubit a, Qubit b, Qubit target);
+  Circuit& swap(Qubit a, Qubit b) { return pair(Gate::kSwap, {}, a, b); }
+  Circuit& cswap(Qubit control, Qubit a, Qubit b) { return pair(Gate::kSwap, {}, a, b, {&control, 1}); }
+  Circuit& rxx(const Angle& angle, Qubit a, Qubit b) { return pair(Gate::kRxx, {&angle, 1}, a, b); }
+  Circuit& ryy(const Angle& angle, Qubit a, Qubit b) { return pair(Gate::kRyy, {&angle, 1}, a, b); }
+  Circuit& rzz(const Angle& angle, Qubit a, Qubit b) { return pair(Gate::kRzz, {&angle, 1}, a, b); }
+
+  /// While this lives, operations that are appended run only where the condition holds. Ends before an outer one does,
+  /// and before the circuit is moved.
+  class When {
+   public:
+    When(Circuit& circuit, const Condition& condition);
+    When(const When&) = delete;
+    When& operator=(const When&) = delete;
+    ~When() { circuit_.current_condition_ = outer_; }
+
+   private:
+    Circuit& circuit_;
+    std::int32_t outer_;
+  };
+  /// As { const auto scope = circuit.when({0, 1}); circuit.x(2); }
+  [[nodiscard]] When when(const Condition& condition) { return When(*this, condition); }
+  /// What is appended from now on comes from this line of a source; for readers of programs.
+  void set_line(std::uint32_t line) { current_line_ = line; }
+
   /// Copies `op` of `other` (same qubit numbering) with all its operands; its condition too.
   void append(const Circuit& other, const Operation& op);
   /// The same without the condition.
   void append_unconditional(const Circuit& other, Operation op);
-
-  /// The operations run as `control` says, not in their order: they are its blocks, and all unitary. Its registers are
-  /// the circuit's.
-  void set_control(Control control);
-  const Control* control() const { return control_ ? &*control_ : nullptr; }
-
   /// Takes back the operations from number `operations` on.
   void truncate(std::size_t operations);
 
-  /// The operations appended until the next call carry this condition / this source line (end with clear_condition()).
-  void set_condition(const Condition& condition);
-  void clear_condition() { current_condition_ = -1; }
-  void set_line(std::uint32_t line) { current_line_ = line; }
-
-  // Short forms for the commonest gates.
-  void h(Qubit q);
-  void x(Qubit q);
-  void cx(Qubit control, Qubit target);
-  void cp(double angle, Qubit control, Qubit target);
-  void swap(Qubit a, Qubit b);
+  /// Names of the parameters, in the order of their first use.
+  const std::vector<std::string>& parameters() const { return parameters_; }
+  /// The circuit with values[i] put in for parameters()[i]. UsageError where their number differs or one is not finite.
+  Circuit bind(std::span<const double> values) const;
 
   std::uint32_t qubits() const { return qubits_; }
   std::uint32_t clbits() const { return clbits_; }
@@ -115,7 +187,15 @@ class Circuit {
   std::span<const Qubit> targets(const Operation& op) const;
   std::span<const std::uint32_t> letters(const Operation& op) const;  // kPauliRotation: 1, 2, 3 = X, Y, Z
   Clbit clbit(const Operation& op) const;                             // kMeasure
-  std::span<const double> params(const Operation& op) const;          // angles, or the matrix as re, im pairs
+  /// Angles (of open ones the constant), or the matrix as re, im pairs.
+  std::span<const double> params(const Operation& op) const;
+  /// Multiples of parameters that are added to angle number `param` of the circuit (Operation::param_begin counts
+  /// them).
+  struct OpenTerm {
+    std::uint32_t parameter = 0;  // index into parameters()
+    double factor = 1;
+  };
+  std::span<const OpenTerm> open_terms(std::uint64_t param) const;
   /// Matrix on the targets alone (controls left out); kGate, kUnitary and kPauliRotation.
   Matrix matrix(const Operation& op) const;
 
@@ -125,17 +205,31 @@ class Circuit {
   std::uint64_t operation_count() const;
   /// How far the circuit itself may move the norm of a state: what its matrices lack of being unitary, added up.
   double unitarity_defect() const;
-  /// The circuit's inverse; throws UnsupportedError for measure, reset, conditions and control.
+  /// The circuit's inverse; UnsupportedError for measure, reset, conditions and classical control.
   Circuit inverse() const;
   /// True when something is measured.
   bool measures() const;
   /// True when every measurement is terminal (neither its qubit nor its bit is used later) and there is no reset,
-  /// condition or control.
+  /// condition or classical control.
   bool measurements_are_terminal() const;
+
+  /// The operations run as `control` says, not in their order: they are its blocks, and all unitary. Its registers are
+  /// the circuit's. (What readers of programs make.)
+  void set_control(std::shared_ptr<const Control> control);
+  const Control* control() const { return control_.get(); }
 
  private:
   Operation& append_operation(OpKind kind, std::span<const Qubit> controls, std::span<const Qubit> targets);
   std::int32_t intern_condition(const Condition& condition);
+  /// The place of `name` in parameters_, where it is put if it is new.
+  std::uint32_t parameter_index(const std::string& name);
+  /// Notes what is open of the last angle but `back`.
+  void open_last(const Angle& angle, std::size_t back = 0);
+  /// Notes what is open of the last operation, the inverse of `op`.
+  void open_inverse(const Circuit& of, const Operation& op);
+  Circuit& one(Gate gate, Qubit target, std::span<const Qubit> controls = {});
+  Circuit& turn(Gate gate, const Angle& angle, std::span<const Qubit> controls, Qubit target);
+  Circuit& pair(Gate gate, std::span<const Angle> angles, Qubit a, Qubit b, std::span<const Qubit> controls = {});
 
   std::uint32_t qubits_ = 0, clbits_ = 0;
   std::vector<Register> qregs_, cregs_;
@@ -143,7 +237,10 @@ class Circuit {
   std::vector<std::uint32_t> operands_;
   std::vector<double> params_;
   std::vector<Condition> conditions_;
-  std::optional<Control> control_;
+  std::vector<std::string> parameters_;
+  std::map<std::string, std::uint32_t> numbers_;         // their places in parameters_
+  std::map<std::uint64_t, std::vector<OpenTerm>> open_;  // by place in params_
+  std::shared_ptr<const Control> control_;
   std::vector<bool> initial_;  // of classical bits; shorter when the rest is 0
   std::int32_t current_condition_ = -1;
   std::uint32_t current_line_ = 0;

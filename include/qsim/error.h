@@ -20,7 +20,6 @@ enum class ExitCode : int {
   kCommunication = 7,
   kVerification = 8,
   kFile = 9,
-  kCheckpoint = 10,
 };
 
 /// Base of all errors. `what()` holds the values and the remedy; `hint()` is an optional second line.
@@ -54,31 +53,25 @@ class SourceError : public Error {
   SourcePosition where_;
 };
 
-/// The circuit text is not a valid program (exit 3).
-class ParseError : public SourceError {
+template <ExitCode kCode>
+class SourceErrorOf : public SourceError {
  public:
-  ParseError(const std::string& message, SourcePosition where, std::string hint = {})
-      : SourceError(message, ExitCode::kCircuit, std::move(where), std::move(hint)) {}
+  explicit SourceErrorOf(const std::string& message, SourcePosition where = {}, std::string hint = {})
+      : SourceError(message, kCode, std::move(where), std::move(hint)) {}
 };
+using ParseError = SourceErrorOf<ExitCode::kCircuit>;            // the text is not a valid program
+using UnsupportedError = SourceErrorOf<ExitCode::kUnsupported>;  // valid, but not supported
 
-/// The circuit is not valid (exit 3): same qubit twice, not a unitary matrix, ...
-class CircuitError : public Error {
+template <ExitCode kCode>
+class ErrorOf : public Error {
  public:
-  explicit CircuitError(const std::string& message) : Error(message, ExitCode::kCircuit) {}
+  explicit ErrorOf(const std::string& message, std::string hint = {}) : Error(message, kCode, std::move(hint)) {}
 };
-
-class UsageError : public Error {
- public:
-  explicit UsageError(const std::string& message, std::string hint = {})
-      : Error(message, ExitCode::kUsage, std::move(hint)) {}
-};
-
-/// Valid, but not supported (exit 4); with a place in the file where one is known.
-class UnsupportedError : public SourceError {
- public:
-  explicit UnsupportedError(const std::string& message, SourcePosition where = {})
-      : SourceError(message, ExitCode::kUnsupported, std::move(where)) {}
-};
+using UsageError = ErrorOf<ExitCode::kUsage>;
+using CircuitError = ErrorOf<ExitCode::kCircuit>;  // same qubit twice, not a unitary matrix, ...
+using DeviceError = ErrorOf<ExitCode::kDevice>;    // there is none, or its library failed
+using VerificationError = ErrorOf<ExitCode::kVerification>;
+using FileError = ErrorOf<ExitCode::kFile>;
 
 /// Does not fit (exit 5), said before anything is allocated. Bytes a rank.
 class CapacityError : public Error {
@@ -92,14 +85,6 @@ class CapacityError : public Error {
   std::uint64_t wanted_bytes_, free_bytes_;
 };
 
-/// A device library's call failed (exit 6).
-class DeviceError : public Error {
- public:
-  DeviceError(const std::string& library, int code, const std::string& call, const std::string& text)
-      : Error(library + " error " + std::to_string(code) + " in " + call + ": " + text, ExitCode::kDevice) {}
-  explicit DeviceError(const std::string& message) : Error(message, ExitCode::kDevice) {}
-};
-
 /// Launch, transport or message passing failed (exit 7).
 class CommunicatorError : public Error {
  public:
@@ -109,16 +94,6 @@ class CommunicatorError : public Error {
 
  private:
   int rank_;
-};
-
-class VerificationError : public Error {
- public:
-  explicit VerificationError(const std::string& message) : Error(message, ExitCode::kVerification) {}
-};
-
-class FileError : public Error {
- public:
-  explicit FileError(const std::string& message) : Error(message, ExitCode::kFile) {}
 };
 
 }  // namespace qsim

@@ -1,10 +1,7 @@
-// The gate table: one row a gate, holding every fact about it. Controlled gates are a base gate plus control qubits.
+// The gates. Controlled gates are a base gate plus control qubits.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "qsim/types.h"
@@ -40,46 +37,8 @@ enum class Gate : std::uint8_t {
   kRc3x,
   kRc3xdg,  // inverse of kRc3x; OpenQASM has no name for it
 };
-constexpr int kGateCount = static_cast<int>(Gate::kRc3xdg) + 1;
 
 /// Square matrix of order 2^targets, row-major. Bit j of a row or column index is the gate's j-th target.
 using Matrix = std::vector<Complex>;
-
-/// A gate with its angles (radians): what the inverse of a gate is given as.
-struct GateCall {
-  Gate gate;
-  std::vector<double> params;
-};
-
-/// One row of the table.
-struct GateInfo {
-  Gate gate;
-  std::string_view name;                  // OpenQASM spelling of the base gate ("" when only controlled forms exist)
-  std::vector<std::string_view> aliases;  // other spellings, same meaning (u1 = p, u3 = u = U, ...)
-  std::vector<std::string_view> controlled_names;    // [c - 1] = spelling with c controls, "" when there is none
-  std::vector<std::string_view> controlled_aliases;  // other spellings with one control (CX, cu1, ...)
-  int params;                                        // number of angles
-  int targets;
-  bool diagonal;     // for every angle
-  bool permutation;  // permutes basis states up to phases, for every angle
-  bool real;         // matrix is real for every angle
-  Matrix (*matrix)(std::span<const double> params);
-  GateCall (*inverse)(std::span<const double> params);
-};
-
-/// The row of `gate`.
-const GateInfo& gate_info(Gate gate);
-/// All rows, in enum order.
-std::span<const GateInfo> gate_table();
-
-/// What a gate name of OpenQASM (qelib1.inc as Qiskit has it today, plus U and CX) means.
-struct GateName {
-  Gate gate;
-  int controls;
-};
-/// Looks `name` up among names, aliases and controlled names; nullopt when unknown.
-std::optional<GateName> find_gate(std::string_view name);
-/// Spelling of `gate` with `controls` controls, or "" when OpenQASM 2 has none.
-std::string_view gate_name(Gate gate, int controls);
 
 }  // namespace qsim

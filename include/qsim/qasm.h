@@ -9,7 +9,6 @@
 
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/flow.h"
 
 namespace qsim {
 
@@ -40,8 +39,6 @@ struct QasmProgram {
 /// whose what() lists up to max_errors diagnostics (where() is the first), UnsupportedError for what no circuit can
 /// hold, UsageError for parameters that are no inputs.
 QasmProgram parse_qasm(std::string_view text, const QasmOptions& options = {});
-/// OpenQASM 3 with everything that measurements decide. Errors as parse_qasm().
-Flow parse_flow(std::string_view text, const QasmOptions& options = {});
 /// Reads `path` ("-" = standard input) and parses it; FileError when it cannot be read. Also returns the text's XXH3
 /// hash. `options.file` is not used.
 QasmProgram parse_qasm_file(const std::string& path, std::uint64_t* xxh3 = nullptr, QasmOptions options = {});

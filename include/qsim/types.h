@@ -1,10 +1,9 @@
-// Words shared by every layer: index, qubit, bit, precision, layout.
+// Words shared by every layer: index, qubit, bit, precision.
 #pragma once
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace qsim {
 
@@ -20,19 +19,5 @@ enum class Precision : std::uint8_t { kSingle, kDouble };
 
 /// Bytes of one complex amplitude: 8 in single, 16 in double precision.
 constexpr std::size_t amplitude_bytes(Precision precision) { return precision == Precision::kDouble ? 16 : 8; }
-
-/// Permutation from logical qubits to physical bits. With 2^g ranks, the top g bits of an index are the rank number.
-struct Layout {
-  std::vector<Bit> bit_of;  // bit_of[qubit] = bit
-
-  static Layout identity(int qubits);
-  /// qubit_at[bit] = qubit: the inverse permutation.
-  std::vector<Qubit> qubit_at() const;
-  /// Physical index of a logical one, and back.
-  Index to_physical(Index logical) const;
-  Index to_logical(Index physical) const;
-
-  friend bool operator==(const Layout&, const Layout&) = default;
-};
 
 }  // namespace qsim

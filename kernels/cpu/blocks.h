@@ -6,7 +6,7 @@
 #include <complex>
 #include <cstdint>
 
-#include "device/probability.h"
+#include "device/numbers/probability.h"
 #include "qsim/types.h"
 
 namespace qsim::cpu {

@@ -8,7 +8,8 @@
 #include <span>
 
 #include "base/bits.h"
-#include "qsim/plan.h"
+#include "plan/plan.h"
+#include "qsim/types.h"
 
 namespace qsim::cpu {
 

@@ -1,12 +1,12 @@
 // Stands in for src/cuda in a build without CUDA.
+#include "device/backend.h"
 #include "device/gpu_parts.h"
-#include "qsim/backend.h"
 #include "qsim/error.h"
 
 namespace qsim {
 
 std::unique_ptr<Backend> make_cuda_backend(const BackendOptions&) {
-  throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use --backend cpu");
+  throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use `backend` cpu");
 }
 
 void run_batch_on_gpu(const BatchProgram&, std::span<const double>, std::size_t, const BatchOutputs&) {

@@ -1,6 +1,6 @@
 // What stands in for src/comm/mpi when the library is built without MPI.
+#include "base/ranks/communicator.h"
 #include "comm/launcher.h"
-#include "qsim/communicator.h"
 
 namespace qsim {
 

@@ -9,6 +9,8 @@
 
 namespace qsim {
 
+__extension__ using Wide = unsigned __int128;
+
 constexpr Index bit_mask(unsigned bit) { return Index{1} << bit; }
 /// The `count` lowest bits set; count may be 64.
 constexpr Index low_mask(unsigned count) { return count >= 64 ? ~Index{0} : (Index{1} << count) - 1; }

@@ -43,6 +43,13 @@ inline std::complex<long double> scale_beside(Complex scale, long double exact, 
   return std::abs(size - 1) <= kRounding ? wide * (exact / (size * rounded)) : wide * (exact / rounded);
 }
 
+/// An angle's remainder by 4 pi, the period of every gate's angles: exact to the last place however large it is, since
+/// sine and cosine are. Angles that are added or halved later then keep their digits.
+inline double reduced_angle(double angle) {
+  if (std::abs(angle) <= 4 * std::numbers::pi) return angle;
+  return 2 * std::atan2(std::sin(angle / 2), std::cos(angle / 2));
+}
+
 /// Reduces an angle to [-pi, pi], as exactly as doubles can hold it for angles of up to some thousand turns; 0 for
 /// multiples of 2 pi up to rounding.
 inline double wrap_angle(double angle) {

@@ -1,4 +1,4 @@
-// Inner products between prepared states: each state is made by its own plan and saved beside the others on the device.
+// Inner products between prepared states, which stay beside each other on the device.
 #include <chrono>
 #include <cmath>
 #include <string>
@@ -9,9 +9,9 @@
 #include "device/gpu_parts.h"
 #include "qsim/batch.h"
 #include "qsim/error.h"
-#include "runtime/executor.h"
-#include "simulator/capacity.h"
-#include "simulator/choose/registry.h"
+#include "qsim/session.h"
+#include "session/choose/choose.h"
+
 
 namespace qsim {
 namespace {
@@ -39,36 +39,18 @@ void check_circuits(std::span<const Circuit> circuits) {
   }
 }
 
-PlanOptions plan_options(const RunOptions& options, std::uint32_t qubits) {
-  PlanOptions plan;
-  plan.precision = options.precision;
-  plan.strategy = options.strategy;
-  plan.tile_bits = options.tile_bits;
-  // All states in one layout, so that amplitudes meet their partners.
-  plan.initial_layout = Layout::identity(static_cast<int>(qubits));
-  plan.preserve_layout = true;
-  return plan;
-}
-
-/// One pool for every plan, with a place for each state but the last.
-PoolLayout shared_pool(std::span<const Plan> plans, const Machine& machine, std::uint64_t usable_bytes) {
-  PoolLayout pool;
-  for (const Plan& plan : plans) {
-    const PoolLayout one = pool_layout(plan, machine);
-    pool.state_bytes = std::max(pool.state_bytes, one.state_bytes);
-    pool.table_bytes = std::max(pool.table_bytes, one.table_bytes);
-    pool.scratch_bytes = std::max(pool.scratch_bytes, one.scratch_bytes);
-  }
-  const std::uint64_t rest = pool.total_bytes(), saved = plans.size() - 1;
-  pool.snapshot_bytes = saved * pool.state_bytes;
-  if (usable_bytes != 0 && pool.total_bytes() > usable_bytes) {
-    const std::uint64_t fit = usable_bytes > rest ? 1 + (usable_bytes - rest) / pool.state_bytes : 0;
-    throw CapacityError(std::to_string(plans.size()) + " states of " + format_bytes(pool.state_bytes) + " need " +
-                            format_bytes(pool.total_bytes()) + "; " + format_bytes(usable_bytes) +
-                            " can be used, which is " + std::to_string(fit) + " states",
-                        pool.total_bytes(), usable_bytes);
-  }
-  return pool;
+/// CapacityError unless all states fit the device together with what the largest of the programs needs beside its own.
+void require_room(std::span<const Program> programs, const Session& session, std::uint64_t state_bytes) {
+  std::uint64_t needed = 0;
+  for (const Program& program : programs) needed = std::max(needed, program.work().memory_bytes);
+  const std::uint64_t rest = needed, usable = session.memory_bytes();
+  needed += (programs.size() - 1) * state_bytes;
+  if (needed <= usable) return;
+  const std::uint64_t fit = usable > rest ? 1 + (usable - rest) / state_bytes : 0;
+  throw CapacityError(std::to_string(programs.size()) + " states of " + format_bytes(state_bytes) + " need " +
+                          format_bytes(needed) + "; " + format_bytes(usable) + " can be used, which is " +
+                          std::to_string(fit) + " states",
+                      needed, usable);
 }
 
 /// Products of 2^qubits amplitudes, in the order of the indices.
@@ -99,61 +81,50 @@ double GramResult::trace(std::size_t i, std::size_t j) const {
   return std::sqrt(std::max(0.0, 1 - fidelity(i, j) / (at(i, i).real() * at(j, j).real())));
 }
 
-GramResult gram(std::span<const Circuit> circuits, const RunOptions& options) {
+GramResult gram(std::span<const Circuit> circuits, const Target& target) {
   check_circuits(circuits);
   GramResult result;
   result.states = circuits.size();
   result.qubits = circuits.front().qubits();
   result.gram.resize(result.states * result.states);
-  RunOptions chosen = options;
-  chosen.backend = result.backend = choose_backend(circuits.front(), options).backend;
   const Clock::time_point start = Clock::now();
-  const Machine machine = this_machine(chosen);
-  std::vector<Plan> plans;
-  for (const Circuit& circuit : circuits) {
-    plans.push_back(make_plan(circuit, machine, plan_options(options, result.qubits)));
-  }
-  const PoolLayout pool = shared_pool(plans, machine, machine.memory_bytes_per_rank);
-  BackendOptions backend_options;
-  backend_options.precision = options.precision;
-  backend_options.threads = rank_threads(options.threads, result.qubits, 1);
-  backend_options.jit = options.jit;
-  if (!options.gpu_ids.empty()) backend_options.device_id = options.gpu_ids.front();
-  const std::unique_ptr<Backend> backend = make_backend(result.backend, backend_options);
-  backend->reserve(pool, result.qubits);
-  const std::unique_ptr<Communicator> self = make_self_communicator();
+  Target room = target;
+  room.backend = choose_backend(circuits.front(), target, {}).backend;
+  room.states = static_cast<std::uint32_t>(result.states);
+  Session session(room);
+  result.backend = session.target().backend;
+  std::vector<Program> programs;
+  for (const Circuit& circuit : circuits) programs.push_back(session.compile(circuit));
+  require_room(programs, session, amplitude_bytes(target.precision) << result.qubits);
+  std::vector<State> states;
   for (std::size_t i = 0; i < result.states; ++i) {
-    const Clock::time_point prepare = Clock::now();
-    backend->clear_sweeps();
-    DistributedState state{*backend, *self, result.qubits, 0, options.precision, {}};
-    ExchangePipeline exchanges(state, nullptr, pool);
-    Executor executor(state, exchanges, true);
-    executor.run(executor.prepare(plans[i]), 1, 1);
-    result.prepare_seconds += seconds_since(prepare);
+    State& state = states.emplace_back(session.run(programs[i]));
     const Clock::time_point product = Clock::now();
-    result.gram[i * result.states + i] = backend->norm();
+    result.gram[i * result.states + i] = state.norm();
     for (std::size_t j = 0; j < i; ++j) {
-      const Complex value = backend->inner_product(static_cast<std::uint32_t>(j));
+      const Complex value = state.inner_product(states[j]);
       result.gram[j * result.states + i] = value;
       result.gram[i * result.states + j] = std::conj(value);
     }
     result.product_seconds += seconds_since(product);
-    if (i + 1 < result.states) backend->save_state(static_cast<std::uint32_t>(i));
   }
   result.prepare_seconds = seconds_since(start) - result.product_seconds;
   require_products(result);
   return result;
 }
 
-GramResult gram(const ParametricCircuit& circuit, std::span<const double> values, const RunOptions& options) {
-  if (options.precision != Precision::kDouble) throw UsageError("a batch of states is prepared in double precision");
+GramResult gram(const Circuit& circuit, std::span<const double> values, const Target& target) {
+  if (target.precision != Precision::kDouble) throw UsageError("a batch of states is prepared in double precision");
   GramResult result;
   result.qubits = circuit.qubits();
   result.states = count_evaluations(circuit, values, 0);
   result.gram.resize(result.states * result.states);
-  const BatchProgram program = batch_program(circuit);
-  result.backend = choose_batch_backend(program, result.states, options.backend);
-  if (result.backend == "cuda") {
+  const LoweredBatch lowered = lower_batch(circuit);
+  const BatchProgram& program = lowered.program;
+  result.backend = choose_batch_backend(program, result.states, target.backend);
+  if (result.backend == BackendKind::kCuda) {
+    std::vector<double> extended;
+    if (!lowered.sums.empty()) values = extended = with_sums(lowered, values, result.states);
     const BatchGramTimes times = run_gram_on_gpu(program, values, result.states, result.gram);
     result.prepare_seconds = times.prepare_seconds;
     result.product_seconds = times.product_seconds;
@@ -161,8 +132,8 @@ GramResult gram(const ParametricCircuit& circuit, std::span<const double> values
     return result;
   }
   BatchOptions batch;
-  batch.backend = "cpu";
-  batch.threads = options.threads;
+  batch.backend = BackendKind::kCpu;
+  batch.threads = target.threads;
   batch.marginals = false;
   batch.states = true;
   const BatchResult prepared = run_batch(circuit, values, batch);

@@ -1,10 +1,10 @@
 // Gram matrices as qsim.gram/1 and as tables.
+#include "batch/gram_document.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-
-#include "qsim/batch.h"
 
 namespace qsim {
 namespace {
@@ -46,7 +46,7 @@ std::string gram_json(const GramResult& result, std::span<const std::string> nam
                 {"exit_code", 0},
                 {"states", names},
                 {"qubits", result.qubits},
-                {"backend", result.backend},
+                {"backend", name_of(result.backend)},
                 {"gram", matrix_json(result,
                                      [&](std::size_t i, std::size_t j) {
                                        return Json::array({result.at(i, j).real(), result.at(i, j).imag()});
@@ -62,7 +62,8 @@ std::string gram_json(const GramResult& result, std::span<const std::string> nam
 }
 
 std::string gram_text(const GramResult& result, std::span<const std::string> names) {
-  std::string text = fmt::format("{} states of {} qubits, on {}\n\n", result.states, result.qubits, result.backend);
+  std::string text =
+      fmt::format("{} states of {} qubits, on {}\n\n", result.states, result.qubits, name_of(result.backend));
   for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("{:>5}  {}\n", i, names[i]);
   text += "\n";
   const auto both = [&](const char* title, auto member) {

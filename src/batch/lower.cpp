@@ -1,9 +1,11 @@
 #include "batch/lower.h"
 
+#include <algorithm>
 #include <array>
 #include <numbers>
 #include <string>
 
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -11,44 +13,53 @@ namespace {
 
 class Lowering {
  public:
-  explicit Lowering(const ParametricCircuit& circuit) : circuit_(circuit) {
-    program_.qubits = circuit.qubits();
-    program_.parameters = circuit.parameters();
+  explicit Lowering(const Circuit& circuit) : circuit_(circuit) {
+    batch_.program.qubits = circuit.qubits();
+    batch_.program.parameters = static_cast<std::uint32_t>(circuit.parameters().size());
   }
 
-  BatchProgram run() {
-    const Circuit& shape = circuit_.shape();
-    std::span<const Angle> angles = circuit_.angles();
-    for (const Operation& op : shape.operations()) {
+  LoweredBatch run() {
+    for (const Operation& op : circuit_.operations()) {
+      if (op.kind == OpKind::kMeasure || op.kind == OpKind::kBarrier) continue;
       controls_ = 0;
-      for (const Qubit control : shape.controls(op)) controls_ |= 1u << control;
-      const std::span<const Qubit> targets = shape.targets(op);
-      const std::size_t own = op.kind == OpKind::kGate ? shape.params(op).size() : 0;
-      const std::span<const Angle> mine = angles.first(own);
-      angles = angles.subspan(own);
-      bool bound = false;
-      for (const Angle& angle : mine) bound = bound || angle.parameter.has_value();
-      if (bound) {
-        add_bound(op.gate, targets, mine);
+      for (const Qubit control : circuit_.controls(op)) controls_ |= 1u << control;
+      const std::span<const Qubit> targets = circuit_.targets(op);
+      if (op.kind != OpKind::kUnitary && is_open(op)) {
+        add_open(op, targets);
       } else if (op.kind == OpKind::kGate && op.gate == Gate::kX) {
         add(BatchForm::kFlip, targets[0], {});
       } else if (!(op.kind == OpKind::kGate && op.gate == Gate::kId)) {
-        add_matrix(shape.matrix(op), targets);
+        add_matrix(circuit_.matrix(op), targets);
       }
     }
-    return std::move(program_);
+    return std::move(batch_);
   }
 
  private:
-  void add(BatchForm form, Qubit target, std::span<const Angle> angles, bool controlled = true) {
+  bool is_open(const Operation& op) const {
+    for (std::size_t i = 0; i < circuit_.params(op).size(); ++i) {
+      if (!circuit_.open_terms(op.param_begin + i).empty()) return true;
+    }
+    return false;
+  }
+
+  /// Angle number `i` of the operation; one of several parameters becomes a value of its own.
+  BatchAngle angle(const Operation& op, std::size_t i) {
+    const std::span<const Circuit::OpenTerm> terms = circuit_.open_terms(op.param_begin + i);
+    const double constant = circuit_.params(op)[i];
+    if (terms.empty()) return {0, 0, constant};
+    if (terms.size() == 1) return {terms[0].parameter, terms[0].factor, constant};
+    batch_.sums.emplace_back(terms.begin(), terms.end());
+    return {batch_.program.parameters++, 1, constant};
+  }
+
+  void add(BatchForm form, Qubit target, std::span<const BatchAngle> angles, bool controlled = true) {
     BatchOp op;
     op.form = form;
     op.targets[0] = static_cast<std::uint8_t>(target);
     op.controls = controlled ? controls_ : 0;
     op.angle_begin = static_cast<std::uint32_t>(program_.angles.size());
-    for (const Angle& angle : angles) {
-      program_.angles.push_back({angle.parameter.value_or(0), angle.parameter ? angle.scale : 0, angle.offset});
-    }
+    program_.angles.insert(program_.angles.end(), angles.begin(), angles.end());
     program_.ops.push_back(op);
   }
 
@@ -67,8 +78,10 @@ class Lowering {
     program_.ops.push_back(op);
   }
 
-  void add_bound(Gate gate, std::span<const Qubit> targets, std::span<const Angle> angles) {
-    switch (gate) {
+  void add_open(const Operation& op, std::span<const Qubit> targets) {
+    std::vector<BatchAngle> angles;
+    for (std::size_t i = 0; i < circuit_.params(op).size(); ++i) angles.push_back(angle(op, i));
+    switch (op.kind == OpKind::kGate ? op.gate : Gate::kId) {
       case Gate::kRx:
         return add(BatchForm::kRx, targets[0], angles);
       case Gate::kRy:
@@ -80,24 +93,25 @@ class Lowering {
       case Gate::kU:
         return add(BatchForm::kU, targets[0], angles);
       case Gate::kU2: {
-        const std::array<Angle, 3> all{Angle(std::numbers::pi / 2), angles[0], angles[1]};
+        const std::array<BatchAngle, 3> all{BatchAngle{0, 0, std::numbers::pi / 2}, angles[0], angles[1]};
         return add(BatchForm::kU, targets[0], all);
       }
       case Gate::kRxx:
       case Gate::kRyy:
       case Gate::kRzz:
-        return add_pair_rotation(gate, targets, angles);
+        return add_pair_rotation(op.gate, targets, angles);
       default:
-        throw UnsupportedError("the angles of " + std::string(gate_info(gate).name) + " cannot be parameters");
+        throw UnsupportedError("open angles of a batch are those of rx, ry, rz, p, u2, u, rxx, ryy and rzz",
+                               {"", op.line, 0});
     }
   }
 
   /// exp(-i angle/2 P P): a turn of both qubits to Z, a parity and a controlled rz. What undoes itself needs no
   /// control.
-  void add_pair_rotation(Gate gate, std::span<const Qubit> targets, std::span<const Angle> angles) {
+  void add_pair_rotation(Gate gate, std::span<const Qubit> targets, std::span<const BatchAngle> angles) {
     const auto turn = [&](double sign) {
       for (const Qubit target : targets) {
-        const Angle quarter(sign * std::numbers::pi / 2);
+        const BatchAngle quarter{0, 0, sign * std::numbers::pi / 2};
         if (gate == Gate::kRxx) add(BatchForm::kRy, target, {&quarter, 1}, false);
         if (gate == Gate::kRyy) add(BatchForm::kRx, target, {&quarter, 1}, false);
       }
@@ -114,13 +128,35 @@ class Lowering {
     turn(gate == Gate::kRxx ? 1 : -1);
   }
 
-  const ParametricCircuit& circuit_;
-  BatchProgram program_;
+  const Circuit& circuit_;
+  LoweredBatch batch_;
+  BatchProgram& program_ = batch_.program;
   std::uint32_t controls_ = 0;
 };
 
 }  // namespace
 
-BatchProgram batch_program(const ParametricCircuit& circuit) { return Lowering(circuit).run(); }
+LoweredBatch lower_batch(const Circuit& circuit) {
+  if (circuit.qubits() < 1 || circuit.qubits() > kMaxBatchQubits) {
+    throw UnsupportedError("a batch is of circuits of 1 to " + std::to_string(kMaxBatchQubits) + " qubits, not " +
+                           std::to_string(circuit.qubits()));
+  }
+  if (!circuit.measurements_are_terminal()) {
+    throw UnsupportedError("a circuit that measures, resets or branches before its end prepares no single state");
+  }
+  return Lowering(circuit).run();
+}
+
+std::vector<double> with_sums(const LoweredBatch& batch, std::span<const double> values, std::size_t evaluations) {
+  const std::size_t all = batch.program.parameters, given = all - batch.sums.size();
+  std::vector<double> extended(evaluations * all);
+  for (std::size_t e = 0; e < evaluations; ++e) {
+    double* const to = std::copy_n(values.data() + e * given, given, extended.data() + e * all);
+    for (std::size_t i = 0; i < batch.sums.size(); ++i) {
+      for (const Circuit::OpenTerm& term : batch.sums[i]) to[i] += term.factor * values[e * given + term.parameter];
+    }
+  }
+  return extended;
+}
 
 }  // namespace qsim

@@ -1,10 +1,12 @@
 // A batch from values to answers.
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "base/finite.h"
 #include "batch/lower.h"
 #include "device/gpu_parts.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -15,17 +17,16 @@ constexpr double kGpuWorthwhile = 1e9;
 
 }  // namespace
 
-std::string choose_batch_backend(const BatchProgram& program, std::size_t evaluations, const std::string& wanted) {
-  if (wanted == "cpu" || wanted == "cuda") return wanted;
-  if (wanted != "auto") throw UsageError("unknown backend \"" + wanted + "\" for a batch: auto, cpu or cuda");
+BackendKind choose_batch_backend(const BatchProgram& program, std::size_t evaluations, BackendKind wanted) {
+  if (wanted == BackendKind::kNull) throw UsageError("a batch runs on a CPU or a GPU");
+  if (wanted != BackendKind::kAuto) return wanted;
   const double updates = static_cast<double>(program.ops.size() + 1) * static_cast<double>(evaluations) *
                          static_cast<double>(std::size_t{1} << program.qubits);
-  return updates > kGpuWorthwhile && !survey_gpus().devices.empty() ? "cuda" : "cpu";
+  return updates > kGpuWorthwhile && !survey_gpus().devices.empty() ? BackendKind::kCuda : BackendKind::kCpu;
 }
 
-std::size_t count_evaluations(const ParametricCircuit& circuit, std::span<const double> values,
-                              std::size_t evaluations) {
-  const std::size_t parameters = circuit.parameters();
+std::size_t count_evaluations(const Circuit& circuit, std::span<const double> values, std::size_t evaluations) {
+  const std::size_t parameters = circuit.parameters().size();
   if (parameters == 0) {
     if (!values.empty()) throw UsageError("values for a circuit without parameters");
     return evaluations == 0 ? 1 : evaluations;
@@ -37,10 +38,11 @@ std::size_t count_evaluations(const ParametricCircuit& circuit, std::span<const 
   return values.size() / parameters;
 }
 
-BatchResult run_batch(const ParametricCircuit& circuit, std::span<const double> values, const BatchOptions& options,
+BatchResult run_batch(const Circuit& circuit, std::span<const double> values, const BatchOptions& options,
                       std::size_t evaluations) {
   evaluations = count_evaluations(circuit, values, evaluations);
-  const BatchProgram program = batch_program(circuit);
+  const LoweredBatch batch = lower_batch(circuit);
+  const BatchProgram& program = batch.program;
   BatchResult result;
   result.qubits = circuit.qubits();
   result.evaluations = evaluations;
@@ -50,8 +52,10 @@ BatchResult run_batch(const ParametricCircuit& circuit, std::span<const double> 
   const BatchOutputs outputs{result.marginals, result.outcomes, result.states, options.shots, options.seed};
   result.backend = choose_batch_backend(program, evaluations, options.backend);
   const auto start = std::chrono::steady_clock::now();
+  std::vector<double> extended;
+  if (!batch.sums.empty()) values = extended = with_sums(batch, values, evaluations);
   if (evaluations > 0) {
-    if (result.backend == "cuda") {
+    if (result.backend == BackendKind::kCuda) {
       run_batch_on_gpu(program, values, evaluations, outputs);
     } else {
       run_batch_on_cpu(program, values, evaluations, outputs, options.threads);

@@ -5,6 +5,8 @@
 #include <numbers>
 
 #include "bench/names.h"
+#include "document/result.h"
+#include "simulator/simulator.h"
 
 namespace qsim::bench {
 namespace {

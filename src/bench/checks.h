@@ -3,8 +3,10 @@
 
 #include <vector>
 
+#include "bench/bench.h"
 #include "bench/workload.h"
-#include "qsim/bench.h"
+#include "document/result.h"
+#include "simulator/simulator.h"
 
 namespace qsim::bench {
 

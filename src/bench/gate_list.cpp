@@ -7,8 +7,11 @@
 
 #include "base/file/files.h"
 #include "base/text.h"
+#include "circuit/gate_table.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/gate.h"
+#include "qsim/pauli.h"
 
 namespace qsim {
 namespace bench {

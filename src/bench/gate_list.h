@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "qsim/bench.h"
+#include "bench/bench.h"
+#include "qsim/pauli.h"
 
 namespace qsim::bench {
 

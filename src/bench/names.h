@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "qsim/bench.h"
+#include "bench/bench.h"
 
 namespace qsim::bench {
 

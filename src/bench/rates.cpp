@@ -9,9 +9,13 @@
 #include <thread>
 #include <vector>
 
-#include "qsim/backend.h"
+#include "base/ranks/communicator.h"
+#include "device/backend.h"
+#include "document/result.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
 #include "qsim/error.h"
-#include "simulator/choose/registry.h"
+#include "session/choose/registry.h"
 
 namespace qsim::bench {
 namespace {
@@ -56,8 +60,8 @@ double host_rate(int threads) {
 }
 
 /// A copy of the state beside itself on the device.
-double device_rate(const std::string& backend_name) {
-  const std::unique_ptr<Backend> backend = make_backend(backend_name, {});
+double device_rate(BackendKind kind) {
+  const std::unique_ptr<Backend> backend = make_backend(kind, {});
   PoolLayout pool;
   pool.state_bytes = pool.snapshot_bytes = kDeviceBytes;
   pool.scratch_bytes = std::uint64_t{64} << 20;
@@ -104,7 +108,7 @@ std::optional<double> Rates::copy_gbps(const RunSummary& run) {
     if (run.backend == "cpu") {
       rate[0] = 1e-9 * host_rate(workers);
     } else if (communicator_ == nullptr || communicator_->rank() == 0) {
-      rate[0] = 1e-9 * device_rate(run.backend);
+      rate[0] = 1e-9 * device_rate(choice_of<BackendKind>(run.backend));
     }
     if (communicator_ != nullptr) {
       communicator_->sum(rate);

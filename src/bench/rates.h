@@ -6,7 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "qsim/bench.h"
+#include "bench/bench.h"
+#include "document/result.h"
 
 namespace qsim::bench {
 

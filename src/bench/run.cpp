@@ -15,8 +15,12 @@
 #include "bench/rates.h"
 #include "bench/workload.h"
 #include "device/gpu_parts.h"
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
+#include "session/choose/choose.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace bench {
@@ -65,18 +69,18 @@ class Runner {
   void check_request(const std::vector<Item>& items) const {
     const bool sized = std::any_of(items.begin(), items.end(), [](const Item& item) { return item.sized(); });
     if (!sized && !request_.qubits.empty()) {
-      throw UsageError("--qubits would have no effect: none of these circuits comes in sizes");
+      throw UsageError("`qubits` would have no effect: none of these circuits comes in sizes");
     }
-    if (!sized && request_.weak) throw UsageError("--weak would have no effect: none of these circuits comes in sizes");
+    if (!sized && request_.weak) throw UsageError("`weak` would have no effect: none of these circuits comes in sizes");
     if (!request_.pauli_file.empty() && request_.gate_files.empty()) {
-      throw UsageError("--pauli would have no effect without --gates");
+      throw UsageError("`pauli` would have no effect without `gates`");
     }
     if (!request_.expected_file.empty() && request_.pauli_file.empty()) {
-      throw UsageError("--expected would have no effect without --pauli");
+      throw UsageError("`expected` would have no effect without `pauli`");
     }
     for (const int ranks : rank_counts()) {
       if (ranks < 1 || !std::has_single_bit(static_cast<unsigned>(ranks))) {
-        throw UsageError("--ranks " + std::to_string(ranks) + ": the number of ranks must be a power of two");
+        throw UsageError("`ranks` " + std::to_string(ranks) + ": the number of ranks must be a power of two");
       }
     }
     if (!request_.depth) return;
@@ -84,7 +88,7 @@ class Runner {
       return std::ranges::any_of(
           generators(), [&](const GeneratorInfo& info) { return info.name == item.name && info.default_depth != 0; });
     });
-    if (!deep) throw UsageError("--depth would have no effect: none of these circuits has layers");
+    if (!deep) throw UsageError("`depth` would have no effect: none of these circuits has layers");
   }
 
   /// What reads files may fail on one rank's host alone.
@@ -108,7 +112,7 @@ class Runner {
     if (!item.sized()) return {0};
     if (!request_.qubits.empty()) return request_.qubits;
     const BackendChoice choice = choose_backend(generate("qft", {kGpuQubits, 0, 1}), request_.run);
-    return {choice.backend == "cuda" ? kGpuQubits : kCpuQubits};
+    return {choice.backend == BackendKind::kCuda ? kGpuQubits : kCpuQubits};
   }
 
   void run_item(const Item& item) {
@@ -165,7 +169,8 @@ class Runner {
         throw CapacityError("fewer amplitudes than ranks", 0, 0);
       }
       const RunOptions options = options_of(workload, row);
-      if (options.backend != "auto") row.run.backend = options.backend;  // what a failed row has to say
+      if (options.backend != BackendKind::kAuto)
+        row.run.backend = name_of(options.backend);  // what a failed row has to say
       const Result result = simulate_on(workload.circuit, options, row.ranks);
       take(result, workload, row);
       check_again(workload, options, row);
@@ -202,7 +207,7 @@ class Runner {
     request_read_outs(workload, row.start, options);
     if (communicator_ == nullptr) {
       options.backend = choose_backend(workload.circuit, request_.run).backend;
-      if (options.backend == "cuda") {
+      if (options.backend == BackendKind::kCuda) {
         const std::vector<int> all = options.gpu_ids;
         options.gpu_ids.clear();
         for (int i = 0; i < row.ranks; ++i) {
@@ -275,7 +280,7 @@ class Runner {
     if (row.ranks > 1 || row.time.plan > kMostPlanning || !workload.circuit.measurements_are_terminal())
       return std::nullopt;
     RunOptions options;
-    options.backend = "null";
+    options.backend = BackendKind::kNull;
     options.precision = row.precision;
     options.shots = 0;
     options.known_zeros = false;

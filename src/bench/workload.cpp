@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "bench/gate_list.h"
 #include "bench/names.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "qsim/qasm.h"

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "qsim/bench.h"
+#include "bench/bench.h"
+#include "qsim/circuit.h"
+#include "qsim/pauli.h"
 
 namespace qsim::bench {
 

@@ -8,8 +8,14 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
+#include <utility>
 
 #include "base/bits.h"
+#include "base/rounding.h"
+#include "base/text.h"
+#include "circuit/gate_table.h"
+#include "classical/control.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -48,13 +54,6 @@ double unitarity_error(std::span<const Complex> matrix, std::size_t order) {
   return worst;
 }
 
-// An angle's remainder by 4 pi, the period of every gate's angles: exact to the last place however large it is, since
-// sine and cosine are. Angles that are added or halved later then keep their digits.
-double reduced(double angle) {
-  if (std::abs(angle) <= 4 * std::numbers::pi) return angle;
-  return 2 * std::atan2(std::sin(angle / 2), std::cos(angle / 2));
-}
-
 }  // namespace
 
 Circuit::Circuit(std::uint32_t qubits, std::uint32_t clbits) {
@@ -84,8 +83,8 @@ void Circuit::set_initial(Clbit clbit, bool value) {
   initial_[clbit] = value;
 }
 
-void Circuit::set_control(Control control) {
-  for (const FlowStep& step : control.steps) {
+void Circuit::set_control(std::shared_ptr<const Control> control) {
+  for (const FlowStep& step : control->steps) {
     const bool run = step.kind == FlowStep::Kind::kRun;
     if (run && (step.a > step.b || step.b > operations_.size())) {
       throw CircuitError(
@@ -101,6 +100,7 @@ void Circuit::set_control(Control control) {
 
 void Circuit::truncate(std::size_t operations) {
   if (operations >= operations_.size()) return;
+  open_.erase(open_.lower_bound(operations_[operations].param_begin), open_.end());
   operands_.resize(operations_[operations].operand_begin);
   params_.resize(operations_[operations].param_begin);
   operations_.resize(operations);
@@ -149,8 +149,8 @@ Operation& Circuit::append_operation(OpKind kind, std::span<const Qubit> control
   return operations_.emplace_back(op);
 }
 
-void Circuit::add_gate(Gate gate, std::span<const Qubit> controls, std::span<const Qubit> targets,
-                       std::span<const double> params) {
+Circuit& Circuit::add_gate(Gate gate, std::span<const Qubit> controls, std::span<const Qubit> targets,
+                           std::span<const double> params) {
   const GateInfo& info = gate_info(gate);
   if (targets.size() != static_cast<std::size_t>(info.targets)) {
     throw CircuitError(fmt::format("{} acts on {} target qubits, not {}", label(gate), info.targets, targets.size()));
@@ -163,11 +163,81 @@ void Circuit::add_gate(Gate gate, std::span<const Qubit> controls, std::span<con
   }
   append_operation(OpKind::kGate, controls, targets).gate = gate;
   // The parameter of u0 is a time.
-  for (const double angle : params) params_.push_back(gate == Gate::kU0 ? angle : reduced(angle));
+  for (const double angle : params) params_.push_back(gate == Gate::kU0 ? angle : reduced_angle(angle));
+  return *this;
 }
 
-void Circuit::add_unitary(std::span<const Complex> matrix, std::span<const Qubit> controls,
-                          std::span<const Qubit> targets, bool check_unitary) {
+Circuit& Circuit::apply(Gate gate, std::span<const ControlQubit> controls, std::span<const Qubit> targets,
+                        std::span<const Angle> angles) {
+  std::vector<Qubit> qubits;
+  for (const ControlQubit& control : controls) qubits.push_back(control.qubit);
+  std::vector<double> constants;
+  for (const Angle& angle : angles) {
+    constants.push_back(angle.constant);
+    if (!angle.terms.empty() && gate == Gate::kU0) throw CircuitError("the time of u0 is no angle: it cannot be open");
+  }
+  const std::size_t before = operations_.size();
+  const auto flip_zeros = [&] {
+    for (const ControlQubit& control : controls) {
+      if (!control.value) x(control.qubit);
+    }
+  };
+  try {
+    flip_zeros();
+    add_gate(gate, qubits, targets, constants);
+    for (std::size_t i = 0; i < angles.size(); ++i) open_last(angles[i], angles.size() - 1 - i);
+    flip_zeros();
+  } catch (const Error&) {
+    truncate(before);
+    throw;
+  }
+  return *this;
+}
+
+Circuit& Circuit::apply(std::string_view name, std::span<const Qubit> qubits, std::span<const Angle> angles) {
+  const std::optional<GateName> found = find_gate(name);
+  if (!found) throw CircuitError(fmt::format("there is no gate \"{}\"", escape_text(std::string(name))));
+  const auto controls = static_cast<std::size_t>(found->controls);
+  if (qubits.size() < controls) {
+    throw CircuitError(fmt::format("{} has {} controls, and {} qubits were given", name, controls, qubits.size()));
+  }
+  const std::vector<ControlQubit> on_one(qubits.begin(), qubits.begin() + static_cast<std::ptrdiff_t>(controls));
+  return apply(found->gate, on_one, qubits.subspan(controls), angles);
+}
+
+Circuit& Circuit::one(Gate gate, Qubit target, std::span<const Qubit> controls) {
+  return add_gate(gate, controls, {&target, 1});
+}
+
+Circuit& Circuit::turn(Gate gate, const Angle& angle, std::span<const Qubit> controls, Qubit target) {
+  add_gate(gate, controls, {&target, 1}, {&angle.constant, 1});
+  open_last(angle);
+  return *this;
+}
+
+Circuit& Circuit::pair(Gate gate, std::span<const Angle> angles, Qubit a, Qubit b, std::span<const Qubit> controls) {
+  const std::array<Qubit, 2> targets{a, b};
+  const std::vector<ControlQubit> on_one(controls.begin(), controls.end());
+  return apply(gate, on_one, targets, angles);
+}
+
+Circuit& Circuit::u2(const Angle& phi, const Angle& lambda, Qubit q) {
+  const std::array<Angle, 2> angles{phi, lambda};
+  return apply(Gate::kU2, {}, {&q, 1}, angles);
+}
+
+Circuit& Circuit::u(const Angle& theta, const Angle& phi, const Angle& lambda, Qubit q) {
+  const std::array<Angle, 3> angles{theta, phi, lambda};
+  return apply(Gate::kU, {}, {&q, 1}, angles);
+}
+
+Circuit& Circuit::ccx(Qubit a, Qubit b, Qubit target) {
+  const std::array<Qubit, 2> controls{a, b};
+  return one(Gate::kX, target, controls);
+}
+
+Circuit& Circuit::add_unitary(std::span<const Complex> matrix, std::span<const Qubit> controls,
+                              std::span<const Qubit> targets, bool check_unitary) {
   constexpr std::size_t kMaxTargets = 15;
   if (targets.size() > kMaxTargets || matrix.size() != std::size_t{1} << (2 * targets.size())) {
     throw CircuitError(fmt::format("a matrix on {} qubits has 4^{} entries (at most {} qubits), not {}", targets.size(),
@@ -186,33 +256,45 @@ void Circuit::add_unitary(std::span<const Complex> matrix, std::span<const Qubit
     params_.push_back(entry.real());
     params_.push_back(entry.imag());
   }
+  return *this;
 }
 
-void Circuit::add_pauli_rotation(double angle, std::string_view letters, std::span<const Qubit> targets,
-                                 std::span<const Qubit> controls) {
+Circuit& Circuit::add_pauli_rotation(const Angle& angle, std::string_view letters, std::span<const Qubit> targets,
+                                     std::span<const Qubit> controls) {
   if (letters.size() != targets.size()) {
     throw CircuitError(fmt::format("{} Pauli letters for {} qubits", letters.size(), targets.size()));
   }
   if (letters.find_first_not_of("XYZ") != std::string_view::npos) {
     throw CircuitError("the letters of a Pauli rotation are X, Y and Z; leave the other qubits out");
   }
-  if (!std::isfinite(angle)) throw CircuitError(fmt::format("the angle of a Pauli rotation is {}", angle));
+  if (!std::isfinite(angle.constant)) {
+    throw CircuitError(fmt::format("the angle of a Pauli rotation is {}", angle.constant));
+  }
   append_operation(OpKind::kPauliRotation, controls, targets);
   for (const char letter : letters) operands_.push_back(static_cast<std::uint32_t>(letter - 'X' + 1));
-  params_.push_back(reduced(angle));
+  params_.push_back(reduced_angle(angle.constant));
+  open_last(angle);
+  return *this;
 }
 
-void Circuit::add_measure(Qubit qubit, Clbit clbit) {
+Circuit& Circuit::add_measure(Qubit qubit, Clbit clbit) {
   if (clbit >= clbits_) {
     throw CircuitError(fmt::format("classical bit {} does not exist: the circuit has {}", clbit, clbits_));
   }
   append_operation(OpKind::kMeasure, {}, {&qubit, 1});
   operands_.push_back(clbit);
+  return *this;
 }
 
-void Circuit::add_reset(Qubit qubit) { append_operation(OpKind::kReset, {}, {&qubit, 1}); }
+Circuit& Circuit::add_reset(Qubit qubit) {
+  append_operation(OpKind::kReset, {}, {&qubit, 1});
+  return *this;
+}
 
-void Circuit::add_barrier(std::span<const Qubit> qubits) { append_operation(OpKind::kBarrier, {}, qubits); }
+Circuit& Circuit::add_barrier(std::span<const Qubit> qubits) {
+  append_operation(OpKind::kBarrier, {}, qubits);
+  return *this;
+}
 
 void Circuit::append(const Circuit& other, const Operation& op) {
   if (&other == this) {
@@ -238,6 +320,13 @@ void Circuit::append(const Circuit& other, const Operation& op) {
   operands_.insert(operands_.end(), letters.begin(), letters.end());
   if (op.kind == OpKind::kMeasure) operands_.push_back(other.clbit(op));
   const auto params = other.params(op);
+  if (!other.open_.empty() && op.kind != OpKind::kUnitary) {
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      for (const OpenTerm& term : other.open_terms(op.param_begin + i)) {
+        open_[params_.size() + i].push_back({parameter_index(other.parameters_[term.parameter]), term.factor});
+      }
+    }
+  }
   params_.insert(params_.end(), params.begin(), params.end());
 }
 
@@ -255,17 +344,9 @@ std::int32_t Circuit::intern_condition(const Condition& condition) {
   return static_cast<std::int32_t>(conditions_.size() - 1);
 }
 
-void Circuit::set_condition(const Condition& condition) { current_condition_ = intern_condition(condition); }
-
-void Circuit::h(Qubit q) { add_gate(Gate::kH, {}, {&q, 1}); }
-void Circuit::x(Qubit q) { add_gate(Gate::kX, {}, {&q, 1}); }
-void Circuit::cx(Qubit control, Qubit target) { add_gate(Gate::kX, {&control, 1}, {&target, 1}); }
-void Circuit::cp(double angle, Qubit control, Qubit target) {
-  add_gate(Gate::kPhase, {&control, 1}, {&target, 1}, {&angle, 1});
-}
-void Circuit::swap(Qubit a, Qubit b) {
-  const std::array<Qubit, 2> targets = {a, b};
-  add_gate(Gate::kSwap, {}, targets);
+Circuit::When::When(Circuit& circuit, const Condition& condition)
+    : circuit_(circuit), outer_(circuit.current_condition_) {
+  circuit.current_condition_ = circuit.intern_condition(condition);
 }
 
 double Circuit::unitarity_defect() const {

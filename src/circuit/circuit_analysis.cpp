@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "circuit/gate_table.h"
+#include "classical/control.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 
@@ -47,6 +49,7 @@ Circuit Circuit::inverse() const {
       case OpKind::kGate: {
         const GateCall call = gate_info(op->gate).inverse(params(*op));
         inverse.add_gate(call.gate, controls(*op), targets(*op), call.params);
+        if (!open_.empty()) inverse.open_inverse(*this, *op);
         break;
       }
       case OpKind::kUnitary: {
@@ -65,6 +68,7 @@ Circuit Circuit::inverse() const {
         std::string text;
         for (const std::uint32_t letter : letters(*op)) text += "IXYZ"[letter];
         inverse.add_pauli_rotation(-params(*op)[0], text, targets(*op), controls(*op));
+        if (!open_.empty()) inverse.open_inverse(*this, *op);
         break;
       }
       case OpKind::kBarrier:

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "circuit/gate_table.h"
+
 namespace qsim {
 namespace {
 

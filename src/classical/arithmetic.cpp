@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "qsim/classical.h"
+#include "classical/classical.h"
 #include "qsim/error.h"
 
 namespace qsim {

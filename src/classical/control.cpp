@@ -1,5 +1,5 @@
 // Values of the expressions of classical control.
-#include "qsim/control.h"
+#include "classical/control.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "qsim/flow.h"
+#include "classical/flow.h"
 
 namespace qsim {
 namespace {
@@ -206,7 +206,7 @@ Circuit controlled_circuit(Flow flow) {
   Circuit circuit = std::move(flow.circuit);
   flow.circuit = Circuit();
   add_registers(flow, circuit);
-  circuit.set_control(std::move(flow));
+  circuit.set_control(std::make_shared<const Control>(std::move(flow)));
   return circuit;
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "qsim/classical.h"
+#include "classical/classical.h"
 
 namespace qsim {
 namespace {

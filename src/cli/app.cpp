@@ -1,5 +1,3 @@
-#include "cli/app.h"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,11 +9,14 @@
 #include "base/build_info.h"
 #include "base/file/files.h"
 #include "base/ranks/agreement.h"
+#include "base/ranks/failure.h"
+#include "bench/bench.h"
+#include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
-#include "qsim/bench.h"
+#include "cli/io/values.h"
+#include "plan/show/show.h"
 #include "qsim/error.h"
-#include "qsim/plan.h"
 
 namespace qsim::cli {
 namespace {
@@ -78,6 +79,14 @@ int environment_rank() {
   return 0;
 }
 
+Failure failure_in_flags() {
+  Failure failure = current_failure();
+  if (failure.line != 0) return failure;  // it shows a line of somebody's file
+  failure.message = in_flags(std::move(failure.message));
+  failure.hint = in_flags(std::move(failure.hint));
+  return failure;
+}
+
 void print_failure(const Failure& failure) {
   const bool has_place = failure.message.find(": error: ") != std::string::npos;
   print_error((has_place ? "" : "qsim: error: ") + failure.message);
@@ -96,7 +105,7 @@ int deliver(const Output& output, const Context& context) {
     }
     return output.exit_code;
   } catch (const FileError& error) {
-    print_failure(current_failure());
+    print_failure(failure_in_flags());
     return static_cast<int>(error.code());
   }
 }
@@ -151,9 +160,9 @@ int run_in(Context& context, const std::vector<std::string>& arguments) {
     return report(agreed.failure, context, arguments);
   } catch (const Error&) {
     // simulate() throws these alike on every rank.
-    return report(current_failure(), context, arguments);
+    return report(failure_in_flags(), context, arguments);
   } catch (const std::exception&) {
-    const Failure failure = current_failure();
+    const Failure failure = failure_in_flags();
     if (context.launched()) {
       context.communicator()->abort(static_cast<int>(failure.code), "qsim: error: " + failure.message);
     }
@@ -198,7 +207,7 @@ void Context::together(const std::function<void()>& work) {
   } catch (const TextRequested&) {
     throw;  // --help: the same on every rank
   } catch (const std::exception&) {
-    failure = current_failure();
+    failure = failure_in_flags();
   }
   if (launched()) failure = worst_failure(*communicator_, failure);
   if (failure.code != ExitCode::kOk) throw AgreedFailure{failure};
@@ -212,7 +221,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
   try {
     context = std::make_unique<Context>(streams);
   } catch (const std::exception&) {
-    const Failure failure = current_failure();
+    const Failure failure = failure_in_flags();
     // Ranks that met have agreed, and the first one speaks. One that met nobody may be alone, whatever its environment
     // says: it must not end without a word.
     const bool met = failure.code != ExitCode::kCommunication;
@@ -225,7 +234,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
     try {
       if (json) streams.write_stdout(early_failure_document(arguments, failure));
     } catch (const FileError&) {
-      print_failure(current_failure());  // the first failure's code stands
+      print_failure(failure_in_flags());  // the first failure's code stands
     }
     return static_cast<int>(failure.code);
   }

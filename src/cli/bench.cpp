@@ -1,14 +1,15 @@
 // `qsim bench`: circuits timed and checked, as a table, JSON and a drawing.
-#include "qsim/bench.h"
+#include "bench/bench.h"
 
 #include <algorithm>
 
 #include "base/file/files.h"
 #include "base/text.h"
-#include "cli/app.h"
 #include "cli/bench_flags.h"
+#include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/output.h"
+#include "simulator/simulator.h"
 
 namespace qsim::cli {
 namespace {

@@ -4,8 +4,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ranks/communicator.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
+#include "simulator/simulator.h"
 
 namespace qsim::cli {
 namespace {
@@ -38,18 +40,11 @@ std::vector<std::uint32_t> parse_sizes(const std::string& text) {
   return sizes;
 }
 
-ExchangeKind exchange_of(const std::string& text) {
-  if (text == "p2p") return ExchangeKind::kP2p;
-  if (text == "nccl") return ExchangeKind::kNccl;
-  if (text == "mpi") return ExchangeKind::kMpi;
-  return text == "staged" ? ExchangeKind::kStaged : ExchangeKind::kAuto;
-}
-
 RunOptions run_options(const Flags& flags, const BenchFlags& typed) {
   RunOptions options;
-  options.backend = typed.backend;
-  options.exchange = exchange_of(typed.exchange);
-  options.jit = typed.jit;
+  options.backend = choice_of<BackendKind>(typed.backend);
+  options.exchange = choice_of<ExchangeKind>(typed.exchange);
+  options.jit = choice_of<Jit>(typed.jit);
   options.kernel_cache = typed.kernel_cache;
   if (flags.given("--threads")) {
     options.threads = static_cast<int>(parse_unsigned("--threads", typed.threads, 4096));
@@ -61,7 +56,7 @@ RunOptions run_options(const Flags& flags, const BenchFlags& typed) {
       options.gpu_ids.push_back(static_cast<int>(id));
     }
     check_rank_count(options.gpu_ids.size(), "GPUs");
-    options.backend = "cuda";
+    options.backend = BackendKind::kCuda;
   }
   if (flags.given("--max-memory")) options.max_memory = parse_bytes("--max-memory", typed.max_memory);
   if (flags.given("--pool")) options.pool_share = parse_share("--pool", typed.pool);
@@ -109,10 +104,10 @@ void declare_bench(Flags& flags, BenchFlags& typed) {
   flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");
   flags.text("--threads", typed.threads, "N", "CPU threads a rank (default: the affinity mask)");
   flags.text("--gpu-ids", typed.gpu_ids, "LIST", "which GPUs");
-  flags.choice("--exchange", typed.exchange, {"auto", "p2p", "nccl", "mpi", "staged"}, "how ranks trade amplitudes");
+  flags.choice("--exchange", typed.exchange, names_of<ExchangeKind>(), "how ranks trade amplitudes");
   flags.text("--max-memory", typed.max_memory, "SIZE", "most memory a rank may use");
   flags.text("--pool", typed.pool, "SHARE%", "share of GPU memory to take");
-  flags.choice("--jit", typed.jit, {"auto", "off", "only"}, "kernels compiled for the circuit");
+  flags.choice("--jit", typed.jit, names_of<Jit>(), "kernels compiled for the circuit");
   flags.text("--kernel-cache", typed.kernel_cache, "DIR|off", "where compiled kernels are kept (default: the user's)");
   flags.text("--tile", typed.tile, "K", "active bits of a sweep");
   flags.group("Output");

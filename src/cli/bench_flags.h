@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/app.h"
+#include "bench/bench.h"
+#include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/values.h"
-#include "qsim/bench.h"
 
 namespace qsim::cli {
 

@@ -1,7 +1,8 @@
 // `qsim gen`: writes a benchmark circuit as OpenQASM 2.0.
-#include "cli/app.h"
+#include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/values.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
 #include "qsim/qasm.h"
 

@@ -2,13 +2,15 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/app.h"
+#include "batch/gram_document.h"
+#include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/input/circuit_input.h"
 #include "cli/io/json.h"
 #include "cli/io/values.h"
-#include "qsim/batch.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
+#include "simulator/simulator.h"
 
 namespace qsim::cli {
 namespace {
@@ -25,10 +27,10 @@ struct GramFlags {
   bool json = false;
 };
 
-RunOptions options_of(const Flags& flags, const GramFlags& typed) {
-  RunOptions options;
-  options.backend = typed.backend;
-  options.precision = typed.precision == "single" ? Precision::kSingle : Precision::kDouble;
+Target options_of(const Flags& flags, const GramFlags& typed) {
+  Target options;
+  options.backend = choice_of<BackendKind>(typed.backend);
+  options.precision = choice_of<Precision>(typed.precision);
   if (flags.given("--threads")) {
     options.threads = static_cast<int>(parse_unsigned("--threads", typed.threads, 4096));
     if (options.threads == 0) throw UsageError("--threads: at least 1 thread is needed");
@@ -45,7 +47,7 @@ Output command_gram(std::span<const std::string> arguments, Context& context) {
   Flags flags("qsim gram", "Inner products, fidelities and distances between the states that circuits prepare.",
               kFooter);
   GramFlags typed;
-  RunOptions options;
+  Target options;
   context.together([&] {
     flags.positionals("files", typed.files, "OpenQASM 2.0 circuits, at least two", Role::kInput);
     flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");

@@ -5,12 +5,16 @@
 
 #include "base/build_info.h"
 #include "base/file/files.h"
-#include "cli/app.h"
+#include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
 #include "cli/io/values.h"
+#include "document/result.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 
 namespace qsim::cli {
 namespace {
@@ -90,7 +94,7 @@ Output command_info(std::span<const std::string> arguments, Context& context) {
     line("GPUs", joined(environment.devices));
     for (const auto& [name, value] : gpu_facts()) line(name, value);
     for (const auto& [qubits, choice] : choices()) {
-      line("auto, QFT of " + std::to_string(qubits), choice.backend + ": " + choice.reason);
+      line("auto, QFT of " + std::to_string(qubits), std::string(name_of(choice.backend)) + ": " + choice.reason);
     }
   });
   return {text, ""};

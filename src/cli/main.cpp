@@ -5,7 +5,7 @@
 #include <new>
 #include <string_view>
 
-#include "cli/app.h"
+#include "cli/io/context.h"
 #include "qsim/error.h"
 
 namespace {

@@ -1,15 +1,23 @@
 // `qsim plan`: what a run would do, without touching a device.
-#include "qsim/plan.h"
+#include "plan/plan.h"
 
 #include <bit>
 
+#include "base/ranks/failure.h"
 #include "base/text.h"
-#include "cli/app.h"
+#include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/input/circuit_input.h"
 #include "cli/io/values.h"
-#include "qsim/result.h"
-#include "qsim/simulator.h"
+#include "document/result.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/program/forecast.h"
+#include "plan/show/show.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
+#include "simulator/simulator.h"
 
 namespace qsim::cli {
 namespace {
@@ -58,7 +66,7 @@ PlanOptions options_of(const Flags& flags, const PlanFlags& typed) {
     options.tile_bits = static_cast<std::uint32_t>(parse_unsigned("--tile", typed.tile, 62));
     if (*options.tile_bits == 0) throw UsageError("--tile: a sweep needs at least 1 active bit");
   }
-  options.precision = typed.precision == "double" ? Precision::kDouble : Precision::kSingle;
+  options.precision = choice_of<Precision>(typed.precision);
   options.start = typed.from == "zero" ? Start::kZero : Start::kRandom;
   options.known_zeros = typed.known_zeros == "on";
   if (flags.given("--known-zeros") && options.start == Start::kRandom) {
@@ -69,9 +77,7 @@ PlanOptions options_of(const Flags& flags, const PlanFlags& typed) {
 }
 
 Machine machine_of(const PlanFlags& typed) {
-  RunOptions run;
-  run.precision = typed.precision == "double" ? Precision::kDouble : Precision::kSingle;
-  Machine machine = typed.device.empty() ? this_machine(run) : find_machine(typed.device);
+  Machine machine = typed.device.empty() ? this_machine({}) : find_machine(typed.device);
   if (!typed.max_memory.empty()) machine.memory_bytes_per_rank = parse_bytes("--max-memory", typed.max_memory);
   return machine;
 }

@@ -5,15 +5,20 @@
 #include <random>
 
 #include "base/file/files.h"
+#include "base/ranks/communicator.h"
 #include "base/text.h"
-#include "cli/app.h"
+#include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/input/circuit_input.h"
 #include "cli/io/json.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
 #include "cli/io/values.h"
-#include "qsim/simulator.h"
+#include "document/result.h"
+#include "qsim/circuit.h"
+#include "qsim/pauli.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 
 namespace qsim::cli {
 namespace {
@@ -61,11 +66,11 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.text("--gpus", typed.gpus, "N", "how many GPUs");
   flags.text("--gpu-ids", typed.gpu_ids, "LIST", "which GPUs");
   flags.flag("--oversubscribe-gpus", typed.oversubscribe_gpus, "under MPI, ranks may share a GPU (for tests)");
-  flags.choice("--exchange", typed.exchange, {"auto", "p2p", "nccl", "mpi", "staged"}, "how ranks trade amplitudes");
+  flags.choice("--exchange", typed.exchange, names_of<ExchangeKind>(), "how ranks trade amplitudes");
   flags.choice("--from", typed.from, {"zero", "random"}, "start state");
   flags.text("--max-memory", typed.max_memory, "SIZE", "most memory a rank may use");
   flags.text("--pool", typed.pool, "SHARE%", "share of GPU memory to take");
-  flags.choice("--jit", typed.jit, {"auto", "off", "only"}, "kernels compiled for the circuit");
+  flags.choice("--jit", typed.jit, names_of<Jit>(), "kernels compiled for the circuit");
   flags.text("--kernel-cache", typed.kernel_cache, "DIR|off", "where compiled kernels are kept (default: the user's)");
   flags.choice("--verify", typed.verify, {"off", "norm", "full"}, "checks while running");
   flags.flag("--reproducible", typed.reproducible, "the same arithmetic whatever the number of ranks");
@@ -120,23 +125,11 @@ int rank_count(const Flags& flags, const RunFlags& typed) {
   return static_cast<int>(ranks);
 }
 
-Verify verify_of(const std::string& text) {
-  if (text == "off") return Verify::kOff;
-  return text == "full" ? Verify::kFull : Verify::kNorm;
-}
-
-ExchangeKind exchange_of(const std::string& text) {
-  if (text == "p2p") return ExchangeKind::kP2p;
-  if (text == "nccl") return ExchangeKind::kNccl;
-  if (text == "mpi") return ExchangeKind::kMpi;
-  return text == "staged" ? ExchangeKind::kStaged : ExchangeKind::kAuto;
-}
-
 /// Everything that can be said without the circuit.
 RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   RunOptions options;
-  options.backend = typed.backend;
-  options.precision = typed.precision == "double" ? Precision::kDouble : Precision::kSingle;
+  options.backend = choice_of<BackendKind>(typed.backend);
+  options.precision = choice_of<Precision>(typed.precision);
   if (flags.given("--shots")) options.shots = parse_unsigned("--shots", typed.shots);
   if (flags.given("--seed")) options.seed = parse_unsigned("--seed", typed.seed);
   if (flags.given("--threads")) {
@@ -155,13 +148,13 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
     }
     check_rank_count(options.gpu_ids.size(), "GPUs");
   }
-  if (!options.gpu_ids.empty()) options.backend = "cuda";
+  if (!options.gpu_ids.empty()) options.backend = BackendKind::kCuda;
   options.start = typed.from == "zero" ? Start::kZero : Start::kRandom;
-  options.exchange = exchange_of(typed.exchange);
+  options.exchange = choice_of<ExchangeKind>(typed.exchange);
   if (flags.given("--max-memory")) options.max_memory = parse_bytes("--max-memory", typed.max_memory);
   if (flags.given("--pool")) options.pool_share = parse_share("--pool", typed.pool);
-  options.verify = verify_of(typed.verify);
-  options.jit = typed.jit;
+  options.verify = choice_of<Verify>(typed.verify);
+  options.jit = choice_of<Jit>(typed.jit);
   options.kernel_cache = typed.kernel_cache;
   if (flags.given("--kernel-cache") && typed.jit == "off") {
     throw UsageError("--kernel-cache would have no effect: --jit off compiles nothing");
@@ -242,13 +235,13 @@ void settle_start_seed(RunOptions& options, Context& context) {
 
 /// Settles where to run outside a launcher; returns the number of thread ranks.
 int choose(const Flags& flags, const RunFlags& typed, const Circuit& circuit, RunOptions& options, int ranks) {
-  if (flags.given("--ranks") && options.backend == "auto") options.backend = "cpu";
+  if (flags.given("--ranks") && options.backend == BackendKind::kAuto) options.backend = BackendKind::kCpu;
   const BackendChoice choice = choose_backend(circuit, options);
-  if (choice.backend == "cpu") {
+  if (choice.backend == BackendKind::kCpu) {
     for (const char* flag : {"--pool", "--jit", "--kernel-cache"}) {
       if (flags.given(flag)) no_effect(flag, "it runs on the CPU (" + choice.reason + ")");
     }
-  } else if (choice.backend == "cuda") {
+  } else if (choice.backend == BackendKind::kCuda) {
     if (flags.given("--threads")) no_effect("--threads", "it runs on a GPU (" + choice.reason + ")");
     if (options.gpu_ids.empty() && choice.gpus > 0) ranks = choice.gpus;
     if (!options.gpu_ids.empty()) ranks = static_cast<int>(options.gpu_ids.size());
@@ -327,6 +320,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   options.progress = [&line](const Progress& progress) { line.show(progress); };
   Result result = context.launched() ? simulate(input.circuit, options, *context.communicator())
                                      : simulate(input.circuit, options, ranks);
+  for (std::string& warning : result.warnings) warning = in_flags(std::move(warning));
   result.warnings.insert(result.warnings.begin(), input.notes.begin(), input.notes.end());
   result.circuit = input.summary;
   result.time.start += start_seconds;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/bits.h"
-#include "qsim/backend.h"
+#include "device/backend.h"
 #include "qsim/error.h"
 
 namespace qsim {

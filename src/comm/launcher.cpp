@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
 
 namespace qsim {
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
 #include "qsim/error.h"
 
 namespace qsim {

@@ -1,5 +1,5 @@
 // Ranks as threads of one process. Buffers are read in place by the other ranks; a rank that fails or ends early
-// releases every rank that waits for it.
+// releases every rank that waits for it. Once all have ended, the group is as new.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -11,7 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
+#include "comm/rank_threads.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -48,6 +49,15 @@ class ThreadGroup {
     const std::lock_guard lock(mutex_);
     ended_[static_cast<std::size_t>(rank)] = true;
     changed_.notify_all();
+  }
+
+  /// Forgets failures, letters and who has ended. No rank is in a call.
+  void renew() {
+    const std::lock_guard lock(mutex_);
+    arrived_ = 0;
+    failed_rank_ = -1;
+    std::fill(ended_.begin(), ended_.end(), false);
+    for (Mail& mail : mail_) mail.state = Mail::kEmpty;
   }
 
   void barrier() {
@@ -264,53 +274,113 @@ struct Outcome {
   bool released = false;
 };
 
-void run_rank(ThreadGroup& group, int rank, const std::function<void(Communicator&)>& body, Outcome& outcome) {
-  try {
-    ThreadCommunicator communicator(group, rank);
-    body(communicator);
-    group.end(rank);
-  } catch (const ReleasedError& error) {
-    outcome = {std::current_exception(), true};
-    group.fail(rank, error.what());
-  } catch (const std::exception& error) {
-    outcome = {std::current_exception(), false};
-    group.fail(rank, error.what());
-  } catch (...) {
-    outcome = {std::current_exception(), false};
-    group.fail(rank, "unknown exception");
-  }
-}
-
 }  // namespace
 
-void run_thread_ranks(int ranks, const std::function<void(Communicator&)>& body) {
+struct RankThreads::Team {
+  explicit Team(int ranks) : group(ranks), outcomes(static_cast<std::size_t>(ranks)) {
+    for (int rank = 0; rank < ranks; ++rank) communicators.push_back(std::make_unique<ThreadCommunicator>(group, rank));
+  }
+
+  void run_rank(int rank) {
+    Outcome& outcome = outcomes[static_cast<std::size_t>(rank)];
+    outcome = {};
+    try {
+      (*body)(*communicators[static_cast<std::size_t>(rank)]);
+      group.end(rank);
+    } catch (const ReleasedError& error) {
+      outcome = {std::current_exception(), true};
+      group.fail(rank, error.what());
+    } catch (const std::exception& error) {
+      outcome = {std::current_exception(), false};
+      group.fail(rank, error.what());
+    } catch (...) {
+      outcome = {std::current_exception(), false};
+      group.fail(rank, "unknown exception");
+    }
+  }
+
+  /// What a thread does until the team is dissolved: rank `rank` of every run.
+  void serve(int rank) {
+    std::uint64_t runs = 0;
+    for (;;) {
+      {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return dissolved || begun != runs; });
+        if (begun == runs) return;
+        runs = begun;
+      }
+      run_rank(rank);
+      const std::lock_guard lock(mutex);
+      if (--running == 0) changed.notify_all();
+    }
+  }
+
+  void dissolve() {
+    {
+      const std::lock_guard lock(mutex);
+      dissolved = true;
+    }
+    changed.notify_all();
+    threads.clear();
+  }
+
+  ThreadGroup group;
+  std::vector<std::unique_ptr<Communicator>> communicators;
+  std::vector<Outcome> outcomes;
+  std::mutex mutex;
+  std::condition_variable changed;
+  const std::function<void(Communicator&)>* body = nullptr;
+  std::uint64_t begun = 0;  // runs so far
+  int running = 0;          // threads that have not ended the latest
+  bool dissolved = false;
+  std::vector<std::jthread> threads;
+};
+
+RankThreads::RankThreads(int ranks) {
   if (ranks < 1) throw UsageError("the number of ranks must be at least 1, not " + std::to_string(ranks));
   if (ranks > kMostThreadRanks) {
     throw UsageError(
         std::to_string(ranks) + " ranks in one process: at most " + std::to_string(kMostThreadRanks) + " are threads",
         "more ranks are processes of an MPI launcher");
   }
-  ThreadGroup group(ranks);
-  std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
-  {
-    std::vector<std::jthread> threads;
-    threads.reserve(outcomes.size());
-    try {
-      for (int rank = 1; rank < ranks; ++rank) {
-        threads.emplace_back([&, rank] { run_rank(group, rank, body, outcomes[static_cast<std::size_t>(rank)]); });
-      }
-    } catch (const std::exception& error) {
-      group.fail(0, std::string("a thread could not be started: ") + error.what());
-      throw CommunicatorError("rank " + std::to_string(threads.size() + 1) + " of " + std::to_string(ranks) +
-                              " could not be started as a thread: " + error.what());
+  team_ = std::make_unique<Team>(ranks);
+  try {
+    for (int rank = 1; rank < ranks; ++rank) {
+      team_->threads.emplace_back([team = team_.get(), rank] { team->serve(rank); });
     }
-    run_rank(group, 0, body, outcomes[0]);
+  } catch (const std::exception& error) {
+    const std::size_t started = team_->threads.size();
+    team_->dissolve();
+    throw CommunicatorError("rank " + std::to_string(started + 1) + " of " + std::to_string(ranks) +
+                            " could not be started as a thread: " + error.what());
   }
+}
+
+RankThreads::~RankThreads() { team_->dissolve(); }
+
+int RankThreads::size() const { return team_->group.size(); }
+
+void RankThreads::run(const std::function<void(Communicator&)>& body) {
+  {
+    const std::lock_guard lock(team_->mutex);
+    team_->body = &body;
+    team_->running = size() - 1;
+    ++team_->begun;
+  }
+  team_->changed.notify_all();
+  team_->run_rank(0);
+  {
+    std::unique_lock lock(team_->mutex);
+    team_->changed.wait(lock, [&] { return team_->running == 0; });
+  }
+  team_->group.renew();
   for (const bool released : {false, true}) {
-    for (const Outcome& outcome : outcomes) {
+    for (const Outcome& outcome : team_->outcomes) {
       if (outcome.error && outcome.released == released) std::rethrow_exception(outcome.error);
     }
   }
 }
+
+void run_thread_ranks(int ranks, const std::function<void(Communicator&)>& body) { RankThreads(ranks).run(body); }
 
 }  // namespace qsim

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "cpu/thread_team.h"
-#include "qsim/backend.h"
-#include "qsim/plan.h"
+#include "device/backend.h"
+#include "plan/plan.h"
 
 namespace qsim::cpu {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/bits.h"
-#include "qsim/backend.h"
+#include "device/backend.h"
 #include "qsim/types.h"
 
 namespace qsim::cpu {

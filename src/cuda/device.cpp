@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "comm/gpu/driver.h"
+#include "device/library_error.h"
 #include "kernels/cuda/sweep.h"
 #include "qsim/error.h"
 
@@ -18,21 +19,21 @@ std::string version_text(int version) {
 }  // namespace
 
 DeviceError no_device_error(cudaError_t status, int driver, int runtime) {
-  if (driver == 0) return DeviceError("no CUDA driver is installed: install NVIDIA's driver, or use --backend cpu");
+  if (driver == 0) return DeviceError("no CUDA driver is installed: install NVIDIA's driver, or use `backend` cpu");
   if (status == cudaErrorInsufficientDriver) {
     return DeviceError("the CUDA driver is too old: it serves CUDA " + version_text(driver) + ", this build needs " +
-                       version_text(runtime) + "; update the driver, or use --backend cpu");
+                       version_text(runtime) + "; update the driver, or use `backend` cpu");
   }
   if (status == cudaErrorNoDevice)
-    return DeviceError("no CUDA device is visible (see CUDA_VISIBLE_DEVICES); use --backend cpu");
-  return DeviceError("CUDA", static_cast<int>(status), "cudaGetDeviceCount", cudaGetErrorString(status));
+    return DeviceError("no CUDA device is visible (see CUDA_VISIBLE_DEVICES); use `backend` cpu");
+  return library_error("CUDA", static_cast<int>(status), "cudaGetDeviceCount", cudaGetErrorString(status));
 }
 
 DeviceError no_code_error(int device, const DeviceFacts& facts) {
   const std::string major = std::to_string(facts.major), minor = std::to_string(facts.minor);
   return DeviceError("device " + std::to_string(device) + " (" + facts.name + ", compute capability " + major + "." +
                      minor + ") has an architecture that this build has no code for: build with " +
-                     "CMAKE_CUDA_ARCHITECTURES=" + major + minor + ", or use --backend cpu");
+                     "CMAKE_CUDA_ARCHITECTURES=" + major + minor + ", or use `backend` cpu");
 }
 
 std::uint64_t pool_bytes(std::uint64_t needed, std::uint64_t free_bytes, double share, int device) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cuda/device.h"
-#include "qsim/backend.h"
+#include "device/backend.h"
 
 namespace qsim::cuda {
 

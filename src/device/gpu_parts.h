@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/file/cache.h"
+#include "base/ranks/communicator.h"
+#include "device/backend.h"
 #include "device/batch_program.h"
-#include "qsim/backend.h"
-#include "qsim/communicator.h"
-#include "qsim/simulator.h"
+#include "qsim/target.h"
 
 namespace qsim {
 

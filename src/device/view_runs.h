@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "qsim/backend.h"
+#include "device/backend.h"
 
 namespace qsim {
 

@@ -5,6 +5,9 @@
 #include <string>
 
 #include "base/bits.h"
+#include "base/layout.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -62,6 +65,12 @@ void NullBackend::restore_state(std::uint32_t snapshot) {
   if (found == snapshots_.end()) throw Error("null backend: snapshot " + std::to_string(snapshot) + " was never saved");
   require_complete();
   unborn_ = found->second;
+}
+
+void NullBackend::exchange_state(std::uint32_t snapshot) {
+  const Index unborn = unborn_;
+  restore_state(snapshot);
+  snapshots_[snapshot] = unborn;
 }
 
 std::uint32_t NullBackend::prepare(std::span<const Sweep> sweeps) {

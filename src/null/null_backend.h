@@ -5,7 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "qsim/backend.h"
+#include "device/backend.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
 
 namespace qsim {
 
@@ -36,6 +38,8 @@ class NullBackend : public Backend {
   MemoryRegion slot(std::uint32_t slot) override;
   void save_state(std::uint32_t snapshot) override;
   void restore_state(std::uint32_t snapshot) override;
+  void exchange_state(std::uint32_t snapshot) override;
+  void copy_in(Index, Index, const std::byte*) override { unborn_ = 0; }
 
   std::uint32_t prepare(std::span<const Sweep> sweeps) override;
   void clear_sweeps() override;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/bits.h"
+#include "circuit/gate_table.h"
 
 namespace qsim {
 namespace {

@@ -1,9 +1,10 @@
 // What a sweep means on one rank: everything about global bits becomes a constant.
 #include <cmath>
 
-#include "plan/lower/lower.h"
+#include "base/rounding.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
-#include "qsim/plan.h"
+#include "qsim/types.h"
 
 namespace qsim {
 namespace {

@@ -1,11 +1,14 @@
-// Checks a plan against every rule of qsim/plan.h, so that backends need not.
+// Checks a plan against every rule of plan/plan.h, so that backends need not.
 #include <bit>
 #include <cmath>
 #include <string>
 
 #include "base/bits.h"
+#include "base/layout.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 
 namespace qsim {
 namespace {

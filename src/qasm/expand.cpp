@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "circuit/gate_table.h"
 #include "qsim/error.h"
 
 namespace qsim {

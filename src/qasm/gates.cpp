@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "circuit/gate_table.h"
+
 namespace qsim::qasm {
 namespace {
 

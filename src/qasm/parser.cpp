@@ -72,7 +72,7 @@ void Parser::statements() {
     }
     declaring_ = {};
     in_body_ = false;
-    circuit_.clear_condition();
+    condition_.reset();
   }
 }
 

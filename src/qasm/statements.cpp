@@ -367,7 +367,7 @@ void Parser::if_statement() {
   const Token number = stream_->expect(TokenKind::kInteger, "an integer");
   Condition condition = wide_integer(number, entry.size);
   condition.creg = entry.index;
-  circuit_.set_condition(condition);
+  condition_.emplace(circuit_, condition);
   stream_->expect(TokenKind::kRightParen, "')'");
   switch (stream_->kind()) {
     case TokenKind::kIdentifier:

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "circuit/gate_table.h"
 #include "qasm/expand.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"

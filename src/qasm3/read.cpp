@@ -1,4 +1,6 @@
 // Circuit text of either version: which one it is, and what callers get.
+#include "qasm3/read.h"
+
 #include <xxhash.h>
 
 #include <algorithm>

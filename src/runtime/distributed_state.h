@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "qsim/backend.h"
-#include "qsim/communicator.h"
-#include "qsim/plan.h"
+#include "base/layout.h"
+#include "base/ranks/communicator.h"
+#include "device/backend.h"
+#include "plan/plan.h"
 #include "qsim/types.h"
 
 namespace qsim {

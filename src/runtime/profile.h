@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "qsim/backend.h"
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
+#include "device/backend.h"
 
 namespace qsim {
 

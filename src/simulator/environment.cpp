@@ -11,7 +11,8 @@
 #include "comm/launcher.h"
 #include "cpu/cpu_info.h"
 #include "device/gpu_parts.h"
-#include "qsim/simulator.h"
+#include "document/result.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {

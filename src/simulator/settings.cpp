@@ -7,7 +7,9 @@
 #include <string>
 
 #include "base/bits.h"
+#include "plan/make/make_plan.h"
 #include "qsim/error.h"
+#include "session/choose/choose.h"
 
 namespace qsim {
 namespace {
@@ -29,48 +31,56 @@ void check_ranks(const Circuit& circuit, int ranks) {
 void check_read_outs(const Circuit& circuit, const RunOptions& options, bool dynamic) {
   const std::uint32_t qubits = circuit.qubits();
   if (options.distribution && circuit.clbits() == 0) {
-    throw UsageError("--distribution has no effect: the circuit has no classical bits");
+    throw UsageError("`distribution` has no effect: the circuit has no classical bits");
   }
   for (const std::vector<Qubit>& list : options.probabilities) {
     Index seen = 0;
     for (const Qubit qubit : list) {
       if (qubit >= qubits) {
-        throw UsageError("--probabilities: there is no qubit " + std::to_string(qubit) + " in a circuit of " +
+        throw UsageError("`probabilities`: there is no qubit " + std::to_string(qubit) + " in a circuit of " +
                          std::to_string(qubits));
       }
-      if (test_bit(seen, qubit)) throw UsageError("--probabilities names qubit " + std::to_string(qubit) + " twice");
+      if (test_bit(seen, qubit)) throw UsageError("`probabilities` names qubit " + std::to_string(qubit) + " twice");
       seen |= bit_mask(qubit);
     }
-    if (list.empty()) throw UsageError("--probabilities without a qubit");
+    if (list.empty()) throw UsageError("`probabilities` without a qubit");
   }
   for (const Index index : options.amplitude_indices) {
     if (index >> qubits != 0) {
-      throw UsageError("--amplitudes: index " + std::to_string(index) + " is outside 0 .. 2^" + std::to_string(qubits) +
+      throw UsageError("`amplitudes`: index " + std::to_string(index) + " is outside 0 .. 2^" + std::to_string(qubits) +
                        "-1");
     }
   }
   for (const PauliSum& sum : options.expectation) {
     for (const PauliTerm& term : sum.terms) {
       if ((term.pauli.x | term.pauli.z) >> qubits != 0) {
-        throw UsageError("--expectation: " + pauli_text(term.pauli) + " names a qubit that the circuit lacks");
+        throw UsageError("`expectation`: " + pauli_text(term.pauli) + " names a qubit that the circuit lacks");
       }
     }
   }
   if (!dynamic) return;
   if (options.amplitudes_requested || options.top > 0 || !options.amplitude_indices.empty()) {
     throw UnsupportedError(
-        "the circuit measures, resets or branches before its end, so it has no single final state: --amplitudes is not "
+        "the circuit measures, resets or branches before its end, so it has no single final state: `amplitudes` is not "
         "defined");
   }
   if (!options.statevector_path.empty()) {
     throw UnsupportedError(
-        "the circuit measures, resets or branches before its end, so it has no single final state: --statevector is "
+        "the circuit measures, resets or branches before its end, so it has no single final state: `statevector` is "
         "not "
         "defined");
   }
 }
 
 }  // namespace
+
+BackendChoice choose_backend(const Circuit& circuit, const RunOptions& options) {
+  PlanOptions plan;
+  plan.start = options.start;
+  plan.known_zeros = options.known_zeros;
+  plan.tile_bits = options.tile_bits;
+  return choose_backend(circuit, static_cast<const Target&>(options), plan);
+}
 
 Settings check_settings(const Circuit& circuit, const RunOptions& options, int ranks) {
   if (circuit.qubits() > static_cast<std::uint32_t>(kMaxQubits)) {
@@ -79,22 +89,25 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
                         0, 0);
   }
   check_ranks(circuit, ranks);
+  if (!circuit.parameters().empty()) {
+    throw UsageError("the circuit has open parameters: bind values to them first");
+  }
   if (options.repeats == 0) throw UsageError("at least one repeat is needed: repeats is 0");
   Settings settings;
   settings.measures = circuit.measures();
   settings.dynamic = !circuit.measurements_are_terminal();
   if (!settings.measures && options.shots.value_or(0) > 0) {
-    throw UsageError("--shots " + std::to_string(*options.shots) + " has no effect: the circuit measures nothing");
+    throw UsageError("`shots` " + std::to_string(*options.shots) + " has no effect: the circuit measures nothing");
   }
   settings.shots = options.shots.value_or(settings.measures ? 1024 : 0);
   constexpr std::uint64_t kMaxShots = 1'000'000'000'000;  // hours of drawing
   if (settings.shots > kMaxShots) {
-    throw UsageError("--shots " + std::to_string(settings.shots) + " are too many: at most " +
+    throw UsageError("`shots` " + std::to_string(settings.shots) + " are too many: at most " +
                      std::to_string(kMaxShots));
   }
   check_read_outs(circuit, options, settings.dynamic);
   if (ranks == 1 && options.exchange != ExchangeKind::kAuto) {
-    throw UsageError("--exchange has no effect: there is one rank, so nothing is exchanged");
+    throw UsageError("`exchange` has no effect: there is one rank, so nothing is exchanged");
   }
   settings.seed_given = options.seed.has_value();
   if (options.seed) {
@@ -128,6 +141,21 @@ std::optional<Circuit> without_idle_resets(const Circuit& circuit) {
     if (!idle[i]) kept.append(circuit, circuit.operations()[i]);
   }
   return kept;
+}
+
+std::vector<ExpectationValue> expectation_values(std::span<const PauliSum> sums, std::span<const double> strings) {
+  std::vector<ExpectationValue> values;
+  std::size_t next = 0;
+  for (const PauliSum& sum : sums) {
+    ExpectationValue& value = values.emplace_back();
+    value.name = sum.name;
+    value.terms.reserve(sum.terms.size());
+    for (const PauliTerm& term : sum.terms) {
+      value.terms.push_back({pauli_text(term.pauli), term.coefficient, strings[next]});
+      value.value += term.coefficient * strings[next++];
+    }
+  }
+  return values;
 }
 
 }  // namespace qsim

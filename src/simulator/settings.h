@@ -6,9 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "qsim/communicator.h"
-#include "qsim/plan.h"
-#include "qsim/simulator.h"
+#include "base/ranks/communicator.h"
+#include "document/result.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
+#include "qsim/pauli.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 
@@ -33,7 +36,7 @@ void require_same_run(const Circuit& circuit, const RunOptions& options, Communi
 /// Throws CommunicatorError on every rank where the ranks' programs differ in their steps, sweeps or exchanges, or in
 /// how many `snapshots` they keep: such ranks would wait for each other for ever, or give wrong numbers. Collective.
 /// Numbers in matrices and angles are left out: hosts whose mathematical libraries differ round them differently.
-void require_same_program(const Program& program, std::uint32_t snapshots, Communicator& communicator);
+void require_same_program(const PlannedCircuit& program, std::uint32_t snapshots, Communicator& communicator);
 
 /// The sums as they were asked for, from the values of all their strings in order.
 std::vector<ExpectationValue> expectation_values(std::span<const PauliSum> sums, std::span<const double> strings);

@@ -2,18 +2,13 @@
 #include <cmath>
 #include <cstdio>
 
-#include "qsim/circuit.h"
-#include "qsim/simulator.h"
+#include "qsim/qsim.h"
 
 int main() {
-  qsim::Circuit circuit(2);
-  circuit.h(0);
-  circuit.cx(0, 1);
-  qsim::RunOptions options;
-  options.backend = "cpu";
-  options.marginals = true;
-  const qsim::Result result = qsim::simulate(circuit, options);
-  for (const double probability : result.results.marginals.value()) {
+  qsim::Target target;
+  target.backend = qsim::BackendKind::kCpu;
+  qsim::Session session(target);
+  for (const double probability : session.run(qsim::Circuit(2).h(0).cx(0, 1)).marginals()) {
     if (std::fabs(probability - 0.5) > 1e-12) return 1;
   }
   std::puts("consumer: a Bell pair is what it should be");

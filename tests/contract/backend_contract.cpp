@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "base/bits.h"
+#include "base/layout.h"
+#include "plan/cost/pool_layout.h"
 #include "qsim/error.h"
 
 namespace qsim::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "qsim/backend.h"
+#include "device/backend.h"
 
 namespace qsim::test {
 

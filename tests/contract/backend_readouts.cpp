@@ -6,7 +6,10 @@
 
 #include "backend_contract.h"
 #include "base/bits.h"
+#include "base/layout.h"
 #include "base/philox.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 #include "runtime/read_out/sampling.h"
 #include "support/sweep_reference.h"
@@ -338,6 +341,38 @@ TEST_P(BackendContract, SnapshotsKeepAState) {
   EXPECT_EQ(read(), first);
   backend_->restore_state(1);
   EXPECT_EQ(read(), second);
+}
+
+TEST_P(BackendContract, AStateAndASnapshotChangePlaces) {
+  for (const std::uint32_t bits : {1u, 9u, 17u, 21u}) {  // one piece, and several of the memory that is between
+    reserve(bits);
+    const std::vector<Complex> first = start(76);
+    backend_->save_state(1);
+    const std::vector<Complex> second = start(77);
+    backend_->exchange_state(1);
+    EXPECT_EQ(read(), first) << bits;
+    backend_->exchange_state(1);
+    EXPECT_EQ(read(), second) << bits;
+    backend_->restore_state(1);
+    EXPECT_EQ(read(), first) << bits;
+  }
+}
+
+TEST_P(BackendContract, CopiesInWhatItCopiesOut) {
+  for (const std::uint32_t bits : {1u, 9u, 13u}) {
+    reserve(bits);
+    const std::vector<Complex> wanted = start(76);
+    const std::size_t unit = amplitude_bytes(GetParam().options.precision);
+    std::vector<std::byte> bytes(wanted.size() * unit);
+    backend_->copy_out(0, wanted.size(), bytes.data());
+    start(77);
+    const Index half = wanted.size() / 2;
+    backend_->copy_in(half, half, bytes.data() + half * unit);
+    std::vector<Complex> mixed = read();
+    for (Index i = half; i < wanted.size(); ++i) ASSERT_EQ(mixed[i], wanted[i]);
+    backend_->copy_in(0, half, bytes.data());
+    EXPECT_EQ(read(), wanted) << bits;
+  }
 }
 
 TEST_P(BackendContract, PackedViewsComeBackWhereTheyBelong) {

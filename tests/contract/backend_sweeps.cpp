@@ -5,6 +5,7 @@
 
 #include "backend_contract.h"
 #include "base/bits.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 #include "support/sweep_reference.h"
 
@@ -212,7 +213,7 @@ TEST_P(BackendContract, SweepsFindInSlotsWhatHasArrived) {
     for (Index i = 0; i < together.size(); ++i) {
       if ((i & chunk.mask) == chunk.value && (i & arrivals) != own) together[i] = sent[i];
     }
-    if (GetParam().options.jit == "only" && GetParam().name.starts_with("Cuda")) {
+    if (GetParam().options.jit == Jit::kOnly && GetParam().name.starts_with("Cuda")) {
       EXPECT_TRUE(backend_->loads_arrived(handle, chunk.mask, arrivals));
     }
     backend_->sweep_arrived(handle, chunk, 0, false, arrivals, arrived);
@@ -306,7 +307,7 @@ TEST_P(BackendContract, SweepsMaySumTheProbabilitiesOfBits) {
       backend_->sweep(handle, ChunkView{}, 0, false);
       std::vector<double> out(bits + 1, -1.0), expected(bits + 1);
       const bool taken = backend_->take_bit_probabilities(out);
-      EXPECT_EQ(taken, backend_->info().name == "cuda" && GetParam().options.jit == "only");
+      EXPECT_EQ(taken, backend_->info().name == "cuda" && GetParam().options.jit == Jit::kOnly);
       const std::vector<Complex> a = read();
       for (Index i = 0; i < a.size(); ++i) {
         for_each_bit(i, [&](unsigned bit) { expected[bit] += std::norm(a[i]); });

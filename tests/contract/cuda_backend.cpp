@@ -6,10 +6,10 @@ namespace {
 
 std::vector<BackendCase> cuda_cases() {
   std::vector<BackendCase> cases;
-  for (const char* const jit : {"off", "only"}) {
+  for (const Jit jit : {Jit::kOff, Jit::kOnly}) {
     BackendOptions options;
     options.jit = jit;
-    for (BackendCase& one : both_precisions(std::string("CudaJit") + jit, make_cuda_backend, options)) {
+    for (BackendCase& one : both_precisions("CudaJit" + std::string(name_of(jit)), make_cuda_backend, options)) {
       cases.push_back(one);
     }
   }

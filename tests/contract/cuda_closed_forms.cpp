@@ -6,7 +6,12 @@
 #include <numbers>
 #include <random>
 
-#include "qsim/backend.h"
+#include "device/backend.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -90,8 +95,8 @@ void check(const Circuit& circuit, ClosedForm form) {
   layout.state_bytes = amplitude_bytes(Precision::kDouble) << qubits;
   layout.table_bytes = 8ull << 20;
   layout.scratch_bytes = 17ull << 20;
-  for (const char* const jit : {"off", "only"}) {
-    SCOPED_TRACE(std::string("jit ") + jit);
+  for (const Jit jit : {Jit::kOff, Jit::kOnly}) {
+    SCOPED_TRACE("jit " + std::string(name_of(jit)));
     BackendOptions options;
     options.jit = jit;
     std::unique_ptr<Backend> backend;
@@ -144,7 +149,7 @@ TEST(CudaClosedFormsOnTheCpu, MatchThePlans) {
 TEST(CudaMemory, NothingIsAllocatedOnceThePoolStands) {
   constexpr std::uint32_t kQubits = 20;
   BackendOptions options;
-  options.jit = "off";
+  options.jit = Jit::kOff;
   std::unique_ptr<Backend> backend;
   try {
     backend = make_cuda_backend(options);

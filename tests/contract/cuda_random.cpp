@@ -7,7 +7,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "qsim/backend.h"
+#include "device/backend.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "support/campaign.h"
 #include "support/edge_circuit.h"
@@ -83,7 +88,7 @@ void compare(std::uint64_t seed, const Circuit& circuit, Backend& cuda, Backend&
 }
 
 /// `count` circuits, or what QSIM_CUDA_CIRCUITS and QSIM_CUDA_COMPILED say.
-void compare_all(Precision precision, const char* jit, Circuit (*make)(std::uint64_t) = random_circuit,
+void compare_all(Precision precision, Jit jit, Circuit (*make)(std::uint64_t) = random_circuit,
                  std::uint64_t count = 0) {
   BackendOptions options;
   options.precision = precision;
@@ -99,28 +104,28 @@ void compare_all(Precision precision, const char* jit, Circuit (*make)(std::uint
   const std::uint64_t interpreted = test::number_from("QSIM_CUDA_CIRCUITS", 160);
   // Compiling takes its time: an eighth of the circuits.
   const std::uint64_t compiled = test::number_from("QSIM_CUDA_COMPILED", (interpreted + 7) / 8);
-  const std::uint64_t circuits = count != 0 ? count : options.jit == "only" ? compiled : interpreted;
+  const std::uint64_t circuits = count != 0 ? count : options.jit == Jit::kOnly ? compiled : interpreted;
   for (std::uint64_t seed = 1; seed <= circuits && !testing::Test::HasFailure(); ++seed) {
     compare(seed, make(seed), *cuda, *cpu, precision);
   }
 }
 
-TEST(CudaRandom, InterpretedDoubleMatchesTheCpu) { compare_all(Precision::kDouble, "off"); }
-TEST(CudaRandom, InterpretedSingleMatchesTheCpu) { compare_all(Precision::kSingle, "off"); }
-TEST(CudaRandom, CompiledDoubleMatchesTheCpu) { compare_all(Precision::kDouble, "only"); }
-TEST(CudaRandom, CompiledSingleMatchesTheCpu) { compare_all(Precision::kSingle, "only"); }
+TEST(CudaRandom, InterpretedDoubleMatchesTheCpu) { compare_all(Precision::kDouble, Jit::kOff); }
+TEST(CudaRandom, InterpretedSingleMatchesTheCpu) { compare_all(Precision::kSingle, Jit::kOff); }
+TEST(CudaRandom, CompiledDoubleMatchesTheCpu) { compare_all(Precision::kDouble, Jit::kOnly); }
+TEST(CudaRandom, CompiledSingleMatchesTheCpu) { compare_all(Precision::kSingle, Jit::kOnly); }
 
 TEST(CudaEdges, InterpretedDoubleMatchesTheCpu) {
-  compare_all(Precision::kDouble, "off", edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
+  compare_all(Precision::kDouble, Jit::kOff, edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
 }
 TEST(CudaEdges, InterpretedSingleMatchesTheCpu) {
-  compare_all(Precision::kSingle, "off", edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
+  compare_all(Precision::kSingle, Jit::kOff, edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
 }
 TEST(CudaEdges, CompiledDoubleMatchesTheCpu) {
-  compare_all(Precision::kDouble, "only", edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
+  compare_all(Precision::kDouble, Jit::kOnly, edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
 }
 TEST(CudaEdges, CompiledSingleMatchesTheCpu) {
-  compare_all(Precision::kSingle, "only", edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
+  compare_all(Precision::kSingle, Jit::kOnly, edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));
 }
 
 }  // namespace

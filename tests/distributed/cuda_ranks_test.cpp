@@ -8,9 +8,12 @@
 #include <tuple>
 
 #include "device/gpu_parts.h"
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 #include "support/random_circuit.h"
 
 namespace qsim {
@@ -56,9 +59,9 @@ class GpuRanks : public testing::TestWithParam<Case> {
   void expect_like_cpu(const Circuit& circuit, std::optional<std::uint32_t> tile_bits) const {
     const auto [kind, ranks, precision] = GetParam();
     RunOptions options = all_amplitudes(circuit);
-    options.backend = "cpu";
+    options.backend = BackendKind::kCpu;
     const Result expected = simulate(circuit, options, 1);
-    options.backend = "cuda";
+    options.backend = BackendKind::kCuda;
     options.precision = precision;
     options.exchange = kind;
     options.tile_bits = tile_bits;
@@ -103,9 +106,9 @@ TEST_P(GpuRanks, TradeChunksLargerThanASlotAndOverlapThemWithSweeps) {
   const auto [kind, ranks, precision] = GetParam();
   RunOptions run;
   run.marginals = true;
-  run.backend = "cpu";
+  run.backend = BackendKind::kCpu;
   const Result expected = simulate(circuit, run, 1);
-  run.backend = "cuda";
+  run.backend = BackendKind::kCuda;
   run.precision = precision;
   run.exchange = kind;
   choose_gpus(run, ranks);

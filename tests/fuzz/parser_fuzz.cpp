@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
 

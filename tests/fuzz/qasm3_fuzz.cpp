@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "qasm3/read.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "golden/cli_program.h"
+#include "plan/plan.h"
 #include "support/json_schema.h"
 
 namespace qsim::test {

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <map>
 
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
+#include "qsim/pauli.h"
 #include "qsim/qasm.h"
-#include "qsim/simulator.h"
+#include "simulator/simulator.h"
 #include "support/corpus.h"
 #include "support/test_backend.h"
 

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
 #include "qsim/qasm.h"
 #include "support/corpus.h"

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <map>
 
+#include "qasm3/read.h"
 #include "qasm3/syntax/parser.h"
+#include "qsim/circuit.h"
 #include "qsim/qasm.h"
 #include "support/corpus.h"
 #include "support/flow_interpreter.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "qsim/circuit.h"
 #include "qsim/qasm.h"
 #include "support/corpus.h"
 #include "support/dense.h"

@@ -16,8 +16,11 @@
 #include <string>
 
 #include "golden/cli_program.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
+#include "qsim/pauli.h"
 #include "qsim/qasm.h"
+#include "simulator/simulator.h"
 #include "support/branching.h"
 #include "support/campaign.h"
 #include "support/chi_square.h"

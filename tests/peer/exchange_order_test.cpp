@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "base/ranks/communicator.h"
 #include "comm/gpu/peer/p2p.h"
 #include "null/null_backend.h"
 #include "peer/host_streams.h"
+#include "plan/cost/pool_layout.h"
 #include "runtime/exchange/exchange_pipeline.h"
 
 namespace qsim {

@@ -5,8 +5,14 @@
 #include <random>
 #include <string>
 
+#include "base/layout.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"

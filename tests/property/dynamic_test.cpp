@@ -9,8 +9,11 @@
 #include <random>
 #include <string>
 
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/simulator.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 #include "support/branching.h"
 #include "support/campaign.h"
 #include "support/chi_square.h"

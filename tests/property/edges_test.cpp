@@ -8,10 +8,16 @@
 #include <cstdio>
 #include <string>
 
+#include "base/layout.h"
 #include "cpu/cpu_info.h"
+#include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/campaign.h"
 #include "support/dense.h"
 #include "support/edge_circuit.h"

@@ -14,9 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/layout.h"
+#include "circuit/gate_table.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/dense.h"
 #include "support/tolerance.h"
 #include "support/virtual_ranks.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "optimizer/pipeline.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
 #include "support/busy_circuit.h"
 #include "support/random_circuit.h"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "optimizer/pipeline.h"
+#include "qsim/circuit.h"
 #include "support/busy_circuit.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"

@@ -7,10 +7,15 @@
 #include <vector>
 
 #include "plan/cost/cost.h"
+#include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
-#include "plan/search/search.h"
+#include "plan/make/make_plan.h"
+#include "plan/make/search.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/random_circuit.h"
 
 namespace qsim {

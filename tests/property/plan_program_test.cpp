@@ -4,7 +4,13 @@
 #include <cmath>
 #include <map>
 
-#include "qsim/plan.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
@@ -20,7 +26,7 @@ struct Branch {
 
 class ProgramRunner {
  public:
-  ProgramRunner(const Circuit& circuit, const Program& program) : circuit_(circuit), program_(program) {}
+  ProgramRunner(const Circuit& circuit, const PlannedCircuit& program) : circuit_(circuit), program_(program) {}
 
   std::map<std::uint64_t, double> run() {
     std::vector<Branch> branches{{{}, 0, 1}};
@@ -80,7 +86,7 @@ class ProgramRunner {
   }
 
   const Circuit& circuit_;
-  const Program& program_;
+  const PlannedCircuit& program_;
 };
 
 TEST(MakeProgram, DynamicCircuitsGiveTheReferenceDistribution) {
@@ -99,7 +105,7 @@ TEST(MakeProgram, DynamicCircuitsGiveTheReferenceDistribution) {
     options.tile_bits = 3;
     options.rank_bits = static_cast<std::uint32_t>(seed % 2);
     options.strategy = seed % 3 == 0 ? Strategy::kNaive : Strategy::kSearch;
-    const Program program = make_program(circuit, machine, options);
+    const PlannedCircuit program = plan_circuit(circuit, machine, options);
     dynamic += program.dynamic;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
       const Step& step = program.steps[i];
@@ -131,7 +137,7 @@ TEST(MakeProgram, TerminalMeasurementsLeaveOnePlan) {
   circuit.add_measure(0, 0);
   circuit.cx(1, 2);  // does not touch what was measured
   circuit.add_measure(2, 1);
-  const Program program = make_program(circuit, find_machine("cpu"), {});
+  const PlannedCircuit program = plan_circuit(circuit, find_machine("cpu"), {});
   EXPECT_FALSE(program.dynamic);
   EXPECT_EQ(program.plans.size(), 1u);
   ASSERT_EQ(program.terminal_measures.size(), 2u);
@@ -143,11 +149,12 @@ TEST(MakeProgram, AMeasurementThatAConditionReadsIsAStep) {
   Circuit circuit(2, 1);
   circuit.h(0);
   circuit.add_measure(0, 0);
-  circuit.set_condition({0, 1, false});
-  circuit.x(1);
-  circuit.h(1);
-  circuit.clear_condition();
-  const Program program = make_program(circuit, find_machine("cpu"), {});
+  {
+    const auto scope = circuit.when({0, 1, false});
+    circuit.x(1);
+    circuit.h(1);
+  }
+  const PlannedCircuit program = plan_circuit(circuit, find_machine("cpu"), {});
   EXPECT_TRUE(program.dynamic);
   ASSERT_EQ(program.steps.size(), 3u);
   EXPECT_EQ(program.steps[1].kind, Step::Kind::kMeasure);
@@ -157,13 +164,14 @@ TEST(MakeProgram, AMeasurementThatAConditionReadsIsAStep) {
 
 TEST(MakeProgram, AConditionOnTheFirstOperationIsItsStepsOwn) {
   Circuit circuit(2, 2);
-  circuit.set_condition({0, 1, false});
-  circuit.x(0);
-  circuit.clear_condition();
+  {
+    const auto scope = circuit.when({0, 1, false});
+    circuit.x(0);
+  }
   circuit.add_measure(0, 0);
   PlanOptions options;
   options.trace = true;
-  const Program program = make_program(circuit, find_machine("cpu"), options);
+  const PlannedCircuit program = plan_circuit(circuit, find_machine("cpu"), options);
   EXPECT_TRUE(program.dynamic);
   ASSERT_EQ(program.steps.size(), 2u);
   EXPECT_EQ(program.steps[0].condition, -1) << "something writes the start state whatever the bits are";
@@ -178,9 +186,10 @@ TEST(MakeProgram, AConditionOnTheFirstOperationIsItsStepsOwn) {
 TEST(MakeProgram, NeighboursShareAPlanOnlyUnderOneCondition) {
   Circuit circuit(1, 2);
   const auto conditional = [&](std::uint64_t value, bool negated) {
-    circuit.set_condition({0, value, negated});
-    circuit.h(0);
-    circuit.clear_condition();
+    {
+      const auto scope = circuit.when({0, value, negated});
+      circuit.h(0);
+    }
   };
   conditional(1, false);
   conditional(1, false);
@@ -188,7 +197,7 @@ TEST(MakeProgram, NeighboursShareAPlanOnlyUnderOneCondition) {
   conditional(2, false);
   circuit.h(0);
   conditional(2, false);
-  const Program program = make_program(circuit, find_machine("cpu"), {});
+  const PlannedCircuit program = plan_circuit(circuit, find_machine("cpu"), {});
   std::vector<std::int32_t> conditions;
   for (const Step& step : program.steps) conditions.push_back(step.condition);
   EXPECT_EQ(conditions, (std::vector<std::int32_t>{-1, 0, 1, 2, -1, 2}));
@@ -201,7 +210,7 @@ TEST(MakeProgram, SomethingWritesTheStartBeforeALeadingMeasurement) {
   Circuit circuit(1, 1);
   circuit.add_measure(0, 0);
   circuit.x(0);
-  const Program program = make_program(circuit, find_machine("cpu"), {});
+  const PlannedCircuit program = plan_circuit(circuit, find_machine("cpu"), {});
   ASSERT_EQ(program.steps.size(), 3u);
   EXPECT_EQ(program.steps[0].kind, Step::Kind::kPlan);
   EXPECT_EQ(program.plans[0].start, Start::kZero);

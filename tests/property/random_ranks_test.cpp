@@ -4,7 +4,13 @@
 
 #include <optional>
 
-#include "qsim/plan.h"
+#include "base/layout.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"
 #include "support/tolerance.h"

@@ -6,13 +6,17 @@
 #include <string>
 
 #include "base/bits.h"
+#include "plan/cost/machine.h"
 #include "plan/lower/known.h"
 #include "plan/lower/lower_optimized.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
 #include "plan/search/set_search.h"
 #include "plan/timeline/timeline.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
 #include "qsim/qasm.h"
+#include "qsim/target.h"
 #include "support/corpus.h"
 
 namespace qsim {

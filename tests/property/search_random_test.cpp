@@ -6,11 +6,17 @@
 #include <cmath>
 #include <string>
 
+#include "base/layout.h"
 #include "base/philox.h"
+#include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
-#include "plan/search/search.h"
+#include "plan/make/make_plan.h"
+#include "plan/make/search.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"

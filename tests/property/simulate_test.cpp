@@ -8,9 +8,13 @@
 #include <random>
 #include <string>
 
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
+#include "qsim/pauli.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"
 #include "support/test_backend.h"

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "document/result.h"
+#include "simulator/simulator.h"
 #include "support/dense.h"
 #include "support/tolerance.h"
 
@@ -188,7 +190,7 @@ State zero_state(unsigned qubits) {
 
 State random_start(std::uint32_t qubits, std::uint64_t seed, Precision precision) {
   RunOptions options;
-  options.backend = "cpu";
+  options.backend = BackendKind::kCpu;
   options.start = Start::kRandom;
   options.start_seed = seed;
   options.precision = precision;

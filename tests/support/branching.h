@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "qsim/circuit.h"
-#include "qsim/simulator.h"
+#include "qsim/pauli.h"
 
 namespace qsim::branching {
 

@@ -1,7 +1,7 @@
 // What every communicator must do, whatever carries its messages; each check runs on all ranks of a group.
 #pragma once
 
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
 
 namespace qsim::test {
 

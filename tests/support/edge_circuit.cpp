@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "circuit/gate_table.h"
+
 namespace qsim::test {
 namespace {
 
@@ -40,7 +42,7 @@ class Maker {
     draw(static_cast<unsigned>(std::min<std::size_t>(3, order_.size())));
     switch (below(generator_, several ? 12 : 5)) {
       case 0:
-        return circuit_.h(order_[0]);
+        return static_cast<void>(circuit_.h(order_[0]));
       case 1:
         return add_gate(Gate::kU, {}, 1);
       case 2:
@@ -50,7 +52,7 @@ class Maker {
       case 4:
         return add_matrix(1);
       case 5:
-        return circuit_.cx(order_[0], order_[1]);
+        return static_cast<void>(circuit_.cx(order_[0], order_[1]));
       case 6:
         return add_gate(Gate::kZ, std::span(order_).subspan(1, 1), 1);
       case 7:
@@ -63,7 +65,7 @@ class Maker {
       case 10:
         return add_matrix(2);
       default:
-        return circuit_.swap(order_[0], order_[1]);
+        return static_cast<void>(circuit_.swap(order_[0], order_[1]));
     }
   }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "qsim/circuit.h"
+
 namespace qsim::test {
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "qsim/flow.h"
+#include "classical/flow.h"
 #include "support/dense.h"
 
 namespace qsim::test {

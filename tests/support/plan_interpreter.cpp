@@ -8,6 +8,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "base/layout.h"
+
 namespace qsim::test {
 namespace {
 

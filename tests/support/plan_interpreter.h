@@ -1,10 +1,11 @@
 // A slow, obvious executor of plans on 2^rank_bits virtual shards: the oracle for planners. It follows the comments of
-// qsim/plan.h to the letter and shares no code with the planners or (unless asked to) with specialize().
+// plan/plan.h to the letter and shares no code with the planners or (unless asked to) with specialize().
 #pragma once
 
 #include <vector>
 
-#include "qsim/plan.h"
+#include "plan/plan.h"
+#include "qsim/types.h"
 
 namespace qsim::test {
 

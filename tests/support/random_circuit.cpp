@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "circuit/gate_table.h"
+
 namespace qsim::test {
 namespace {
 
@@ -63,9 +65,10 @@ class Maker {
       circuit_.add_reset(order_[0]);
     } else {
       // A single bit of the register decides too rarely with large values; small ones meet measured bits often.
-      circuit_.set_condition({0, below(4), below(2) == 1});
-      add_random_gate();
-      circuit_.clear_condition();
+      {
+        const auto scope = circuit_.when({0, below(4), below(2) == 1});
+        add_random_gate();
+      }
     }
   }
 
@@ -92,13 +95,13 @@ class Maker {
     draw(2);
     switch (below(4)) {
       case 0:
-        return circuit_.swap(order_[0], order_[1]);
+        return static_cast<void>(circuit_.swap(order_[0], order_[1]));
       case 1:
-        return circuit_.cx(order_[0], order_[1]);
+        return static_cast<void>(circuit_.cx(order_[0], order_[1]));
       case 2:
-        return circuit_.cp(angle(), order_[0], order_[1]);
+        return static_cast<void>(circuit_.cp(angle(), order_[0], order_[1]));
       default:
-        return circuit_.h(order_[0]);
+        return static_cast<void>(circuit_.h(order_[0]));
     }
   }
 

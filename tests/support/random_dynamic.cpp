@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "circuit/gate_table.h"
+
 namespace qsim::test {
 namespace {
 
@@ -31,7 +33,7 @@ class Maker {
       choose_condition();
       add_operation();
     }
-    circuit_.clear_condition();
+    condition_.reset();
     if (below(2) == 0) {
       for (Qubit qubit = 0; qubit < circuit_.qubits(); ++qubit) {
         if (below(4) != 0) circuit_.add_measure(qubit, below(circuit_.clbits()));
@@ -56,12 +58,12 @@ class Maker {
   double random_angle() { return (static_cast<double>(generator_() >> 11) * 0x1p-53 - 0.5) * 4 * std::numbers::pi; }
 
   void choose_condition() {
-    circuit_.clear_condition();
+    condition_.reset();
     if (below(2) == 0) return;
     const std::uint32_t creg = below(static_cast<unsigned>(circuit_.cregs().size()));
     // Mostly a value that the register can have, mostly a small one.
     const std::uint64_t value = below(below(4) == 0 ? 9 : 2);
-    circuit_.set_condition({creg, value, options_.negated && below(4) == 0, {}});
+    condition_.emplace(circuit_, Condition{creg, value, options_.negated && below(4) == 0, {}});
   }
 
   void add_operation() {
@@ -104,7 +106,7 @@ class Maker {
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
       std::swap(order[i], order[i + below(static_cast<unsigned>(order.size() - i))]);
     }
-    if (targets > order.size()) return circuit_.h(order[0]);
+    if (targets > order.size()) return static_cast<void>(circuit_.h(order[0]));
     const std::size_t controls = order.size() > targets && !info.name.empty() ? below(2) : 0;
     std::vector<double> params;
     for (int i = 0; i < info.params; ++i) {
@@ -116,6 +118,7 @@ class Maker {
   RandomDynamicOptions options_;
   std::mt19937_64 generator_;
   Circuit circuit_;
+  std::optional<Circuit::When> condition_;
   unsigned collapses_ = 0;
 };
 

@@ -3,6 +3,11 @@
 
 #include <bit>
 
+#include "base/ranks/communicator.h"
+#include "plan/cost/machine.h"
+#include "plan/plan.h"
+#include "plan/program/planned_circuit.h"
+
 namespace qsim::test {
 namespace {
 
@@ -12,7 +17,7 @@ void on_rank(const Circuit& circuit, const RunSetup& setup, Communicator& commun
   PlanOptions options = setup.plan;
   options.rank_bits = static_cast<std::uint32_t>(std::countr_zero(static_cast<unsigned>(setup.ranks)));
   options.precision = setup.precision;
-  RunParts parts{communicator, make_program(circuit, machine, options), {}, {}, {}, {}, {}, {}, {}, {}};
+  RunParts parts{communicator, plan_circuit(circuit, machine, options), {}, {}, {}, {}, {}, {}, {}, {}};
   setup.change(parts.program);
   for (const Plan& plan : parts.program.plans) {
     const PoolLayout one = pool_layout(plan, machine);

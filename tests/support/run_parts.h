@@ -5,10 +5,14 @@
 #include <memory>
 #include <string>
 
-#include "qsim/plan.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
+#include "qsim/types.h"
+#include "runtime/branch/program_run.h"
 #include "runtime/exchange/exchange_pipeline.h"
-#include "runtime/executor.h"
-#include "runtime/program_run.h"
+#include "runtime/execute/executor.h"
 
 namespace qsim::test {
 
@@ -20,14 +24,14 @@ struct RunSetup {
   std::uint32_t snapshots = 0;
   bool check_norm = true;
   /// Changes the program before it is prepared.
-  std::function<void(Program&)> change = [](Program&) {};
+  std::function<void(PlannedCircuit&)> change = [](PlannedCircuit&) {};
   /// Puts something around the host transport.
   std::function<std::unique_ptr<Transport>(Transport&, Backend&, Communicator&)> wrap;
 };
 
 struct RunParts {
   Communicator& communicator;
-  Program program;
+  PlannedCircuit program;
   PoolLayout pool;
   std::unique_ptr<Backend> backend;
   std::unique_ptr<DistributedState> state;

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "base/philox.h"
-#include "qsim/backend.h"
-#include "qsim/plan.h"
+#include "device/backend.h"
+#include "plan/plan.h"
+#include "qsim/types.h"
 
 namespace qsim::test {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "qsim/simulator.h"
+#include "simulator/simulator.h"
 
 namespace qsim::test {
 
@@ -13,8 +13,8 @@ namespace qsim::test {
 inline RunOptions run_options() {
   RunOptions options;
   const char* const name = std::getenv("QSIM_TEST_BACKEND");
-  options.backend = name == nullptr ? "cpu" : name;
-  options.oversubscribe_gpus = options.backend == "cuda";
+  options.backend = name == nullptr ? BackendKind::kCpu : choice_of<BackendKind>(name);
+  options.oversubscribe_gpus = options.backend == BackendKind::kCuda;
   return options;
 }
 

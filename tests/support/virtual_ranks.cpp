@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/layout.h"
+#include "plan/cost/pool_layout.h"
+
 namespace qsim::test {
 namespace {
 

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "qsim/backend.h"
-#include "qsim/plan.h"
+#include "base/layout.h"
+#include "device/backend.h"
+#include "plan/plan.h"
+#include "qsim/types.h"
 #include "support/dense.h"
 
 namespace qsim::test {

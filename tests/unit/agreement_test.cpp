@@ -7,9 +7,13 @@
 #include <set>
 #include <string>
 
+#include "base/ranks/communicator.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
+#include "qsim/pauli.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {
@@ -90,7 +94,7 @@ TEST(Simulate, RefusesRanksWithOtherOptions) {
       {"start state", [](RunOptions& options) { options.start = Start::kRandom; }},
       {"precision", [](RunOptions& options) { options.precision = Precision::kSingle; }},
       {"verify", [](RunOptions& options) { options.verify = Verify::kFull; }},
-      {"backend", [](RunOptions& options) { options.backend = "null"; }},
+      {"backend", [](RunOptions& options) { options.backend = BackendKind::kNull; }},
       {"tile", [](RunOptions& options) { options.tile_bits = 5; }},
       {"reproducible", [](RunOptions& options) { options.reproducible = true; }},
       {"marginals", [](RunOptions& options) { options.marginals = true; }},

@@ -7,10 +7,12 @@
 #include <functional>
 #include <limits>
 
+#include "base/layout.h"
+#include "base/ranks/communicator.h"
 #include "null/null_backend.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
-#include "runtime/program_run.h"
+#include "runtime/branch/program_run.h"
 
 namespace qsim {
 namespace {

@@ -7,15 +7,19 @@
 #include <numbers>
 
 #include "base/philox.h"
+#include "circuit/gate_table.h"
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {
 
 std::vector<Complex> state_of(const Circuit& circuit) {
   RunOptions options;
-  options.backend = "cpu";
+  options.backend = BackendKind::kCpu;
   for (Index i = 0; i < Index{1} << circuit.qubits(); ++i) options.amplitude_indices.push_back(i);
   std::vector<Complex> state;
   const Result result = simulate(circuit, options);
@@ -25,18 +29,22 @@ std::vector<Complex> state_of(const Circuit& circuit) {
 
 BatchOptions on_cpu() {
   BatchOptions options;
-  options.backend = "cpu";
+  options.backend = BackendKind::kCpu;
   options.states = true;
   return options;
 }
 
 /// Gates of every kind, about half of them with parameters, on random qubits.
-ParametricCircuit random_parametric(std::uint32_t qubits, int gates, std::uint64_t seed) {
+Circuit random_parametric(std::uint32_t qubits, int gates, std::uint64_t seed) {
   PhiloxSequence random(seed);
-  ParametricCircuit circuit(qubits);
+  Circuit circuit(qubits);
   const auto angle = [&]() -> Angle {
     if (random.below(2) == 0) return random.uniform(-3, 3);
-    return Parameter{static_cast<std::uint32_t>(random.below(3)), random.uniform(-2, 2), random.uniform(-1, 1)};
+    Angle sum = random.uniform(-1, 1);
+    for (std::uint64_t terms = random.below(4) == 0 ? 2 : 1; terms > 0; --terms) {
+      sum = sum + random.uniform(-2, 2) * Parameter{"p" + std::to_string(random.below(3))};
+    }
+    return sum;
   };
   for (int g = 0; g < gates; ++g) {
     std::vector<Qubit> order;
@@ -54,17 +62,18 @@ ParametricCircuit random_parametric(std::uint32_t qubits, int gates, std::uint64
     for (int p = 0; p < info.params; ++p) angles.push_back(bindable ? angle() : Angle(random.uniform(-3, 3)));
     const auto targets = static_cast<std::size_t>(info.targets);
     const std::size_t controls = random.below(std::min<std::uint64_t>(3, qubits - targets + 1));
-    circuit.add_gate(gate, std::span(order).subspan(targets, controls), std::span(order).first(targets), angles);
+    const auto controlled = std::span(order).subspan(targets, controls);
+    const std::vector<ControlQubit> on_one(controlled.begin(), controlled.end());
+    circuit.apply(gate, on_one, std::span(order).first(targets), angles);
   }
-  const Parameter last{2, 1, 0};
-  circuit.rx(last, 0);  // so that there are always three parameters
+  for (const char* name : {"p0", "p1", "p2"}) circuit.rx(Parameter{name}, 0);  // so that there are always three
   return circuit;
 }
 
 TEST(Batch, StatesAndMarginalsAreThoseOfOneRunEach) {
   for (std::uint32_t qubits = 1; qubits <= 6; ++qubits) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      const ParametricCircuit circuit = random_parametric(qubits, 25, 10 * qubits + seed);
+      const Circuit circuit = random_parametric(qubits, 25, 10 * qubits + seed);
       PhiloxSequence random(seed, 9);
       std::vector<double> values;
       for (int i = 0; i < 3 * 11; ++i) values.push_back(random.uniform(-3, 3));  // not a whole number of lane groups
@@ -84,10 +93,10 @@ TEST(Batch, StatesAndMarginalsAreThoseOfOneRunEach) {
 }
 
 TEST(Batch, OutcomesFollowTheProbabilitiesWhateverTheThreads) {
-  ParametricCircuit circuit(3);
-  circuit.ry(Parameter{0}, 0);
+  Circuit circuit(3);
+  circuit.ry(Parameter{"a"}, 0);
   circuit.cx(0, 2);
-  circuit.ry(Parameter{1, 0.5, 0.25}, 1);
+  circuit.ry(0.5 * Parameter{"b"} + 0.25, 1);
   const std::vector<double> values{0.7, 1.1, 2.0, -0.4, 0, std::numbers::pi * 2 - 0.5};
   BatchOptions options = on_cpu();
   options.shots = 20000;
@@ -111,13 +120,13 @@ TEST(Batch, GpuGivesWhatTheCpuGives) {
   BatchOptions options = on_cpu();
   options.shots = 50;
   for (const std::uint32_t qubits : {1u, 2u, 4u, 5u, 6u, 9u, 11u, 12u, 13u}) {
-    const ParametricCircuit circuit = random_parametric(qubits, 30, qubits);
+    const Circuit circuit = random_parametric(qubits, 30, qubits);
     PhiloxSequence random(qubits, 9);
     std::vector<double> values;
     for (int i = 0; i < 3 * 101; ++i) values.push_back(random.uniform(-3, 3));
     const BatchResult cpu = run_batch(circuit, values, options);
     BatchOptions on_gpu = options;
-    on_gpu.backend = "cuda";
+    on_gpu.backend = BackendKind::kCuda;
     BatchResult gpu;
     try {
       gpu = run_batch(circuit, values, on_gpu);
@@ -133,7 +142,7 @@ TEST(Batch, GpuGivesWhatTheCpuGives) {
 }
 
 TEST(Batch, LargerCircuitsAndCircuitsWithoutParameters) {
-  const ParametricCircuit fixed(generate("qft", {14, 0, 1}));
+  const Circuit fixed = generate("qft", {14, 0, 1});
   const BatchResult batch = run_batch(fixed, {}, on_cpu(), 3);
   ASSERT_EQ(batch.evaluations, 3u);
   for (std::size_t i = 0; i < batch.states.size(); ++i) ASSERT_NEAR(std::abs(batch.states[i] - 1.0 / 128), 0, 1e-13);
@@ -141,19 +150,22 @@ TEST(Batch, LargerCircuitsAndCircuitsWithoutParameters) {
 }
 
 TEST(Batch, WrongUseIsAnError) {
-  ParametricCircuit circuit(2);
-  circuit.rx(Parameter{1}, 0);
+  Circuit circuit(2);
+  circuit.rx(Parameter{"a"}, 0).ry(Parameter{"b"}, 1);
   EXPECT_THROW(run_batch(circuit, std::vector<double>{1, 2, 3}, on_cpu()), UsageError);
-  EXPECT_THROW(run_batch(ParametricCircuit(2), std::vector<double>{1}, on_cpu()), UsageError);
-  EXPECT_THROW(ParametricCircuit(21), UnsupportedError);
-  const Angle bound = Parameter{0};
+  EXPECT_THROW(run_batch(Circuit(2), std::vector<double>{1}, on_cpu()), UsageError);
+  EXPECT_THROW(run_batch(Circuit(21), {}, on_cpu()), UnsupportedError);
+  const Angle open = Parameter{"a"};
   const Qubit zero = 0;
-  EXPECT_THROW(circuit.add_gate(Gate::kU0, {}, {&zero, 1}, {&bound, 1}), UnsupportedError);
+  EXPECT_THROW(circuit.apply(Gate::kU0, {}, {&zero, 1}, {&open, 1}), CircuitError);
+  Circuit rotation(1);
+  rotation.add_pauli_rotation(open, "X", {&zero, 1});
+  EXPECT_THROW(run_batch(rotation, std::vector<double>{1}, on_cpu()), UnsupportedError);
   EXPECT_THROW(static_cast<void>(circuit.bind(std::vector<double>{1})), UsageError);
   Circuit dynamic(2, 1);
   dynamic.add_measure(0, 0);
   dynamic.h(0);
-  EXPECT_THROW(ParametricCircuit{dynamic}, UnsupportedError);
+  EXPECT_THROW(run_batch(dynamic, {}, on_cpu()), UnsupportedError);
 }
 
 TEST(Gram, ProductsOfWholeStates) {
@@ -161,7 +173,7 @@ TEST(Gram, ProductsOfWholeStates) {
                                 generate("random", {5, 4, 2}), generate("iqft", {5, 0, 1})};
   for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
     RunOptions options;
-    options.backend = "cpu";
+    options.backend = BackendKind::kCpu;
     options.precision = precision;
     const GramResult result = gram(circuits, options);
     const double slack = precision == Precision::kDouble ? 1e-12 : 1e-5;
@@ -185,7 +197,7 @@ TEST(Gram, ProductsOfWholeStates) {
 }
 
 TEST(Gram, ABatchOfStatesEqualsItsCircuits) {
-  const ParametricCircuit circuit = random_parametric(4, 20, 77);
+  const Circuit circuit = random_parametric(4, 20, 77);
   std::vector<double> values;
   std::vector<Circuit> circuits;
   PhiloxSequence random(3);
@@ -194,7 +206,7 @@ TEST(Gram, ABatchOfStatesEqualsItsCircuits) {
     circuits.push_back(circuit.bind(std::span(values).last(3)));
   }
   RunOptions options;
-  options.backend = "cpu";
+  options.backend = BackendKind::kCpu;
   const GramResult batch = gram(circuit, values, options), one_by_one = gram(circuits, options);
   ASSERT_EQ(batch.states, 37u);
   for (std::size_t i = 0; i < batch.gram.size(); ++i) {
@@ -204,14 +216,14 @@ TEST(Gram, ABatchOfStatesEqualsItsCircuits) {
 
 TEST(Gram, GpuGivesWhatTheCpuGives) {
   for (const std::uint32_t qubits : {1u, 4u, 9u, 13u}) {
-    const ParametricCircuit circuit = random_parametric(qubits, 20, qubits);
+    const Circuit circuit = random_parametric(qubits, 20, qubits);
     std::vector<double> values;
     PhiloxSequence random(4);
     for (int i = 0; i < 3 * 41; ++i) values.push_back(random.uniform(-3, 3));
     RunOptions options;
-    options.backend = "cpu";
+    options.backend = BackendKind::kCpu;
     const GramResult cpu = gram(circuit, values, options);
-    options.backend = "cuda";
+    options.backend = BackendKind::kCuda;
     GramResult gpu;
     try {
       gpu = gram(circuit, values, options);
@@ -224,7 +236,7 @@ TEST(Gram, GpuGivesWhatTheCpuGives) {
 
 TEST(Gram, WrongUseIsAnError) {
   RunOptions options;
-  options.backend = "cpu";
+  options.backend = BackendKind::kCpu;
   const std::vector<Circuit> different{Circuit(2), Circuit(3)}, one{Circuit(2)};
   EXPECT_THROW(gram(different, options), UsageError);
   EXPECT_THROW(gram(one, options), UsageError);

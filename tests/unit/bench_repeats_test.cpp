@@ -1,9 +1,12 @@
 // Repeated runs with one plan and one allocation.
 #include <gtest/gtest.h>
 
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {
@@ -14,7 +17,7 @@ TEST_P(Repeats, GiveTheStateAndTheWorkOfOneRun) {
   const Circuit circuit = generate("random", {9, 6, 3});
   for (const Start start : {Start::kZero, Start::kRandom}) {
     RunOptions options;
-    options.backend = "cpu";
+    options.backend = BackendKind::kCpu;
     options.start = start;
     options.marginals = true;
     for (Index i = 0; i < 512; ++i) options.amplitude_indices.push_back(i);
@@ -41,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Repeats, testing::Values(1, 4));
 
 TEST(Repeats, EndWhenTheirTimeIsSpent) {
   RunOptions options;
-  options.backend = "cpu";
+  options.backend = BackendKind::kCpu;
   options.repeats = 0;
   EXPECT_THROW(simulate(generate("ghz", {4, 0, 1}), options), UsageError);
   options.repeats = 1000;

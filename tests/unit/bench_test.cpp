@@ -9,9 +9,12 @@
 #include "bench/checks.h"
 #include "bench/gate_list.h"
 #include "bench/workload.h"
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "qsim/qasm.h"
+#include "simulator/simulator.h"
 #include "support/corpus.h"
 #include "support/tolerance.h"
 
@@ -26,13 +29,13 @@ BenchRequest small_request(std::vector<std::string> names, std::uint32_t qubits)
   request.qubits = {qubits};
   request.repeats = 1;
   request.warm_ups = 0;
-  request.run.backend = "cpu";
+  request.run.backend = BackendKind::kCpu;
   return request;
 }
 
 std::vector<AmplitudeEntry> all_amplitudes(const Circuit& circuit) {
   RunOptions options;
-  options.backend = "cpu";
+  options.backend = BackendKind::kCpu;
   for (Index i = 0; i < Index{1} << circuit.qubits(); ++i) options.amplitude_indices.push_back(i);
   return *simulate(circuit, options).results.amplitudes;
 }

@@ -1,10 +1,16 @@
 // How many ranks are chosen, and when fewer are said to be better.
-#include "simulator/choose/choose.h"
+#include "session/choose/choose.h"
 
 #include <gtest/gtest.h>
 
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "plan/program/forecast.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
 
 namespace qsim {
 namespace {

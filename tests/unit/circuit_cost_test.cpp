@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "optimizer/pipeline.h"
+#include "qsim/circuit.h"
 #include "support/random_circuit.h"
 
 namespace qsim {

@@ -38,7 +38,7 @@ TEST(Circuit, RefusesBadOperandsAndStaysAsItWas) {
   EXPECT_THROW(circuit.add_barrier(Qubits{0, 0}), CircuitError);
   EXPECT_THROW(circuit.add_pauli_rotation(0.1, "XI", Qubits{0, 1}), CircuitError);
   EXPECT_THROW(circuit.add_pauli_rotation(0.1, "X", Qubits{0, 1}), CircuitError);
-  EXPECT_THROW(circuit.set_condition({1, 0, false}), CircuitError);
+  EXPECT_THROW((void)circuit.when({1, 0, false}), CircuitError);
   ASSERT_EQ(circuit.operations().size(), 1u);
   circuit.cx(0, 2);
   const auto& op = circuit.operations()[1];
@@ -106,9 +106,10 @@ TEST(Circuit, DepthIsTheLongestChainThroughQubitsBitsAndBarriers) {
   circuit.h(2);  // waits for the cx through the barrier
   EXPECT_EQ(circuit.depth(), 3u);
   circuit.add_measure(2, 0);
-  circuit.set_condition({0, 1, false});
-  circuit.x(1);  // waits for the classical bit
-  circuit.clear_condition();
+  {
+    const auto scope = circuit.when({0, 1, false});
+    circuit.x(1);  // waits for the classical bit
+  }
   EXPECT_EQ(circuit.depth(), 5u);
   EXPECT_EQ(circuit.operation_count(), 7u);
 }
@@ -127,7 +128,7 @@ TEST(Circuit, InverseOfMeasureResetAndIfIsRefused) {
   Circuit measured(1, 1), reset(1), conditional(1, 1);
   measured.add_measure(0, 0);
   reset.add_reset(0);
-  conditional.set_condition({0, 1, false});
+  const auto scope = conditional.when({0, 1, false});
   conditional.x(0);
   EXPECT_THROW(measured.inverse(), UnsupportedError);
   EXPECT_THROW(reset.inverse(), UnsupportedError);
@@ -158,7 +159,7 @@ TEST(Circuit, MeasurementsAreTerminalUntilTheirQubitOrBitIsUsedAgain) {
   with_reset.add_reset(0);
   EXPECT_FALSE(with_reset.measurements_are_terminal());
   Circuit with_if(1, 1);
-  with_if.set_condition({0, 0, false});
+  const auto scope = with_if.when({0, 0, false});
   with_if.x(0);
   EXPECT_FALSE(with_if.measurements_are_terminal());
 }

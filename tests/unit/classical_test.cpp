@@ -1,5 +1,5 @@
 // Arithmetic of the classical types: widths, wrapping, rounding, conversions.
-#include "qsim/classical.h"
+#include "classical/classical.h"
 
 #include <gtest/gtest.h>
 

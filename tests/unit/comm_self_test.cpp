@@ -3,9 +3,10 @@
 
 #include <cstdlib>
 
+#include "base/ranks/communicator.h"
 #include "comm/launcher.h"
-#include "qsim/communicator.h"
 #include "qsim/error.h"
+#include "qsim/target.h"
 #include "support/communicator_contract.h"
 
 namespace qsim {

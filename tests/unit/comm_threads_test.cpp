@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
 #include "qsim/error.h"
 #include "support/communicator_contract.h"
 

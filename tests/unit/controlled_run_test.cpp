@@ -6,9 +6,11 @@
 #include <numbers>
 #include <string>
 
+#include "document/result.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
-#include "qsim/simulator.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 #include "support/test_backend.h"
 
 namespace qsim {

@@ -8,10 +8,10 @@
 
 #include "cpu/cpu_info.h"
 #include "cpu/thread_team.h"
-#include "device/compensated.h"
+#include "device/backend.h"
+#include "device/numbers/compensated.h"
+#include "device/numbers/probability.h"
 #include "device/pool.h"
-#include "device/probability.h"
-#include "qsim/backend.h"
 #include "qsim/error.h"
 
 namespace qsim {

@@ -7,8 +7,12 @@
 
 #include "base/bits.h"
 #include "cpu/tile/tile_translation.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
 #include "support/random_circuit.h"
 
 namespace qsim {

@@ -6,7 +6,9 @@
 
 #include "base/philox.h"
 #include "cpu/tile/tile_items.h"
-#include "qsim/backend.h"
+#include "device/backend.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
 
 namespace qsim {
 namespace {

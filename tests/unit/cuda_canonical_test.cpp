@@ -8,8 +8,9 @@
 
 #include "cuda/factor/canonical.h"
 #include "cuda/program/lower.h"
-#include "cuda/read_out/work.h"
+#include "cuda/tile/work.h"
 #include "cuda_emulator.h"
+#include "plan/plan.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"
 

@@ -7,7 +7,7 @@
 
 #include "cuda/device.h"
 #include "cuda/read_out/cublas.h"
-#include "qsim/simulator.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {
@@ -34,7 +34,7 @@ TEST(CudaDevice, EveryReasonHasItsOwnWords) {
   EXPECT_TRUE(has(architecture, "CMAKE_CUDA_ARCHITECTURES=75"));
   for (const DeviceError* error : {&driver, &old, &none, &lost, &architecture}) {
     EXPECT_EQ(error->code(), ExitCode::kDevice);
-    EXPECT_TRUE(error == &lost || has(*error, "--backend cpu"));
+    EXPECT_TRUE(error == &lost || has(*error, "`backend` cpu"));
   }
 }
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "base/bits.h"
-#include "cuda/program/addresses.h"
+#include "cuda/tile/addresses.h"
 
 namespace qsim::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "cuda/program/tile_program.h"
+#include "cuda/tile/tile_program.h"
 
 namespace qsim::test {
 

@@ -7,10 +7,15 @@
 
 #include "base/bits.h"
 #include "cuda/generate/generate.h"
-#include "cuda/program/addresses.h"
 #include "cuda/program/lower.h"
+#include "cuda/tile/addresses.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/random_circuit.h"
 
 namespace qsim {

@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Temporary, NewFiles, testing::Values(false, true),
 
 TEST_P(NewFiles, AppearWhenTheyAreCompleteAndReplaceTheirPredecessor) {
   for (int times = 0; times < 2; ++times) {
-    NewFile file(path("out"), Target::kFile, GetParam());
+    NewFile file(path("out"), OutputKind::kFile, GetParam());
     file.write("hello", 5);
     file.write_at("J", 1, 0);
     EXPECT_EQ(fs::exists(path("out")), times == 1);
@@ -108,13 +108,13 @@ TEST_P(NewFiles, AppearWhenTheyAreCompleteAndReplaceTheirPredecessor) {
 
 TEST_P(NewFiles, LeaveNothingWhenTheyAreGivenUp) {
   make("out", "old");
-  { NewFile(path("out"), Target::kFile, GetParam()).write("new", 3); }
+  { NewFile(path("out"), OutputKind::kFile, GetParam()).write("new", 3); }
   EXPECT_EQ(names(), std::set<std::string>{"out"});
   EXPECT_EQ(content(path("out")), "old");
 }
 
 TEST_P(NewFiles, AreWrittenByOthersAsWell) {
-  NewFile file(path("out"), Target::kFile, GetParam());
+  NewFile file(path("out"), OutputKind::kFile, GetParam());
   file.reserve(10);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -137,7 +137,7 @@ TEST_P(NewFiles, AreWrittenByOthersAsWell) {
 }
 
 TEST_P(NewFiles, OfAnotherPlaceAreNotTakenForTheSame) {
-  NewFile file(path("out"), Target::kFile, GetParam());
+  NewFile file(path("out"), OutputKind::kFile, GetParam());
   NewFile::Place place = file.place();
   place.inode += 1;
   EXPECT_THROW(SharedFile(path("out"), place), FileError);
@@ -167,11 +167,11 @@ TEST_F(Files, AreNotWrittenThroughLinksOrOverWhatIsNoFile) {
   for (const std::string& name : {path("link"), path("dangling"), folder_.string(), std::string("/dev/stdout.x/y"),
                                   path("absent/file"), path("absent/"), std::string("")}) {
     EXPECT_THROW(write_file(name, "text"), FileError) << name;
-    EXPECT_THROW(require_writable(name, Target::kFileOrStream), FileError) << name;
+    EXPECT_THROW(require_writable(name, OutputKind::kFileOrStream), FileError) << name;
   }
   EXPECT_EQ(content(victim), "precious");
   EXPECT_THROW(write_file(pipe(), "text"), FileError);  // nobody reads it
-  EXPECT_THROW(NewFile("/dev/null", Target::kFile), FileError);
+  EXPECT_THROW(NewFile("/dev/null", OutputKind::kFile), FileError);
   EXPECT_NO_THROW(write_file("/dev/null", "text"));
   EXPECT_THROW(write_file("/dev/full", "text"), FileError);
 }
@@ -182,7 +182,7 @@ TEST_F(Files, AreRemovedOnEverySignalThatCanBeCaught) {
     const pid_t child = ::fork();
     if (child == 0) {
       cli::remove_files_on_signals();
-      NewFile file(path("out"), Target::kFile, true);
+      NewFile file(path("out"), OutputKind::kFile, true);
       file.reserve(1000);
       ::raise(number);
       ::_exit(0);
@@ -197,7 +197,7 @@ TEST_F(Files, AreRemovedOnEverySignalThatCanBeCaught) {
 TEST_F(Files, WithoutANameLeaveNothingEvenWhenTheirProcessIsKilled) {
   const pid_t child = ::fork();
   if (child == 0) {
-    NewFile file(path("out"), Target::kFile);
+    NewFile file(path("out"), OutputKind::kFile);
     file.reserve(1000);
     ::raise(SIGKILL);
   }

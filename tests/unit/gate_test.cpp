@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "circuit/gate_table.h"
 #include "qsim/circuit.h"
 #include "support/dense.h"
 

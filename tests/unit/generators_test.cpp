@@ -7,6 +7,7 @@
 #include <numbers>
 #include <set>
 
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "support/dense.h"
 

@@ -9,6 +9,7 @@
 
 #include "cli/io/report.h"
 #include "cli/io/values.h"
+#include "document/result.h"
 #include "support/json_schema.h"
 
 namespace qsim::cli {

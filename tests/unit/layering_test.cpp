@@ -16,35 +16,26 @@ namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
 /// Folders in the order of the table; those on one line are siblings and do not see each other.
-const std::vector<Strings> kLevels{{"include/qsim"},
-                                   {"src/base"},
-                                   {"src/classical"},
-                                   {"src/circuit"},
-                                   {"src/qasm"},
-                                   {"src/qasm3/syntax"},
-                                   {"src/qasm3/types"},
-                                   {"src/qasm3/lower"},
-                                   {"src/qasm3"},
-                                   {"src/optimizer"},
-                                   {"src/plan"},
-                                   {"src/device"},
-                                   {"kernels/cpu", "kernels/cuda"},
-                                   {"src/comm"},
-                                   {"src/cpu", "src/cuda", "src/null"},
-                                   {"src/absent"},
-                                   {"src/runtime"},
-                                   {"src/simulator"},
-                                   {"src/batch"},
-                                   {"src/bench"},
+const std::vector<Strings> kLevels{{"include/qsim"},     {"src/base"},
+                                   {"src/document"},     {"src/classical"},
+                                   {"src/circuit"},      {"src/qasm"},
+                                   {"src/qasm3/syntax"}, {"src/qasm3/types"},
+                                   {"src/qasm3/lower"},  {"src/qasm3"},
+                                   {"src/optimizer"},    {"src/plan"},
+                                   {"src/device"},       {"kernels/cpu", "kernels/cuda"},
+                                   {"src/comm"},         {"src/cpu", "src/cuda", "src/null"},
+                                   {"src/absent"},       {"src/runtime"},
+                                   {"src/session"},      {"src/simulator"},
+                                   {"src/batch"},        {"src/bench"},
                                    {"src/cli"}};
 
 /// Folders that see less than everything above them.
 const std::map<std::string, std::set<std::string>> kForbidden{
     {"src/runtime", {"src/cpu", "src/cuda", "src/null", "src/comm", "src/absent", "kernels/cpu", "kernels/cuda"}},
-    {"src/cli", {"src/classical", "src/circuit",   "src/qasm", "src/qasm3/syntax", "src/qasm3/types", "src/qasm3/lower",
-                 "src/qasm3",     "src/optimizer", "src/plan", "src/device",       "kernels/cpu",     "kernels/cuda",
-                 "src/comm",      "src/cpu",       "src/cuda", "src/null",         "src/absent",      "src/runtime",
-                 "src/simulator", "src/batch",     "src/bench"}},
+    {"src/cli",
+     {"src/classical", "src/circuit", "src/qasm", "src/qasm3/syntax", "src/qasm3/types", "src/qasm3/lower", "src/qasm3",
+      "src/optimizer", "src/device", "kernels/cpu", "kernels/cuda", "src/comm", "src/cpu", "src/cuda", "src/null",
+      "src/absent", "src/runtime", "src/session"}},
     {"src/batch", {"src/cpu", "src/cuda", "src/null", "src/comm", "src/absent", "kernels/cpu", "kernels/cuda"}},
     {"src/bench", {"src/cpu", "src/cuda", "src/null", "src/comm", "src/absent", "kernels/cpu", "kernels/cuda"}},
     {"src/comm", {"kernels/cpu"}},
@@ -52,6 +43,23 @@ const std::map<std::string, std::set<std::string>> kForbidden{
     {"src/cuda", {"kernels/cpu"}},
     {"src/null", {"kernels/cpu", "kernels/cuda"}},
     {"src/simulator", {"kernels/cpu", "kernels/cuda"}}};
+
+/// The rooms of a folder, each of which includes only those before it; "" is the folder itself.
+const std::map<std::string, Strings> kRooms{
+    {"src/base", {"", "names", "file", "ranks"}},
+    {"src/qasm", {"text", ""}},
+    {"src/optimizer", {"", "passes"}},
+    {"src/plan", {"", "cost", "lower", "timeline", "search", "sweep", "make", "program", "show"}},
+    {"src/circuit", {"", "generate"}},
+    {"src/device", {"numbers", ""}},
+    {"src/comm", {"", "gpu", "gpu/peer", "nccl", "transports", "mpi"}},
+    {"src/cpu", {"", "tile", "read_out", "backend"}},
+    {"src/cuda", {"", "tile", "factor", "program", "generate", "run", "read_out", "backend"}},
+    {"src/runtime", {"", "exchange", "read_out", "execute", "check", "branch"}},
+    {"src/session", {"choose", "rank", ""}},
+    {"src/simulator", {"", "same", "memory", "run"}},
+    {"src/bench", {"", "report"}},
+    {"src/cli", {"io", "io/input", ""}}};
 
 /// A vendor's header (by how its name begins) and the paths that may include it.
 const std::vector<std::pair<std::string, Strings>> kVendors{
@@ -86,6 +94,17 @@ std::pair<std::string, int> folder_of(const std::string& path) {
     }
   }
   return {"", -1};
+}
+
+/// The place of the room of `path` in its folder's list; -1 when it is in none, 0 where the folder has no rooms.
+int room_of(const std::string& folder, const std::string& path) {
+  const std::string inside = path.substr(folder.size() + 1);
+  const std::size_t slash = inside.rfind('/');
+  const std::string room = slash == std::string::npos ? "" : inside.substr(0, slash);
+  const auto rooms = kRooms.find(folder);
+  if (rooms == kRooms.end()) return room.empty() ? 0 : -1;
+  const auto found = std::find(rooms->second.begin(), rooms->second.end(), room);
+  return found == rooms->second.end() ? -1 : static_cast<int>(found - rooms->second.begin());
 }
 
 /// Path, from the top of the project, of what `#include "name"` in `file` means.
@@ -162,14 +181,17 @@ Strings conditionals_in_bodies(const std::string& file, const std::string& text)
 }
 
 void check_project_include(const std::string& file, const std::string& where, const std::string& name, Strings& found) {
+  const std::string target = target_of(file, name);
   const auto [from, from_level] = folder_of(file);
-  const auto [to, to_level] = folder_of(target_of(file, name));
+  const auto [to, to_level] = folder_of(target);
   if (to_level < 0) {
     found.push_back(where + "\"" + name + "\" is in no folder of the table");
   } else if (from != to && to_level >= from_level) {
     found.push_back(where + from + " includes " + to + ", which is not above it");
   } else if (const auto rule = kForbidden.find(from); rule != kForbidden.end() && rule->second.count(to) != 0) {
     found.push_back(where + from + " may not include " + to);
+  } else if (from == to && room_of(from, target) > room_of(from, file)) {
+    found.push_back(where + target + " is in a later room of " + from);
   }
 }
 
@@ -191,7 +213,12 @@ void check_vendor_include(const std::string& file, const std::string& where, con
 /// Everything in `text`, the contents of `file` (a path from the top), that breaks a rule.
 Strings violations(const std::string& file, const std::string& text) {
   Strings found = conditionals_in_bodies(file, text);
-  if (folder_of(file).second < 0) found.push_back(file + ": is in no folder of the table");
+  const auto [folder, level] = folder_of(file);
+  if (level < 0) {
+    found.push_back(file + ": is in no folder of the table");
+  } else if (room_of(folder, file) < 0) {
+    found.push_back(file + ": is in no room of " + folder);
+  }
   std::istringstream lines(text);
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -251,6 +278,16 @@ TEST(Layering, IsTheOrderThatTheDocumentationNames) {
     for (const std::string& folder : level) row += (&folder == &level.front() ? "" : ", ") + folder;
     const std::size_t place = text.find(row + " |");
     ASSERT_NE(place, std::string::npos) << "docs/architecture.md has no row" << row;
+    for (const std::string& folder : level) {
+      const auto rooms = kRooms.find(folder);
+      if (rooms == kRooms.end()) continue;
+      std::size_t after = place;
+      for (const std::string& room : rooms->second) {
+        if (room.empty()) continue;
+        after = text.find(room + "/", after);
+        EXPECT_LT(after, text.find('\n', place + 1)) << row << " does not name the room " << room << " in its place";
+      }
+    }
     EXPECT_GT(place, last) << row << " is at another place of the table";
     last = place;
   }
@@ -261,7 +298,9 @@ TEST(Layering, FindsAnIncludeThatPointsDown) {
   EXPECT_EQ(violations("src/cpu/x.h", "#include \"cuda/backend.h\"\n").size(), 1u);
   EXPECT_EQ(violations("src/runtime/x.h", "#include \"comm/launcher.h\"\n").size(), 1u);
   EXPECT_EQ(violations("src/cli/x.h", "#include \"circuit/analysis.h\"\n").size(), 1u);
-  EXPECT_TRUE(violations("src/runtime/x.h", "#include \"plan/lower.h\"\n#include \"qsim/plan.h\"\n").empty());
+  EXPECT_EQ(violations("src/plan/search/x.h", "#include \"plan/sweep/sweep_program.h\"\n").size(), 1u);
+  EXPECT_EQ(violations("src/plan/new_room/x.h", "").size(), 1u);
+  EXPECT_TRUE(violations("src/runtime/x.h", "#include \"plan/plan.h\"\n#include \"qsim/state.h\"\n").empty());
 }
 
 TEST(Layering, FindsAVendorsHeaderOutOfItsPlace) {

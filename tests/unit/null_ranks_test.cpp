@@ -6,10 +6,14 @@
 
 #include "base/bits.h"
 #include "null/null_backend.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "runtime/exchange/exchange_pipeline.h"
-#include "runtime/executor.h"
+#include "runtime/execute/executor.h"
 
 namespace qsim {
 namespace {

@@ -8,10 +8,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
+#include "qsim/target.h"
 #include "runtime/profile.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {

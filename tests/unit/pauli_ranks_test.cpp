@@ -6,7 +6,9 @@
 #include <set>
 
 #include "base/bits.h"
+#include "document/result.h"
 #include "qsim/generators.h"
+#include "qsim/pauli.h"
 #include "runtime/read_out/observables.h"
 #include "support/run_parts.h"
 

@@ -1,4 +1,6 @@
 // Pauli sums as text.
+#include "qsim/pauli.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -6,7 +8,6 @@
 #include <fstream>
 
 #include "qsim/error.h"
-#include "qsim/simulator.h"
 
 namespace qsim {
 namespace {

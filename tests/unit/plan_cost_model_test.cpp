@@ -9,11 +9,16 @@
 
 #include "base/bits.h"
 #include "plan/cost/cost.h"
-#include "plan/cost/forecast.h"
 #include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "plan/program/forecast.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 
 namespace qsim {
 namespace {

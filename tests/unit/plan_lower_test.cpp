@@ -6,10 +6,14 @@
 #include <numbers>
 
 #include "base/bits.h"
+#include "base/layout.h"
+#include "circuit/gate_table.h"
 #include "plan/lower/known.h"
 #include "plan/lower/lower.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/lower/merge_terms.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"

@@ -6,12 +6,19 @@
 #include <nlohmann/json.hpp>
 
 #include "base/bits.h"
+#include "base/layout.h"
+#include "document/result.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "plan/show/show.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
-#include "qsim/result.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 

@@ -6,9 +6,15 @@
 #include <limits>
 
 #include "base/bits.h"
+#include "base/layout.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 
 namespace qsim {
 namespace {

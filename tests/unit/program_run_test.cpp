@@ -1,5 +1,5 @@
 // The walk over branches: what it refuses, what it averages, what it reports, and that it can be done again.
-#include "runtime/program_run.h"
+#include "runtime/branch/program_run.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "plan/plan.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
+#include "qsim/pauli.h"
 #include "runtime/read_out/observables.h"
 #include "support/run_parts.h"
 
@@ -30,9 +34,10 @@ Circuit branching() {
   circuit.h(2);
   circuit.add_measure(0, 0);
   ry(circuit, kSecond, 1);
-  circuit.set_condition({0, 1, false});
-  circuit.x(1);
-  circuit.clear_condition();
+  {
+    const auto scope = circuit.when({0, 1, false});
+    circuit.x(1);
+  }
   circuit.add_reset(2);
   circuit.cx(0, 2);
   circuit.add_measure(1, 1);
@@ -222,11 +227,11 @@ TEST(ProgramRun, GoesBackNoFurtherThanToTheNearestSavedState) {
 }
 
 TEST(ProgramRun, RefusesAProgramThatDoesNotBeginWithItsStart) {
-  const std::vector<std::function<void(Program&)>> spoilers{
-      [](Program& program) { program.steps.clear(); },
-      [](Program& program) { program.steps.erase(program.steps.begin()); },
-      [](Program& program) { program.steps.front().condition = 0; },
-      [](Program& program) { program.plans.front().start = Start::kState; },
+  const std::vector<std::function<void(PlannedCircuit&)>> spoilers{
+      [](PlannedCircuit& program) { program.steps.clear(); },
+      [](PlannedCircuit& program) { program.steps.erase(program.steps.begin()); },
+      [](PlannedCircuit& program) { program.steps.front().condition = 0; },
+      [](PlannedCircuit& program) { program.plans.front().start = Start::kState; },
   };
   for (const auto& spoil : spoilers) {
     test::RunSetup setup;
@@ -238,7 +243,7 @@ TEST(ProgramRun, RefusesAProgramThatDoesNotBeginWithItsStart) {
 
 TEST(ProgramRun, RefusesAConditionalPlanThatMovesQubits) {
   test::RunSetup setup;
-  setup.change = [](Program& program) {
+  setup.change = [](PlannedCircuit& program) {
     for (const Step& step : program.steps) {
       if (step.kind != Step::Kind::kPlan || step.condition < 0) continue;
       Plan& plan = program.plans.at(step.plan);

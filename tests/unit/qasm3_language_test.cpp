@@ -1,6 +1,8 @@
 // OpenQASM 3, feature by feature: what the registers are at the end, exactly, on the dense reference.
 #include <gtest/gtest.h>
 
+#include "qasm3/read.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
 #include "support/flow_interpreter.h"

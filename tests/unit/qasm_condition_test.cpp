@@ -1,6 +1,7 @@
 // Conditions as they are written in OpenQASM, against the classical bits that they are asked about.
 #include <gtest/gtest.h>
 
+#include "qsim/circuit.h"
 #include "qsim/qasm.h"
 #include "runtime/read_out/classical_bits.h"
 

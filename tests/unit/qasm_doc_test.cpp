@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "circuit/gate_table.h"
 #include "qsim/error.h"
 #include "qsim/gate.h"
 #include "qsim/qasm.h"

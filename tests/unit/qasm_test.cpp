@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "support/dense.h"
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <vector>
 
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
 #include "support/run_parts.h"
 

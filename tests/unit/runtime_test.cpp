@@ -3,6 +3,10 @@
 
 #include <cstring>
 
+#include "document/result.h"
+#include "plan/plan.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "runtime/exchange/transport_check.h"
@@ -79,7 +83,7 @@ TEST_P(ExecutorOnRanks, RefusesAStateWhoseNormIsOff) {
   setup.ranks = GetParam();
   setup.plan.known_zeros = false;
   setup.plan.strategy = Strategy::kNaive;
-  setup.change = [](Program& program) {
+  setup.change = [](PlannedCircuit& program) {
     for (Stage& stage : program.plans[0].stages) {
       for (Sweep& sweep : stage.sweeps) {
         for (Complex& entry : sweep.matrices) entry *= 1 + 1e-9;
@@ -98,7 +102,7 @@ TEST_P(ExecutorOnRanks, NoticesASkippedSweep) {
   setup.ranks = GetParam();
   setup.plan.known_zeros = false;
   setup.plan.strategy = Strategy::kNaive;
-  setup.change = [](Program& program) { program.plans[0].stages.back().sweeps.pop_back(); };
+  setup.change = [](PlannedCircuit& program) { program.plans[0].stages.back().sweeps.pop_back(); };
   test::with_run_parts(circuit, setup, [](test::RunParts& parts) {
     parts.run->run({});
     EXPECT_LT(parts.executor->counts().gates_applied, parts.executor->counts().gates_planned);

@@ -11,8 +11,15 @@
 #include <set>
 
 #include "base/bits.h"
+#include "base/layout.h"
+#include "base/ranks/communicator.h"
+#include "document/result.h"
 #include "null/null_backend.h"
-#include "qsim/communicator.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "runtime/read_out/observables.h"
@@ -130,7 +137,7 @@ TEST(Sampler, HasAWordOfItsOwnForEveryShotAndDraw) {
 
 TEST(Sampler, NoTwoStepsOfAProgramShareADraw) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const Program program = make_program(test::random_dynamic({.seed = seed}), find_machine("cpu"), {});
+    const PlannedCircuit program = plan_circuit(test::random_dynamic({.seed = seed}), find_machine("cpu"), {});
     std::set<std::uint32_t> draws = {program.terminal_draw};
     for (const Step& step : program.steps) {
       if (step.kind != Step::Kind::kPlan) draws.insert(step.draw);
@@ -143,7 +150,7 @@ TEST(Sampler, RefusesAStateWithoutProbability) {
   test::RunSetup setup;
   setup.check_norm = false;
   setup.plan.known_zeros = false;
-  setup.change = [](Program& program) {
+  setup.change = [](PlannedCircuit& program) {
     for (Stage& stage : program.plans[0].stages) {
       for (Sweep& sweep : stage.sweeps) {
         for (Complex& entry : sweep.matrices) entry = 0;

@@ -1,6 +1,8 @@
 // How many moves the planner's search may take: in proportion to what a sweep takes, within limits.
 #include <gtest/gtest.h>
 
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
 #include "plan/search/budget.h"
 
 namespace qsim {

@@ -1,10 +1,15 @@
 // The second walk agrees with a right program and refuses one that is wrong anywhere.
-#include "simulator/second_walk.h"
+#include "simulator/run/second_walk.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "support/random_dynamic.h"
 #include "support/run_parts.h"
@@ -15,17 +20,19 @@ namespace {
 /// Conditions first and last, a measurement that a condition reads, a reset, and terminal measurements.
 Circuit example() {
   Circuit circuit(3, 3);
-  circuit.set_condition({0, 2, false});
-  circuit.x(2);
-  circuit.clear_condition();
+  {
+    const auto scope = circuit.when({0, 2, false});
+    circuit.x(2);
+  }
   circuit.h(0);
   circuit.cx(0, 1);
   circuit.add_measure(1, 0);
-  circuit.set_condition({0, 1, false});
   const double angle[] = {0.3};
-  const Qubit target[] = {2};
-  circuit.add_gate(Gate::kRy, {}, target, angle);
-  circuit.clear_condition();
+  {
+    const auto scope = circuit.when({0, 1, false});
+    const Qubit target[] = {2};
+    circuit.add_gate(Gate::kRy, {}, target, angle);
+  }
   circuit.add_reset(0);
   circuit.add_gate(Gate::kRy, {}, std::array<Qubit, 1>{0}, angle);
   circuit.add_measure(0, 1);
@@ -52,7 +59,7 @@ ReadOuts shots_only() {
 /// Walks `circuit` twice, the first time as `change` has left the program.
 void walk_twice(
     const Circuit& circuit, const ReadOuts& wanted, int ranks,
-    const std::function<void(Program&)>& change = [](Program&) {}) {
+    const std::function<void(PlannedCircuit&)>& change = [](PlannedCircuit&) {}) {
   test::RunSetup setup;
   setup.ranks = ranks;
   setup.snapshots = 3;
@@ -84,8 +91,8 @@ TEST(SecondWalk, AgreesWithARightProgram) {
 TEST(SecondWalk, MakesAStepOfEveryOperation) {
   const Circuit circuit = example();
   const Machine machine = find_machine("cpu");
-  const Program first = make_program(circuit, machine, {});
-  const Program second = SecondWalk(circuit, first, machine, {}).program();
+  const PlannedCircuit first = plan_circuit(circuit, machine, {});
+  const PlannedCircuit second = SecondWalk(circuit, first, machine, {}).program();
   EXPECT_EQ(second.plans.size(), 6u) << "the start and five gates";
   EXPECT_EQ(second.steps.size(), 8u);
   EXPECT_EQ(second.collapses(), first.collapses());
@@ -94,32 +101,34 @@ TEST(SecondWalk, MakesAStepOfEveryOperation) {
 }
 
 TEST(SecondWalk, RefusesAProgramThatIsWrongAnywhere) {
-  const std::vector<std::pair<std::string, std::function<void(Program&)>>> changes = {
-      {"the first condition is lost", [](Program& program) { program.steps[1].condition = -1; }},
+  const std::vector<std::pair<std::string, std::function<void(PlannedCircuit&)>>> changes = {
+      {"the first condition is lost", [](PlannedCircuit& program) { program.steps[1].condition = -1; }},
       {"a condition holds the other way round",
-       [](Program& program) { program.conditions[1].negated = !program.conditions[1].negated; }},
+       [](PlannedCircuit& program) { program.conditions[1].negated = !program.conditions[1].negated; }},
       {"the measurement reads another qubit",
-       [](Program& program) {
+       [](PlannedCircuit& program) {
          for (Step& step : program.steps) {
            if (step.kind == Step::Kind::kMeasure) step.qubit = 2;
          }
        }},
       {"the measurement writes another bit",
-       [](Program& program) {
+       [](PlannedCircuit& program) {
          for (Step& step : program.steps) {
            if (step.kind == Step::Kind::kMeasure) step.clbit = 2;
          }
        }},
       {"the reset only measures",
-       [](Program& program) {
+       [](PlannedCircuit& program) {
          for (Step& step : program.steps) {
            if (step.kind == Step::Kind::kReset) step = {Step::Kind::kMeasure, -1, 0, step.draw, step.qubit, 2};
          }
        }},
       {"the terminal measurements change places",
-       [](Program& program) { std::swap(program.terminal_measures[0].second, program.terminal_measures[1].second); }},
+       [](PlannedCircuit& program) {
+         std::swap(program.terminal_measures[0].second, program.terminal_measures[1].second);
+       }},
       {"a gate is lost",
-       [](Program& program) {
+       [](PlannedCircuit& program) {
          Plan& last = program.plans.back();
          for (Stage& stage : last.stages) {
            for (Sweep& sweep : stage.sweeps) sweep.ops.clear();

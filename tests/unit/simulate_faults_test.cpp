@@ -3,9 +3,11 @@
 
 #include <random>
 
+#include "base/ranks/communicator.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
+#include "simulator/simulator.h"
 #include "support/failing_communicator.h"
 
 namespace qsim {

@@ -5,10 +5,14 @@
 #include <cstdlib>
 #include <string>
 
+#include "document/result.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
-#include "simulator/choose/registry.h"
+#include "qsim/pauli.h"
+#include "qsim/target.h"
+#include "session/choose/registry.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {
@@ -55,9 +59,8 @@ TEST(SimulateOptions, WithoutEffectAreErrors) {
   };
   refused(bell(false), [](RunOptions& o) { o.shots = 5; });
   refused(bell(), [](RunOptions& o) { o.exchange = ExchangeKind::kMpi; });
-  refused(bell(), [](RunOptions& o) { o.jit = "off"; });
+  refused(bell(), [](RunOptions& o) { o.jit = Jit::kOff; });
   refused(bell(), [](RunOptions& o) { o.pool_share = 0.5; });
-  refused(bell(), [](RunOptions& o) { o.backend = "quantum"; });
   refused(bell(), [](RunOptions& o) { o.amplitude_indices = {4}; });
   refused(bell(), [](RunOptions& o) { o.probabilities = {{2}}; });
   refused(bell(), [](RunOptions& o) { o.probabilities = {{1, 1}}; });
@@ -84,11 +87,11 @@ TEST(SimulateOptions, RefuseTransportsThatAreNotThereOnEveryRank) {
 
 TEST(SimulateOptions, CountTheWorkOfRanksWithoutAmplitudes) {
   RunOptions options;
-  options.backend = "null";
+  options.backend = BackendKind::kNull;
   options.verify = Verify::kOff;  // there is no norm
   const Circuit circuit = generate("random", {14, 10, 1});
   const Result counted = simulate(circuit, options, 4);
-  options.backend = "cpu";
+  options.backend = BackendKind::kCpu;
   const Result run = simulate(circuit, options, 4);
   EXPECT_EQ(counted.run.exchange, "null");
   EXPECT_GT(counted.work.exchanges, 0u);
@@ -117,7 +120,7 @@ TEST(PickGpu, SaysHowManyGpusThereAreForHowManyRanks) {
   } catch (const DeviceError& error) {
     const std::string text = error.what();
     for (const char* part : {"rank 3 of this host has no GPU", "there are 2 for at least 4 ranks", "start fewer ranks",
-                             "--oversubscribe-gpus"}) {
+                             "`oversubscribe_gpus`"}) {
       EXPECT_NE(text.find(part), std::string::npos) << text;
     }
   }

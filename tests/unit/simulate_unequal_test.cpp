@@ -5,11 +5,18 @@
 #include <set>
 #include <string>
 
+#include "base/ranks/communicator.h"
+#include "document/result.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
-#include "simulator/capacity.h"
+#include "session/choose/choose.h"
+#include "session/rank/capacity.h"
 #include "simulator/settings.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {
@@ -124,7 +131,7 @@ TEST(UnequalRanks, ThatPlannedDifferentlyAreRefused) {
     PlanOptions options;
     options.rank_bits = 2;
     options.tile_bits = communicator.rank() == 1 ? 5u : 8u;
-    const Program program = make_program(circuit, machine, options);
+    const PlannedCircuit program = plan_circuit(circuit, machine, options);
     try {
       require_same_program(program, 0, communicator);
     } catch (const CommunicatorError& error) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/bits.h"
+#include "plan/cost/machine.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "support/run_parts.h"

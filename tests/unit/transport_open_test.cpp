@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "device/library_error.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "simulator/choose/registry.h"
+#include "session/choose/registry.h"
 #include "support/run_parts.h"
 
 namespace qsim {
@@ -28,7 +29,7 @@ Opened missing_on_rank_two(Backend& backend, Communicator& communicator, std::ui
   return make_host_transport(backend, communicator, local_bits);
 }
 Opened device_fails_on_rank_one(Backend& backend, Communicator& communicator, std::uint32_t local_bits, Precision) {
-  if (communicator.rank() == 1) throw DeviceError("CUDA", 2, "cudaHostAlloc", "out of memory");
+  if (communicator.rank() == 1) throw library_error("CUDA", 2, "cudaHostAlloc", "out of memory");
   return make_host_transport(backend, communicator, local_bits);
 }
 
@@ -52,7 +53,7 @@ Outcome open_on_four_ranks(const std::vector<TransportFactory>& factories, Excha
   std::mutex lock;
   test::with_run_parts(generate("ghz", {10, 0, 1}), setup, [&](test::RunParts& parts) {
     try {
-      const OpenedTransport opened = open_one_of(factories, "cuda", wanted, *parts.state, parts.pool);
+      const OpenedTransport opened = open_one_of(factories, BackendKind::kCuda, wanted, *parts.state, parts.pool);
       const std::lock_guard guard(lock);
       EXPECT_NE(opened.transport, nullptr);
       outcome.names.insert(opened.name);
@@ -95,7 +96,7 @@ TEST(OpenTransport, GoesOnAfterAFailureOnAnyRankAndSaysWhy) {
     const Outcome forced =
         open_on_four_ranks({one.broken, {"sound", ExchangeKind::kAuto, open_sound}}, one.broken.kind);
     ASSERT_EQ(forced.errors.size(), 4u) << "what was asked for is not replaced in silence";
-    EXPECT_TRUE(has(forced.errors, "--exchange " + one.broken.name + " is not there for backend cuda over threads"));
+    EXPECT_TRUE(has(forced.errors, "`exchange` " + one.broken.name + " is not there for backend cuda over threads"));
     EXPECT_TRUE(has(forced.errors, one.words)) << *forced.errors.begin();
   }
 }

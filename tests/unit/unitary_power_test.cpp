@@ -8,6 +8,8 @@
 #include <cmath>
 #include <random>
 
+#include "qsim/circuit.h"
+
 namespace qsim {
 namespace {
 

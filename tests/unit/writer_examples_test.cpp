@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
 #include "qsim/qasm.h"
 #include "support/dense.h"

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <limits>
 
+#include "circuit/gate_table.h"
 #include "qasm/expand.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
 #include "qsim/qasm.h"
@@ -30,11 +32,12 @@ TEST(Writer, WritesRegistersGatesMeasurementsAndConditions) {
   circuit.swap(0, 1);
   circuit.add_barrier(Qubits{0, 2});
   circuit.add_measure(2, 1);
-  circuit.set_condition({1, 1, false});
-  circuit.x(1);
-  circuit.add_reset(0);
-  circuit.add_measure(0, 2);
-  circuit.clear_condition();
+  {
+    const auto scope = circuit.when({1, 1, false});
+    circuit.x(1);
+    circuit.add_reset(0);
+    circuit.add_measure(0, 2);
+  }
   EXPECT_EQ(write_qasm(circuit),
             "OPENQASM 2.0;\ninclude \"qelib1.inc\";\nqreg a[2];\nqreg b[1];\ncreg m[2];\ncreg n[1];\n"
             "h a[0];\ncx a[0],b[0];\ncp(0.5) a[1],b[0];\nswap a[0],a[1];\nbarrier a[0],b[0];\nmeasure b[0] -> m[1];\n"
@@ -188,7 +191,7 @@ TEST(Writer, GeneratedCircuitsReadBack) {
 
 TEST(Writer, RefusesWhatOpenQasm2CannotSay) {
   Circuit negated(1, 1);
-  negated.set_condition({0, 1, true});
+  const auto scope = negated.when({0, 1, true});
   negated.x(0);
   EXPECT_THROW(write_qasm(negated), UnsupportedError);
   for (const char* name : {"Q", "1q", "pi", "gate", "cx", "a b"}) {

@@ -109,7 +109,7 @@ void write_checked(int descriptor, const std::string& path, const void* data, st
 }
 
 /// What `path` is as the place of a result: true for a stream, false for a file; FileError for what may not be written.
-bool is_stream_target(const std::string& path, Target target) {
+bool is_stream_target(const std::string& path, OutputKind target) {
   struct stat status {};
   if (path.empty()) refuse("write", path, "it is no name");
   if (::lstat(path.c_str(), &status) != 0) {
@@ -122,7 +122,7 @@ bool is_stream_target(const std::string& path, Target target) {
     refuse("write", path, "it is a symbolic link: name the file itself");
   }
   if (S_ISREG(status.st_mode)) return false;
-  if (target == Target::kFileOrStream && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode))) return true;
+  if (target == OutputKind::kFileOrStream && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode))) return true;
   refuse("write", path, "it is " + kind_of(status.st_mode));
 }
 
@@ -150,26 +150,43 @@ TemporaryName::~TemporaryName() {
   }
 }
 
-std::string read_file(const std::string& path, std::uint64_t limit, Links links) {
+InputFile::InputFile(std::string path, Links links) : path_(std::move(path)), descriptor_(-1) {
   struct stat status {};
   const bool follow = links == Links::kFollow;
   // Looked at before it is opened: opening some devices does something, and a pipe would wait.
-  if ((follow ? ::stat(path.c_str(), &status) : ::lstat(path.c_str(), &status)) != 0) fail("open", path, errno);
+  if ((follow ? ::stat(path_.c_str(), &status) : ::lstat(path_.c_str(), &status)) != 0) fail("open", path_, errno);
   const auto require_regular = [&] {
     if (S_ISREG(status.st_mode)) return;
-    refuse("read", path,
+    refuse("read", path_,
            "it is " + kind_of(status.st_mode) + ", and only regular files are read (- is standard input)");
   };
   require_regular();
-  const OwnedDescriptor file(
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow ? 0 : O_NOFOLLOW)));
-  if (*file < 0) fail("open", path, errno);
-  if (::fstat(*file, &status) != 0) fail("open", path, errno);
+  descriptor_ =
+      OwnedDescriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow ? 0 : O_NOFOLLOW)));
+  if (*descriptor_ < 0) fail("open", path_, errno);
+  if (::fstat(*descriptor_, &status) != 0) fail("open", path_, errno);
   require_regular();
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > limit) throw FileError(too_large(shown(path), limit));
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+void InputFile::read_at(void* data, std::uint64_t bytes, std::uint64_t offset) const {
+  auto* to = static_cast<char*>(data);
+  while (bytes > 0) {
+    const ssize_t got = ::pread(*descriptor_, to, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path_, errno);
+    if (got == 0) refuse("read", path_, "it ends too early");
+    to += got;
+    bytes -= static_cast<std::uint64_t>(got);
+    offset += static_cast<std::uint64_t>(got);
+  }
+}
+
+std::string read_file(const std::string& path, std::uint64_t limit, Links links) {
+  const InputFile file(path, links);
+  if (file.size() > limit) throw FileError(too_large(shown(path), limit));
   int error = 0;
-  std::optional<std::string> text = read_all(*file, size, limit, error);
+  std::optional<std::string> text = read_all(file.descriptor(), file.size(), limit, error);
   if (error != 0) fail("read", path, error);
   if (!text) throw FileError(too_large(shown(path), limit));
   return std::move(*text);
@@ -213,7 +230,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
          ::stat(parts_b.folder.c_str(), &of_b) == 0 && same();
 }
 
-void require_writable(const std::string& path, Target target) {
+void require_writable(const std::string& path, OutputKind target) {
   if (is_stream_target(path, target) || is_regular_file(path)) {
     if (::access(path.c_str(), W_OK) != 0) fail("write", path, errno);
   }
@@ -239,7 +256,8 @@ OwnedDescriptor open_stream(const std::string& path) {
   return stream;
 }
 
-NewFile::NewFile(std::string path, Target target, bool named) : path_(std::move(path)), folder_(split(path_).folder) {
+NewFile::NewFile(std::string path, OutputKind target, bool named)
+    : path_(std::move(path)), folder_(split(path_).folder) {
   require_writable(path_, target);
   stream_ = is_stream_target(path_, target);
   if (stream_) {
@@ -318,7 +336,7 @@ NewFile::Place NewFile::place() const {
 }
 
 void write_file(const std::string& path, std::string_view text) {
-  NewFile file(path, Target::kFileOrStream);
+  NewFile file(path, OutputKind::kFileOrStream);
   file.write(text.data(), text.size());
   file.commit();
 }

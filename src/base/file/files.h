@@ -33,7 +33,10 @@ class OwnedDescriptor {
  public:
   explicit OwnedDescriptor(int number) : number_(number) {}
   OwnedDescriptor(OwnedDescriptor&& other) noexcept : number_(other.release()) {}
-  OwnedDescriptor& operator=(OwnedDescriptor&&) = delete;
+  OwnedDescriptor& operator=(OwnedDescriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
   ~OwnedDescriptor();
   int operator*() const { return number_; }
   int release() { return std::exchange(number_, -1); }
@@ -41,17 +44,33 @@ class OwnedDescriptor {
  private:
   int number_;
 };
+/// A regular file that is read in pieces.
+class InputFile {
+ public:
+  /// FileError where `path` is anything else (a folder, a device, a pipe) or cannot be read.
+  explicit InputFile(std::string path, Links links = Links::kFollow);
+  std::uint64_t size() const { return size_; }
+  int descriptor() const { return *descriptor_; }
+  /// FileError where it holds less.
+  void read_at(void* data, std::uint64_t bytes, std::uint64_t offset) const;
+
+ private:
+  std::string path_;
+  OwnedDescriptor descriptor_;
+  std::uint64_t size_ = 0;
+};
+
 /// The pipe or character device `path`, opened for writing; none, with errno set, where it cannot be or is neither.
 OwnedDescriptor open_stream(const std::string& path);
 
 /// What may be named as the place of a result.
-enum class Target : std::uint8_t {
+enum class OutputKind : std::uint8_t {
   kFile,          // a regular file, or none yet
   kFileOrStream,  // or a pipe or a character device, which are written as they are
 };
 /// FileError where `path` could not be made or replaced as things stand: no folder, no permission, a folder, a link to
 /// a file, a block device.
-void require_writable(const std::string& path, Target target);
+void require_writable(const std::string& path, OutputKind target);
 
 /// A name that remove_unfinished_files removes, while this lives.
 class TemporaryName {
@@ -78,7 +97,7 @@ class TemporaryName {
 class NewFile {
  public:
   /// `named`: under a random name even where the file system could do without. FileError as require_writable.
-  NewFile(std::string path, Target target, bool named = false);
+  NewFile(std::string path, OutputKind target, bool named = false);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;

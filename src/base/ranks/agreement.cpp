@@ -52,7 +52,7 @@ std::string words(const Fact& fact) { return fact.name + " '" + escape_text(fact
     case ExitCode::kUnsupported:
       throw UnsupportedError(failure.message, {failure.file, failure.line, failure.column});
     case ExitCode::kCapacity:
-      throw CapacityError(failure.message, 0, 0);
+      throw CapacityError(failure.message, failure.wanted_bytes, failure.free_bytes);
     case ExitCode::kDevice:
       throw DeviceError(failure.message);
     case ExitCode::kCommunication:
@@ -63,7 +63,6 @@ std::string words(const Fact& fact) { return fact.name + " '" + escape_text(fact
       throw FileError(failure.message);
     case ExitCode::kOk:
     case ExitCode::kInternal:
-    case ExitCode::kCheckpoint:
       break;
   }
   throw Error(failure.message, failure.code, failure.hint);
@@ -84,17 +83,21 @@ Failure current_failure() {
       failure.line = source->where().line;
       failure.column = source->where().column;
     }
+    if (const auto* capacity = dynamic_cast<const CapacityError*>(&error)) {
+      failure.wanted_bytes = capacity->wanted_bytes();
+      failure.free_bytes = capacity->free_bytes();
+    }
     if (const auto* communication = dynamic_cast<const CommunicatorError*>(&error)) {
       failure.rank = std::max(communication->rank(), 0);
     }
   } catch (const std::bad_alloc&) {
     failure.code = ExitCode::kCapacity;
     failure.message = "out of host memory";
-    failure.hint = "fewer qubits, --precision single or more ranks need less";
+    failure.hint = "fewer qubits, `precision` single or more ranks need less";
   } catch (const std::system_error& error) {
     failure.code = ExitCode::kCapacity;
     failure.message = std::string("the system gave no thread or other resource: ") + error.what();
-    failure.hint = "fewer --threads or ranks need fewer; 'ulimit -u' and the container's pids.max limit them";
+    failure.hint = "fewer `threads` or ranks need fewer; 'ulimit -u' and the container's pids.max limit them";
   } catch (const std::exception& error) {
     failure.message = std::string("internal error: ") + error.what();
   }
@@ -118,10 +121,12 @@ Failure worst_failure(Communicator& communicator, Failure mine) {
   const int owner = static_cast<int>(ranks - 1 - key % ranks);
   mine.rank = owner;
   for (std::string* text : {&mine.message, &mine.hint, &mine.file}) broadcast_text(communicator, *text, owner);
-  std::array<std::uint32_t, 2> place{mine.line, mine.column};
-  communicator.broadcast(std::as_writable_bytes(std::span(place)), owner);
-  mine.line = place[0];
-  mine.column = place[1];
+  std::array<std::uint64_t, 4> numbers{mine.line, mine.column, mine.wanted_bytes, mine.free_bytes};
+  communicator.broadcast(std::as_writable_bytes(std::span(numbers)), owner);
+  mine.line = static_cast<std::uint32_t>(numbers[0]);
+  mine.column = static_cast<std::uint32_t>(numbers[1]);
+  mine.wanted_bytes = numbers[2];
+  mine.free_bytes = numbers[3];
   return mine;
 }
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "qsim/communicator.h"
-#include "qsim/result.h"
+#include "base/ranks/communicator.h"
+#include "base/ranks/failure.h"
 
 namespace qsim {
 

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/bench.h"
 #include "bench/names.h"
-#include "qsim/bench.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace bench {

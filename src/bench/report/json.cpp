@@ -3,11 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file/files.h"
-#include "base/json_parts.h"
 #include "base/text.h"
+#include "bench/bench.h"
 #include "bench/names.h"
-#include "qsim/bench.h"
+#include "document/json_parts.h"
 #include "qsim/error.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {
@@ -101,10 +102,10 @@ Json comparison_json(const BenchReport& report) {
 Json read_document(const std::string& path) {
   constexpr std::uint64_t kLargestFile = 64u << 20;
   Json document = Json::parse(read_file(path, kLargestFile), nullptr, false);
-  if (document.is_discarded()) throw UsageError("--compare: " + escape_text(path) + " is not JSON");
+  if (document.is_discarded()) throw UsageError("`compare`: " + escape_text(path) + " is not JSON");
   const Json schema = document.is_object() && document.contains("schema") ? document["schema"] : Json();
   if (schema != kSchema) {
-    throw UsageError("--compare: " + escape_text(path) + " is not of schema " + kSchema,
+    throw UsageError("`compare`: " + escape_text(path) + " is not of schema " + kSchema,
                      "qsim bench ... --json --output FILE writes one");
   }
   return document;
@@ -122,9 +123,9 @@ std::optional<double> baseline_of(const Json& document, const BenchRow& row, con
     other = true;
   }
   if (other) {
-    throw UsageError("--compare: " + escape_text(row.name) + " with " + std::to_string(row.qubits) +
+    throw UsageError("`compare`: " + escape_text(row.name) + " with " + std::to_string(row.qubits) +
                          " qubits is another circuit in " + escape_text(file),
-                     "its operations differ: --depth, the seed or the file is not the same");
+                     "its operations differ: `depth`, the seed or the file is not the same");
   }
   return std::nullopt;
 }
@@ -167,10 +168,10 @@ void compare_bench(BenchReport& report, const std::string& file, std::optional<d
       comparison.pairs.push_back({i, *before, ratio, max_ratio && ratio > *max_ratio});
     }
   } catch (const Json::exception&) {
-    throw UsageError("--compare: " + escape_text(file) + " lacks keys of " + kSchema);
+    throw UsageError("`compare`: " + escape_text(file) + " lacks keys of " + kSchema);
   }
   if (comparison.pairs.empty()) {
-    throw UsageError("--compare: " + escape_text(file) + " has none of these circuits",
+    throw UsageError("`compare`: " + escape_text(file) + " has none of these circuits",
                      "a run is compared with one of the same name, size, start, precision and ranks");
   }
   report.comparison = std::move(comparison);

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <vector>
 
+#include "bench/bench.h"
 #include "bench/names.h"
-#include "qsim/bench.h"
 #include "qsim/error.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace bench {

@@ -176,9 +176,9 @@ void Flags::parse(std::span<const std::string> arguments) {
 }
 
 void Flags::require_writable_outputs() const {
-  impl_->each({Role::kOutput}, [](const auto&, const std::string& path) { require_writable(path, Target::kFile); });
+  impl_->each({Role::kOutput}, [](const auto&, const std::string& path) { require_writable(path, OutputKind::kFile); });
   impl_->each({Role::kOutputStream},
-              [](const auto&, const std::string& path) { require_writable(path, Target::kFileOrStream); });
+              [](const auto&, const std::string& path) { require_writable(path, OutputKind::kFileOrStream); });
 }
 
 std::vector<std::string> Flags::outputs() const {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "qsim/target.h"
+
 namespace qsim::cli {
 
 /// What `--help` and `--version` throw: text for standard output, exit 0.
@@ -58,5 +60,13 @@ class Flags {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// What a flag for this choice takes.
+template <typename Choice>
+std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (const Named<Choice>& one : choices(Choice())) names.emplace_back(one.name);
+  return names;
+}
 
 }  // namespace qsim::cli

@@ -3,7 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/json_parts.h"
+#include "document/json_parts.h"
+#include "simulator/simulator.h"
 
 namespace qsim::cli {
 namespace {

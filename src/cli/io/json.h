@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/io/output.h"
-#include "qsim/result.h"
+#include "document/result.h"
 
 namespace qsim::cli {
 

@@ -10,10 +10,11 @@
 #include <thread>
 
 #include "base/file/files.h"
+#include "base/ranks/communicator.h"
 #include "base/ranks/launcher_process.h"
 #include "base/text.h"
-#include "qsim/communicator.h"
 #include "qsim/error.h"
+#include "qsim/target.h"
 
 namespace qsim::cli {
 namespace {
@@ -111,7 +112,7 @@ void Streams::write_stdout(const TextSource& source) const {
 }
 
 void write_file_of(const std::string& path, const TextSource& source) {
-  NewFile file(path, Target::kFileOrStream);
+  NewFile file(path, OutputKind::kFileOrStream);
   write_in_blocks(source, [&file](std::string_view block) { file.write(block.data(), block.size()); });
   file.commit();
 }

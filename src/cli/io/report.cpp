@@ -8,6 +8,7 @@
 
 #include "cli/io/json.h"
 #include "cli/io/values.h"
+#include "simulator/simulator.h"
 
 namespace qsim::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "qsim/result.h"
+#include "document/result.h"
 
 namespace qsim::cli {
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "qsim/error.h"
 
@@ -122,6 +123,22 @@ std::string seconds_text(double seconds) {
     std::snprintf(text.data(), text.size(), seconds < 1000 ? "%.3g s" : "%.0f s", seconds);
   }
   return text.data();
+}
+
+std::string in_flags(std::string text) {
+  static const std::map<std::string, std::string, std::less<>> kOthers{{"pool_share", "--pool"}, {"tile_bits", "--tile"}};
+  std::size_t begin = text.find('`');
+  while (begin != std::string::npos) {
+    const std::size_t end = text.find('`', begin + 1);
+    if (end == std::string::npos) break;
+    const std::string name = text.substr(begin + 1, end - begin - 1);
+    std::string flag = "--" + name;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    if (const auto other = kOthers.find(name); other != kOthers.end()) flag = other->second;
+    text.replace(begin, end + 1 - begin, flag);
+    begin = text.find('`', begin + flag.size());
+  }
+  return text;
 }
 
 }  // namespace qsim::cli

@@ -27,4 +27,7 @@ std::string bytes_text(std::uint64_t bytes);
 /// "12.3 ms"
 std::string seconds_text(double seconds);
 
+/// `text` of the library, which writes its arguments as `max_memory`, with the flags that set them: --max-memory.
+std::string in_flags(std::string text);
+
 }  // namespace qsim::cli

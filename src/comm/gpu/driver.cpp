@@ -7,12 +7,13 @@
 #include <string>
 #include <thread>
 
+#include "device/library_error.h"
 #include "qsim/error.h"
 
 namespace qsim {
 
 void check_cuda(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) throw DeviceError("CUDA", static_cast<int>(status), call, cudaGetErrorString(status));
+  if (status != cudaSuccess) throw library_error("CUDA", static_cast<int>(status), call, cudaGetErrorString(status));
 }
 
 bool AskAgain::pause() {
@@ -34,7 +35,8 @@ std::pair<std::byte*, std::size_t> device_allocation(const void* address) {
   std::uintptr_t base = 0;
   std::size_t bytes = 0;
   const int status = address_range(&base, &bytes, reinterpret_cast<std::uintptr_t>(address));
-  if (status != 0) throw DeviceError("CUDA driver", status, "cuMemGetAddressRange", "see the CUresult of that number");
+  if (status != 0)
+    throw library_error("CUDA driver", status, "cuMemGetAddressRange", "see the CUresult of that number");
   return {reinterpret_cast<std::byte*>(base), bytes};
 }
 

@@ -13,11 +13,11 @@
 
 #include "base/file/files.h"
 #include "base/ranks/agreement.h"
+#include "base/ranks/communicator.h"
 #include "comm/launcher.h"
 #include "comm/mpi/beats.h"
 #include "comm/mpi/session.h"
 #include "comm/mpi/watch.h"
-#include "qsim/communicator.h"
 #include "qsim/error.h"
 
 namespace qsim {

@@ -129,7 +129,7 @@ class NcclTransport final : public Transport {
         if (!again.pause()) {
           throw CommunicatorError("NCCL: no chunk has arrived for " + std::to_string(kPatience.count()) +
                                       " s on lane " + std::to_string(lane),
-                                  rank_, "choose another way with --exchange");
+                                  rank_, "choose another way with `exchange`");
         }
       }
       again.restart();

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "qsim/backend.h"
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
+#include "device/backend.h"
 
 namespace qsim {
 

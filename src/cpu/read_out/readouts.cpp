@@ -5,10 +5,11 @@
 #include <array>
 #include <numeric>
 
+#include "base/layout.h"
 #include "base/philox.h"
 #include "cpu/views.h"
-#include "device/amplitude_hash.h"
-#include "device/compensated.h"
+#include "device/numbers/amplitude_hash.h"
+#include "device/numbers/compensated.h"
 #include "kernels/cpu/blocks.h"
 
 namespace qsim::cpu {

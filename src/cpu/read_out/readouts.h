@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cpu/thread_team.h"
-#include "qsim/backend.h"
+#include "device/backend.h"
 
 namespace qsim::cpu {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "device/compensated.h"
+#include "device/numbers/compensated.h"
 #include "kernels/cpu/pauli_block.h"
 #include "qsim/error.h"
 

@@ -3,10 +3,11 @@
 #include <functional>
 #include <tuple>
 
+#include "base/layout.h"
 #include "cpu/read_out/readouts.h"
 #include "cpu/views.h"
-#include "device/compensated.h"
-#include "device/probability.h"
+#include "device/numbers/compensated.h"
+#include "device/numbers/probability.h"
 #include "qsim/error.h"
 
 namespace qsim::cpu {

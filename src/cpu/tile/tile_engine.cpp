@@ -5,7 +5,8 @@
 
 #include "cpu/sweep_engine.h"
 #include "cpu/tile/tile_translation.h"
-#include "device/compensated.h"
+#include "device/numbers/compensated.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 
 namespace qsim::cpu {

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "qsim/backend.h"
-#include "qsim/plan.h"
+#include "device/backend.h"
+#include "plan/plan.h"
+#include "qsim/types.h"
 
 namespace qsim::cpu {
 

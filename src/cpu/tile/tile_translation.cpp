@@ -7,6 +7,7 @@
 #include "base/rounding.h"
 #include "cpu/tile/tile_micro.h"
 #include "cpu/tile/tile_schedule.h"
+#include "plan/plan.h"
 
 namespace qsim::cpu {
 namespace {

@@ -12,6 +12,7 @@
 #include "cpu/tile/tile_geometry.h"
 #include "cpu/tile/tile_items.h"
 #include "kernels/cpu/tile_program.h"
+#include "plan/plan.h"
 
 namespace qsim::cpu {
 

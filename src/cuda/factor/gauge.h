@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "cuda/program/tile_program.h"
+#include "cuda/tile/tile_program.h"
 
 namespace qsim::cuda {
 

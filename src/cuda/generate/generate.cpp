@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "cuda/generate/generate_prelude.h"
 #include "cuda/generate/generate_text.h"
-#include "cuda/read_out/work.h"
+#include "cuda/tile/work.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {

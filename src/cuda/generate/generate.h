@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/program/tile_program.h"
+#include "cuda/tile/tile_program.h"
 
 namespace qsim::cuda {
 

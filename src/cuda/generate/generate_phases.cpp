@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "base/rounding.h"
 #include "cuda/generate/generate_text.h"
-#include "cuda/read_out/work.h"
+#include "cuda/tile/work.h"
 
 namespace qsim::cuda {
 

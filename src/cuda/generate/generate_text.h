@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cuda/generate/generate.h"
-#include "cuda/program/addresses.h"
+#include "cuda/tile/addresses.h"
 
 namespace qsim::cuda {
 

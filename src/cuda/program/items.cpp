@@ -11,6 +11,7 @@
 #include "base/rounding.h"
 #include "cuda/factor/canonical.h"
 #include "cuda/factor/gauge.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {

@@ -3,7 +3,8 @@
 
 #include <vector>
 
-#include "cuda/program/tile_program.h"
+#include "cuda/tile/tile_program.h"
+#include "plan/plan.h"
 
 namespace qsim::cuda {
 

@@ -4,11 +4,12 @@
 #include <algorithm>
 
 #include "base/bits.h"
-#include "cuda/program/addresses.h"
 #include "cuda/program/items.h"
 #include "cuda/program/phases.h"
 #include "cuda/program/schedule.h"
-#include "cuda/read_out/work.h"
+#include "cuda/tile/addresses.h"
+#include "cuda/tile/work.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
@@ -69,7 +70,7 @@ class Lowering {
     if (static_cast<int>(count_bits(active)) > options_.max_bits) {
       throw UsageError("a sweep has " + std::to_string(count_bits(active)) +
                        " active bits; this GPU backend's tiles have at most " + std::to_string(options_.max_bits) +
-                       ": plan with --tile-bits " + std::to_string(options_.max_bits) + " or less");
+                       ": plan with `tile_bits` " + std::to_string(options_.max_bits) + " or less");
     }
     for_each_bit(active, [&](unsigned bit) { program_.active.push_back(static_cast<Bit>(bit)); });
     program_.tile_bits = born & ~active;

@@ -1,7 +1,8 @@
 // A specialised sweep as a tile program: geometry, epochs, merged phases, folded flips.
 #pragma once
 
-#include "cuda/program/tile_program.h"
+#include "cuda/tile/tile_program.h"
+#include "plan/plan.h"
 
 namespace qsim::cuda {
 

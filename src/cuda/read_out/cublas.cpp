@@ -5,13 +5,14 @@
 #include <string>
 #include <type_traits>
 
+#include "device/library_error.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
 namespace {
 
 void check_blas(int status, const char* call) {
-  if (status != 0) throw DeviceError("cuBLAS", status, call, "see cublasStatus_t");
+  if (status != 0) throw library_error("cuBLAS", status, call, "see cublasStatus_t");
 }
 
 // Values of cuBLAS's enumerations.

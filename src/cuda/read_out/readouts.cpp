@@ -5,7 +5,9 @@
 #include <string>
 
 #include "base/bits.h"
+#include "base/layout.h"
 #include "comm/gpu/driver.h"
+#include "device/numbers/probability.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
@@ -42,7 +44,7 @@ ReadOuts::ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, c
   if (scratch_bytes < kMinScratchBytes) {
     throw CapacityError("read-outs need " + std::to_string(kMinScratchBytes) +
                             " bytes of device scratch, the pool has " + std::to_string(scratch_bytes) +
-                            "; raise --max-memory",
+                            "; raise `max_memory`",
                         kMinScratchBytes, scratch_bytes);
   }
   sums_ = reinterpret_cast<double*>(scratch);

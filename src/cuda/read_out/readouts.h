@@ -10,8 +10,8 @@
 
 #include "cuda/device.h"
 #include "cuda/run/bit_sums.h"
+#include "device/backend.h"
 #include "kernels/cuda/readout.h"
-#include "qsim/backend.h"
 
 namespace qsim::cuda {
 

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "base/bits.h"
-#include "cuda/program/addresses.h"
+#include "cuda/tile/addresses.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "cuda/program/tile_program.h"
+#include "cuda/tile/tile_program.h"
 #include "kernels/cuda/sweep.h"
 
 namespace qsim::cuda {

@@ -123,7 +123,7 @@ class CompileQueue {
   std::vector<std::jthread> workers_;  // last: they end before what they use
 };
 
-struct Jit::State {
+struct JitCompiler::State {
   struct Entry {
     const CompileQueue::Kernel* source = nullptr;
     std::uint32_t shared_bytes = 0;
@@ -135,20 +135,20 @@ struct Jit::State {
   std::map<const CompileQueue::Kernel*, Ticket> tickets;
 };
 
-Jit::Jit(int architecture, const std::string& cache_folder) : state_(std::make_unique<State>()) {
+JitCompiler::JitCompiler(int architecture, const std::string& cache_folder) : state_(std::make_unique<State>()) {
   state_->queue = CompileQueue::shared(architecture, cache_folder);
 }
 
-Jit::~Jit() = default;
+JitCompiler::~JitCompiler() = default;
 
-Jit::Ticket Jit::request(const std::string& source, std::uint32_t shared_bytes, bool cached_only) {
+JitCompiler::Ticket JitCompiler::request(const std::string& source, std::uint32_t shared_bytes, bool cached_only) {
   const CompileQueue::Kernel& kernel = state_->queue->request(source, cached_only);
   const auto [found, is_new] = state_->tickets.try_emplace(&kernel, state_->entries.size());
   if (is_new) state_->entries.push_back({&kernel, shared_bytes, nullptr, {}});
   return found->second;
 }
 
-const DriverKernel* Jit::find(Ticket ticket, bool may_load) {
+const DriverKernel* JitCompiler::find(Ticket ticket, bool may_load) {
   State::Entry& entry = state_->entries.at(ticket);
   if (entry.kernel != nullptr) return entry.kernel.get();
   if (!may_load || !entry.failure.empty() || !state_->queue->done(*entry.source)) return nullptr;
@@ -165,7 +165,7 @@ const DriverKernel* Jit::find(Ticket ticket, bool may_load) {
   return entry.kernel.get();
 }
 
-const DriverKernel& Jit::wait(Ticket ticket) {
+const DriverKernel& JitCompiler::wait(Ticket ticket) {
   const State::Entry& entry = state_->entries.at(ticket);
   state_->queue->wait(*entry.source);
   const DriverKernel* const kernel = find(ticket);

@@ -25,11 +25,11 @@ class KernelCache {
 };
 
 /// One device's kernels; devices of a process share the compiling. Used by the device's thread only.
-class Jit {
+class JitCompiler {
  public:
   /// DeviceError when NVRTC is not there.
-  Jit(int architecture, const std::string& cache_folder);
-  ~Jit();
+  JitCompiler(int architecture, const std::string& cache_folder);
+  ~JitCompiler();
 
   using Ticket = std::size_t;
   /// Starts making the kernel of `source` (at once when it is in the cache); the same source gives the same ticket.

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "device/library_error.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
@@ -21,7 +22,7 @@ void* open_nvrtc() {
         "/usr/local/cuda/lib64/libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"}) {
     if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
   }
-  throw DeviceError("libnvrtc cannot be loaded: install the CUDA toolkit's NVRTC, or run with --jit off");
+  throw DeviceError("libnvrtc cannot be loaded: install the CUDA toolkit's NVRTC, or run with `jit` off");
 }
 
 /// NVRTC opens its built-in headers by name alone, which fails where only the whole path of its own folder led to it.
@@ -35,7 +36,7 @@ void open_builtins(int (*version)(int*, int*), int major, int minor) {
 }
 
 void check_driver(int status, const char* call) {
-  if (status != 0) throw DeviceError("CUDA driver", status, call, "see the CUresult of that number");
+  if (status != 0) throw library_error("CUDA driver", status, call, "see the CUresult of that number");
 }
 
 }  // namespace

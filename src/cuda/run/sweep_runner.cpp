@@ -11,11 +11,12 @@
 #include "base/bits.h"
 #include "cuda/device.h"
 #include "cuda/generate/generate.h"
-#include "cuda/program/addresses.h"
 #include "cuda/program/lower.h"
 #include "cuda/run/encode.h"
 #include "cuda/run/jit.h"
+#include "cuda/tile/addresses.h"
 #include "device/gpu_parts.h"
+#include "plan/plan.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
@@ -26,15 +27,6 @@ constexpr std::size_t kKeptSweeps = 256;  // more are lowered again each time th
 // they come back often, so that a single short run never waits for a compiler at its end.
 constexpr std::uint32_t kCompileBits = 30;
 constexpr std::uint32_t kCompileUses = 16;
-
-enum class JitMode { kOff, kAuto, kOnly };
-
-JitMode jit_mode(const std::string& text) {
-  if (text == "off") return JitMode::kOff;
-  if (text == "auto") return JitMode::kAuto;
-  if (text == "only") return JitMode::kOnly;
-  throw UsageError("--jit takes auto, off or only, not '" + text + "'");
-}
 
 /// A sweep cut in two that do the same one after the other.
 std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
@@ -49,7 +41,7 @@ std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
     second.ops[0].data_begin += half;
     second.ops[0].data_count -= half;
   } else {
-    throw CapacityError("one operation of a sweep needs more device table space than the pool has; raise --max-memory",
+    throw CapacityError("one operation of a sweep needs more device table space than the pool has; raise `max_memory`",
                         0, 0);
   }
   first.store = first.active;
@@ -63,13 +55,13 @@ std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
 template <class Real>
 class Runner final : public SweepRunner {
  public:
-  explicit Runner(const BackendOptions& options) : mode_(jit_mode(options.jit)) {
-    if (mode_ == JitMode::kOff) return;
+  explicit Runner(const BackendOptions& options) : mode_(options.jit) {
+    if (mode_ == Jit::kOff) return;
     const DeviceFacts facts = device_facts(options.device_id);
     try {
-      jit_ = std::make_unique<Jit>(facts.major * 10 + facts.minor, kernel_cache_folder(options.kernel_cache));
+      jit_ = std::make_unique<JitCompiler>(facts.major * 10 + facts.minor, kernel_cache_folder(options.kernel_cache));
     } catch (const DeviceError&) {
-      if (mode_ == JitMode::kOnly) throw;  // auto: the interpreter does it all
+      if (mode_ == Jit::kOnly) throw;  // auto: the interpreter does it all
     }
   }
 
@@ -107,7 +99,7 @@ class Runner final : public SweepRunner {
   }
 
   void finish_preparing() override {
-    if (mode_ != JitMode::kOnly) return;
+    if (mode_ != Jit::kOnly) return;
     for (const Prepared& prepared : prepared_) {
       for (const Variant& variant : prepared.variants) {
         for (const Part& part : variant.parts) {
@@ -140,7 +132,7 @@ class Runner final : public SweepRunner {
  private:
   struct Kernel {
     GeneratedSweep generated;
-    std::optional<Jit::Ticket> ticket;
+    std::optional<JitCompiler::Ticket> ticket;
     std::uint32_t uses = 0;
   };
   struct Part {
@@ -206,7 +198,7 @@ class Runner final : public SweepRunner {
     variant.parts.push_back(std::move(part));
   }
 
-  bool compiles_at_once() const { return jit_ && (mode_ == JitMode::kOnly || memory_.local_bits >= kCompileBits); }
+  bool compiles_at_once() const { return jit_ && (mode_ == Jit::kOnly || memory_.local_bits >= kCompileBits); }
 
   void ask_for_kernel(Kernel& kernel, bool cached_only) const {
     kernel.ticket = jit_->request(kernel.generated.source, kernel.generated.shared_bytes, cached_only);
@@ -311,7 +303,7 @@ class Runner final : public SweepRunner {
 
   const DriverKernel* kernel_of(Kernel& kernel) {
     if (!jit_ || !kernel.ticket) return nullptr;
-    if (mode_ == JitMode::kOnly) return &jit_->wait(*kernel.ticket);
+    if (mode_ == Jit::kOnly) return &jit_->wait(*kernel.ticket);
     // A small sweep that keeps coming back deserves its kernel too.
     if (++kernel.uses == kCompileUses) ask_for_kernel(kernel, false);
     return jit_->find(*kernel.ticket, !loading_held_);
@@ -387,8 +379,8 @@ class Runner final : public SweepRunner {
 
   static constexpr std::uint64_t kNotPlaced = ~std::uint64_t{0};
 
-  JitMode mode_;
-  std::unique_ptr<Jit> jit_;
+  const Jit mode_;
+  std::unique_ptr<JitCompiler> jit_;
   bool loading_held_ = false;
   std::vector<std::byte> arguments_;
   SweepMemory memory_;

@@ -7,8 +7,9 @@
 
 #include "cuda/device.h"
 #include "cuda/run/bit_sums.h"
+#include "device/backend.h"
 #include "kernels/cuda/sweep.h"
-#include "qsim/backend.h"
+#include "plan/plan.h"
 
 namespace qsim::cuda {
 

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "circuit/gate_table.h"
 #include "optimizer/operations.h"
+#include "qsim/circuit.h"
 
 namespace qsim {
 namespace {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "optimizer/operations.h"
+#include "qsim/circuit.h"
 
 namespace qsim {
 namespace {
@@ -46,7 +47,7 @@ Controlled extract(const Circuit& circuit, const Operation& op) {
   return result;
 }
 
-void append(Circuit& circuit, const Controlled& op) {
+Circuit& append(Circuit& circuit, const Controlled& op) {
   if (op.targets.size() == 1) {
     const Matrix2 m{op.matrix[0], op.matrix[1], op.matrix[2], op.matrix[3]};
     if (m == kFlip2) return circuit.add_gate(Gate::kX, op.controls, op.targets);
@@ -55,7 +56,7 @@ void append(Circuit& circuit, const Controlled& op) {
       return circuit.add_gate(Gate::kPhase, op.controls, op.targets, std::span(&angle, 1));
     }
   }
-  circuit.add_unitary(op.matrix, op.controls, op.targets, false);
+  return circuit.add_unitary(op.matrix, op.controls, op.targets, false);
 }
 
 bool candidate(const Operation& op) {

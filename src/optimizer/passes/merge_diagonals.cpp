@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "optimizer/operations.h"
+#include "qsim/circuit.h"
 
 namespace qsim {
 namespace {
@@ -62,7 +63,7 @@ double wrapped(const Term& term) {
 // What the term multiplies by where it acts.
 Complex factor(const Term& term) { return std::polar(1.0, term.parity != 0 ? 0.5 * term.angle : term.angle); }
 
-void append(Circuit& circuit, const Term& term) {
+Circuit& append(Circuit& circuit, const Term& term) {
   if (term.parity == 0) {
     const Index target = term.ones & (~term.ones + 1);
     const double angle = term.angle;
@@ -71,7 +72,7 @@ void append(Circuit& circuit, const Term& term) {
   const std::vector<Qubit> controls = qubits_of(term.ones), targets = qubits_of(term.parity);
   const double angle = term.angle;
   if (targets.size() == 1) return circuit.add_gate(Gate::kRz, controls, targets, std::span(&angle, 1));
-  circuit.add_pauli_rotation(angle, std::string(targets.size(), 'Z'), targets, controls);
+  return circuit.add_pauli_rotation(angle, std::string(targets.size(), 'Z'), targets, controls);
 }
 
 class DiagonalMerger {

@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "optimizer/operations.h"
+#include "qsim/circuit.h"
 
 namespace qsim {
 namespace {

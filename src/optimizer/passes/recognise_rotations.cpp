@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "base/bits.h"
+#include "circuit/gate_table.h"
 #include "optimizer/operations.h"
+#include "qsim/circuit.h"
 
 namespace qsim {
 namespace {

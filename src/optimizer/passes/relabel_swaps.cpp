@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "optimizer/operations.h"
+#include "qsim/circuit.h"
 
 namespace qsim {
 namespace {

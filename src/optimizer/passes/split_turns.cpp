@@ -3,6 +3,7 @@
 
 #include "base/bits.h"
 #include "optimizer/operations.h"
+#include "qsim/circuit.h"
 
 namespace qsim {
 namespace {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "plan/lower/matrix_forms.h"
+#include "plan/matrix_forms.h"
 
 namespace qsim {
 namespace {

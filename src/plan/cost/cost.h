@@ -1,7 +1,9 @@
 // Predicted seconds of sweeps and exchanges, from a machine's cost table.
 #pragma once
 
-#include "qsim/plan.h"
+#include "plan/cost/machine.h"
+#include "plan/plan.h"
+#include "qsim/types.h"
 
 namespace qsim {
 

@@ -101,9 +101,9 @@ CostTable parse_costs(const Json& json, const std::string& where) {
 }
 
 BackendKind parse_kind(const std::string& text, const std::string& where) {
-  if (text == "cpu") return BackendKind::kCpu;
-  if (text == "cuda") return BackendKind::kCuda;
-  if (text == "null") return BackendKind::kNull;
+  for (const Named<BackendKind>& kind : choices(BackendKind())) {
+    if (kind.choice != BackendKind::kAuto && kind.name == text) return kind.choice;
+  }
   throw UsageError(where + ": key \"kind\" is none of cpu, cuda, null");
 }
 

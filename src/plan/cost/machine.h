@@ -1,15 +1,55 @@
-// The machine descriptions that are part of the library (src/plan/cost/machines/*.json, embedded by
-// cmake/embed_costs.cmake).
+// What plans are made for: a machine's memory, and what everything that a plan does costs there.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "qsim/plan.h"
+#include "plan/plan.h"
+#include "qsim/target.h"
 
-namespace qsim::detail {
+namespace qsim {
 
+/// Seconds of everything a plan does, for one device kind and precision; data in src/plan/cost/machines/*.json.
+struct CostTable {
+  double sweep_overhead = 0;                                     // a launch
+  double read_bytes_per_second = 0, write_bytes_per_second = 0;  // of a sweep that is bound by memory
+  double narrow_run_factor[4] = {1, 1, 1, 1};  // memory time multiplier with 0, 1, 2, 3 or more lowest bits active
+  // How well memory and arithmetic overlap: a sweep takes (memory^p + arithmetic^p)^(1/p). 1: one after the other;
+  // infinite: the longer of the two.
+  double overlap_power = 1;
+  // Arithmetic, nanoseconds a million amplitudes written:
+  double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
+  double matrix_dense[kMaxMatrixTargets + 1] = {};  // [t]: dense unitary on t targets
+  // Arithmetic from which on a sweep's instructions leave the instruction cache; 0: never.
+  double cached_arithmetic = 0;
+  double link_bytes_per_second = 0;  // a rank, each way
+  double exchange_overhead = 0;      // once, and once more for each partner
+};
+
+/// What a plan is made for.
+struct Machine {
+  std::string name = "cpu";  // "cpu", "h200", or the file it was read from
+  BackendKind kind = BackendKind::kCpu;
+  CostTable cost_single, cost_double;
+  std::uint64_t memory_bytes_per_rank = 0;  // usable; 0 = unknown
+  std::uint32_t min_tile_bits = 10, max_tile_bits = 12;
+  std::uint32_t low_bits = 3;       // lowest bits every sweep keeps active where it can (memory runs)
+  std::uint32_t register_bits = 4;  // bits that are worked on between two regroups
+  std::uint32_t threads = 1;
+  std::uint64_t chunk_bytes = 32ull << 20;
+  std::uint32_t chunk_slots = 16;
+  const CostTable& cost(Precision p) const { return p == Precision::kDouble ? cost_double : cost_single; }
+};
+
+/// "h200", "cpu", or a JSON file (qsim.machine/1); UsageError with what is known otherwise.
+Machine find_machine(const std::string& name);
+
+namespace detail {
+
+/// The machine descriptions that are part of the library (src/plan/cost/machines/*.json, embedded by
+/// cmake/embed_costs.cmake).
 struct BuiltInMachine {
   std::string_view name, json;
 };
@@ -19,4 +59,6 @@ std::span<const BuiltInMachine> built_in_machines();
 /// what messages call it.
 Machine parse_machine(std::string_view json, const std::string& source);
 
-}  // namespace qsim::detail
+}  // namespace detail
+
+}  // namespace qsim

@@ -6,7 +6,7 @@
 #include <complex>
 #include <numbers>
 
-#include "plan/lower/matrix_forms.h"
+#include "plan/matrix_forms.h"
 
 namespace qsim {
 namespace {

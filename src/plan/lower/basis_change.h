@@ -8,6 +8,7 @@
 
 #include "optimizer/single_qubit.h"
 #include "plan/lower/lower.h"
+#include "plan/plan.h"
 
 namespace qsim {
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/bits.h"
+#include "plan/plan.h"
 
 namespace qsim {
 namespace {

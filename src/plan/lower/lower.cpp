@@ -9,7 +9,8 @@
 #include <numeric>
 
 #include "base/bits.h"
-#include "plan/lower/matrix_forms.h"
+#include "base/layout.h"
+#include "plan/matrix_forms.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -229,7 +230,7 @@ Lowered lower(const Circuit& circuit) {
   if (!circuit.measurements_are_terminal()) {
     throw UnsupportedError(
         "a plan stands for a unitary circuit, but this one has a reset, a condition or a "
-        "measurement before its end; plan it with make_program");
+        "measurement before its end; plan it with plan_circuit");
   }
   return Lowerer(circuit).run();
 }

@@ -10,20 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "base/layout.h"
 #include "optimizer/single_qubit.h"
+#include "plan/plan.h"
 #include "qsim/circuit.h"
-#include "qsim/plan.h"
+#include "qsim/types.h"
 
 namespace qsim {
 
-/// One operation; the fields up to `gates` mean what they mean in PlanOp, with wires for bits and Lowered's pools.
-struct LoweredOp {
-  Form form = Form::kMatrix;
-  std::uint8_t target_count = 0;
-  std::array<Bit, kMaxMatrixTargets> targets{};
-  Index control_mask = 0, control_value = 0;
-  std::uint32_t data_begin = 0, data_count = 0;
-  std::uint32_t gates = 0;   // a gate that becomes several operations counts on one of them
+/// An operation with wires for bits and Lowered's pools. A gate that becomes several operations counts on one of them.
+struct LoweredOp : PlanOp {
   std::uint32_t source = 0;  // operation of the circuit that was lowered; Lowered::sources() says what it stands for
   // Wires on which the operation is block-diagonal in the basis of Z, X or Y; a wire may be in several or in none.
   Index z_mask = 0, x_mask = 0, y_mask = 0;

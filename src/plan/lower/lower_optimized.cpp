@@ -5,6 +5,7 @@
 #include <array>
 
 #include "optimizer/pipeline.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 
 namespace qsim {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/lower/lower.h"
+#include "qsim/circuit.h"
 
 namespace qsim {
 

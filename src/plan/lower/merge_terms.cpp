@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "plan/plan.h"
+
 namespace qsim {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/lower/lower.h"
+#include "plan/plan.h"
 
 namespace qsim {
 

@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "qsim/plan.h"
+#include "plan/cost/machine.h"
+#include "plan/plan_options.h"
 
 namespace qsim {
 

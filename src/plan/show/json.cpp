@@ -2,9 +2,15 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
-#include "base/json_parts.h"
-#include "qsim/plan.h"
-#include "qsim/result.h"
+#include "document/json_parts.h"
+#include "document/result.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "plan/program/forecast.h"
+#include "plan/show/show.h"
+#include "qsim/types.h"
 
 namespace qsim {
 namespace {

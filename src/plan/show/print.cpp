@@ -6,7 +6,14 @@
 
 #include "base/bits.h"
 #include "base/text.h"
-#include "qsim/plan.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "plan/program/forecast.h"
+#include "plan/show/show.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 
 namespace qsim {
 namespace {

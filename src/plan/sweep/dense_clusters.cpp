@@ -11,6 +11,7 @@
 
 #include "base/bits.h"
 #include "optimizer/single_qubit.h"
+#include "plan/cost/machine.h"
 #include "plan/sweep/dense_product.h"
 
 namespace qsim {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/cost/machine.h"
 #include "plan/sweep/sweep_elements.h"
 
 namespace qsim {

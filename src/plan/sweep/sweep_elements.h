@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/cost/machine.h"
 #include "plan/timeline/timeline.h"
-#include "qsim/plan.h"
+#include "qsim/types.h"
 
 namespace qsim {
 

@@ -7,8 +7,10 @@
 #include <cmath>
 
 #include "base/bits.h"
+#include "plan/cost/machine.h"
 #include "plan/lower/basis_change.h"
 #include "plan/lower/merge_terms.h"
+#include "plan/plan.h"
 #include "plan/search/set_search.h"
 #include "plan/sweep/dense_clusters.h"
 

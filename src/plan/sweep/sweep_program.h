@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/cost/machine.h"
+#include "plan/plan.h"
 #include "plan/search/set_problem.h"
 #include "plan/sweep/sweep_elements.h"
 #include "plan/timeline/timeline.h"

@@ -8,7 +8,8 @@
 #include <unordered_map>
 
 #include "plan/lower/basis_change.h"
-#include "plan/lower/matrix_forms.h"
+#include "plan/matrix_forms.h"
+#include "plan/plan.h"
 
 namespace qsim {
 namespace {

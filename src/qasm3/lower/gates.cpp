@@ -182,7 +182,10 @@ void Lowering::apply_body(const GateDefinition& gate, std::span<const double> pa
 
 void Lowering::add_operation(Gate gate, std::span<const Qubit> controls, std::span<const Qubit> targets,
                              std::span<const double> parameters) {
-  if (controls_.empty()) return out_->add_gate(gate, controls, targets, parameters);
+  if (controls_.empty()) {
+    out_->add_gate(gate, controls, targets, parameters);
+    return;
+  }
   std::vector<Qubit> all = controls_;
   all.insert(all.end(), controls.begin(), controls.end());
   out_->add_gate(gate, all, targets, parameters);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "qsim/flow.h"
+#include "classical/flow.h"
 
 namespace qsim::qasm3 {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/bits.h"
+#include "circuit/gate_table.h"
 #include "circuit/unitary_power.h"
 #include "qasm3/lower/lowering.h"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numbers>
 
+#include "circuit/gate_table.h"
 #include "qasm3/types/checker.h"
 
 namespace qsim::qasm3 {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "qsim/classical.h"
+#include "classical/classical.h"
 
 namespace qsim::qasm3 {
 

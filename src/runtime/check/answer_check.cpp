@@ -9,9 +9,9 @@
 
 #include "base/bits.h"
 #include "base/text.h"
-#include "device/compensated.h"
+#include "device/numbers/compensated.h"
 #include "qsim/error.h"
-#include "runtime/program_run.h"
+#include "runtime/read_out/answers.h"
 
 namespace qsim {
 namespace {
@@ -128,6 +128,14 @@ class AnswerCheck {
 };
 
 }  // namespace
+
+void require_drawable(double found, double expected, double drift, std::uint32_t qubits) {
+  // Units of 2^-62, half of one for each amplitude.
+  const double allowed = drift + std::ldexp(1.0, static_cast<int>(qubits) - 63) / expected;
+  if (std::abs(found / expected - 1) <= allowed) return;
+  throw VerificationError("the probabilities to draw from add up to " + format_number(found / expected) +
+                          " (rounding allows " + format_number(allowed) + "): the result is wrong and is not shown");
+}
 
 void check_answers(const Answers& answers, const ReadOuts& read_outs, const TerminalMeasurements& terminal,
                    const DistributedState& state, double drift) {

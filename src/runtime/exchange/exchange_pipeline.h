@@ -6,8 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "qsim/backend.h"
-#include "qsim/plan.h"
+#include "device/backend.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
+#include "qsim/types.h"
 #include "runtime/distributed_state.h"
 #include "runtime/profile.h"
 

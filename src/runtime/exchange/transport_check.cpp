@@ -9,6 +9,8 @@
 
 #include "base/hash.h"
 #include "base/ranks/agreement.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
 
 namespace qsim {
 namespace {
@@ -182,7 +184,7 @@ void self_test(DistributedState& state, Transport& transport, const PoolLayout& 
     throw TransportRefused("the " + std::string(transport.name()) + " transport delivered other data to rank " +
                                std::to_string(worst) + " than rank " + std::to_string(bad_peer) +
                                " sent, with many chunks under way",
-                           static_cast<int>(worst), "choose another way with --exchange");
+                           static_cast<int>(worst), "choose another way with `exchange`");
   }
 }
 

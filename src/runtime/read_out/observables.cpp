@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "base/finite.h"
+#include "device/numbers/probability.h"
 #include "qsim/error.h"
 
 namespace qsim {

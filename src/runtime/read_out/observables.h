@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "qsim/result.h"
-#include "qsim/simulator.h"
+#include "document/result.h"
+#include "qsim/pauli.h"
 #include "runtime/distributed_state.h"
 #include "runtime/exchange/exchange_pipeline.h"
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "qsim/pauli.h"
 #include "runtime/read_out/observables.h"
 
 namespace qsim {

@@ -298,7 +298,7 @@ class Descent {
   [[noreturn]] void throw_too_many(std::size_t count) const {
     throw UnsupportedError("the exact distribution has at least " + std::to_string(count) +
                            " outcomes, more than the " + std::to_string(limit_) +
-                           " that can be listed: draw --shots instead");
+                           " that can be listed: draw `shots` instead");
   }
 
   DistributedState& state_;

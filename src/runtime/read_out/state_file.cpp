@@ -13,6 +13,7 @@
 #include "base/file/files.h"
 #include "base/finite.h"
 #include "base/ranks/agreement.h"
+#include "base/text.h"
 #include "qsim/error.h"
 #include "runtime/read_out/sampling.h"
 
@@ -117,7 +118,7 @@ std::unique_ptr<PartFile> open_on_all(Communicator& communicator, const std::str
   const bool root = communicator.rank() == 0;
   for (const bool named : {false, true}) {
     together(communicator, [&] {
-      if (root) file.reset(), file = std::make_unique<NewFile>(path, Target::kFile, named);
+      if (root) file.reset(), file = std::make_unique<NewFile>(path, OutputKind::kFile, named);
     });
     const Place place = share(communicator, file.get());
     std::unique_ptr<PartFile> part;
@@ -158,6 +159,41 @@ OutputFile write_state_file(DistributedState& state, ExchangePipeline& exchanges
     if (file) file->commit();
   });
   return {"statevector", path, state.precision == Precision::kDouble ? "complex128" : "complex64", {count}};
+}
+
+StateFile::StateFile(const std::string& path, std::uint32_t qubits) : file_(path) {
+  const auto refuse = [&](const std::string& why) {
+    throw FileError("'" + escape_text(path) + "' is no state of " + std::to_string(qubits) + " qubits: " + why);
+  };
+  constexpr std::size_t kPrefix = 10;
+  if (file_.size() < kPrefix) refuse("it is too short for a .npy file");
+  std::string head(kPrefix, '\0');
+  file_.read_at(head.data(), kPrefix, 0);
+  if (!head.starts_with("\x93NUMPY\x01")) refuse("it is no .npy file of version 1");
+  const auto byte = [&](std::size_t at) { return static_cast<std::uint64_t>(static_cast<unsigned char>(head[at])); };
+  header_bytes_ = kPrefix + byte(8) + (byte(9) << 8);
+  if (file_.size() < header_bytes_) refuse("its header is cut off");
+  std::string header(header_bytes_ - kPrefix, '\0');
+  file_.read_at(header.data(), header.size(), kPrefix);
+  is_double_ = header.find("'<c16'") != std::string::npos;
+  if (!is_double_ && header.find("'<c8'") == std::string::npos)
+    refuse("its numbers are neither complex64 nor complex128");
+  const std::uint64_t count = std::uint64_t{1} << qubits;
+  if (header.find("(" + std::to_string(count) + ",)") == std::string::npos) refuse("its shape is another");
+  if (file_.size() != header_bytes_ + count * (is_double_ ? 16 : 8)) refuse("its size is another");
+}
+
+void StateFile::read(Index first, std::span<Complex> values) const {
+  if (is_double_) {
+    file_.read_at(values.data(), values.size_bytes(), header_bytes_ + first * sizeof(Complex));
+  } else {
+    std::vector<std::complex<float>> narrow(values.size());
+    file_.read_at(narrow.data(), narrow.size() * sizeof narrow[0], header_bytes_ + first * sizeof narrow[0]);
+    std::copy(narrow.begin(), narrow.end(), values.begin());
+  }
+  if (!all_finite(std::span(reinterpret_cast<const double*>(values.data()), 2 * values.size()))) {
+    throw FileError("an amplitude of the state file is not a number");
+  }
 }
 
 }  // namespace qsim

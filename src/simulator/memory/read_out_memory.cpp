@@ -9,8 +9,10 @@
 #include "base/file/files.h"
 #include "base/text.h"
 #include "cpu/cpu_info.h"
+#include "document/result.h"
 #include "qsim/error.h"
-#include "runtime/program_run.h"
+#include "qsim/pauli.h"
+#include "runtime/branch/program_run.h"
 #include "runtime/read_out/sampling.h"
 
 namespace qsim {
@@ -84,7 +86,7 @@ class Estimate {
       // A block as it is written and, where it is gathered, its indices and values.
       constexpr std::uint64_t kFileBlock = std::uint64_t{1} << 16;
       const std::uint64_t block = std::min(power(local_bits()), kFileBlock);
-      account_.read("--statevector", times(block, kComplex + kNumber + kComplex), 0);
+      account_.read("`statevector`", times(block, kComplex + kNumber + kComplex), 0);
     }
     return account_.most();
   }
@@ -111,7 +113,7 @@ class Estimate {
 
   void probabilities(const std::vector<Qubit>& list) {
     const std::uint64_t answer = times(kNumber, power(list.size()));
-    account_.read("--probabilities of " + std::to_string(list.size()) + " qubits",
+    account_.read("`probabilities` of " + std::to_string(list.size()) + " qubits",
                   std::max(histogram(list.size(), local_of(list)), times(2, answer)), answer);
   }
 
@@ -129,7 +131,7 @@ class Estimate {
     // Order, members, masks, groups, values, call, parts, flat list; the lists of the groups grow by doubling.
     const std::uint64_t lists = 8 + 56 + 32 + 16 + 24 + 16 + 24 + 16 + 8;
     const std::uint64_t answer = plus(times(strings, kNumber + 16 + sizeof(PauliTermValue)), texts);
-    account_.read("--expectation of " + std::to_string(strings) + " strings", times(strings, plus(lists, sums)),
+    account_.read("`expectation` of " + std::to_string(strings) + " strings", times(strings, plus(lists, sums)),
                   answer);
   }
 
@@ -144,7 +146,7 @@ class Estimate {
     const std::uint64_t answer = times(outcomes, map_node(characters_));
     // Prefixes of outcomes are replaced by longer ones; both lists grow by doubling.
     const std::uint64_t lists = times(outcomes, bits <= kFirst ? kOutcome : 3 * kOutcome);
-    account_.read("--distribution", std::max(histogram(list.size(), local_of(list)), plus(plus(values, lists), answer)),
+    account_.read("`distribution`", std::max(histogram(list.size(), local_of(list)), plus(plus(values, lists), answer)),
                   answer);
   }
 
@@ -179,7 +181,7 @@ class Estimate {
     const std::uint64_t entries = plus(listed, top), answer = times(kEntry, entries);
     const std::uint64_t reading = plus(times(kNumber, entries), answer);
     if (top == 0) {
-      if (listed > 0) account_.read("--amplitudes", reading, answer);
+      if (listed > 0) account_.read("`amplitudes`", reading, answer);
       return;
     }
     const std::uint64_t mine = std::min(top, power(local_bits()));
@@ -193,7 +195,7 @@ class Estimate {
     const std::uint64_t searching =
         plus(send, std::max(heaps, times(kCandidate + kFoundCandidate, place_.on_host ? mine : 0)));
     const std::uint64_t sorting = plus(send, plus(times(times(kSentCandidate, mine), ranks()), times(kNumber, top)));
-    account_.read("--amplitudes top:" + std::to_string(options_.top), std::max({searching, sorting, reading}), answer);
+    account_.read("`amplitudes` top:" + std::to_string(options_.top), std::max({searching, sorting, reading}), answer);
   }
 
   const RunOptions& options_;

@@ -4,15 +4,16 @@
 #include <cstdint>
 #include <string>
 
-#include "qsim/plan.h"
-#include "qsim/simulator.h"
-#include "simulator/capacity.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
+#include "session/rank/capacity.h"
 #include "simulator/settings.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 
 struct ReadOutPlace {
-  const Program& program;
+  const PlannedCircuit& program;
   std::uint32_t qubits = 0, rank_bits = 0;
   int threads = 1;      // of a rank
   bool on_host = true;  // sums and candidates are the CPU backend's, in host memory

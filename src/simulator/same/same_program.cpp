@@ -4,6 +4,8 @@
 
 #include "base/hash.h"
 #include "base/ranks/agreement.h"
+#include "plan/plan.h"
+#include "plan/program/planned_circuit.h"
 #include "simulator/settings.h"
 
 namespace qsim {
@@ -56,7 +58,7 @@ class Shape {
 
 }  // namespace
 
-void require_same_program(const Program& program, std::uint32_t snapshots, Communicator& communicator) {
+void require_same_program(const PlannedCircuit& program, std::uint32_t snapshots, Communicator& communicator) {
   if (communicator.size() == 1) return;
   Shape shape;
   shape.add(snapshots);

@@ -6,8 +6,11 @@
 
 #include "base/hash.h"
 #include "base/ranks/agreement.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
+#include "qsim/pauli.h"
 #include "simulator/settings.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {
@@ -77,7 +80,7 @@ std::vector<std::uint64_t> probability_words(const std::vector<std::vector<Qubit
 /// What all ranks must be told alike. Left out is what may be a rank's own: its devices, threads, memory and paths.
 std::vector<Fact> option_facts(const RunOptions& options) {
   const auto number = [](auto value) { return std::to_string(static_cast<long long>(value)); };
-  return {{"backend", options.backend},
+  return {{"backend", std::string(name_of(options.backend))},
           {"precision", number(options.precision)},
           {"shots", optional_text(options.shots, "by default")},
           {"seed", optional_text(options.seed, "to be drawn")},
@@ -88,7 +91,7 @@ std::vector<Fact> option_facts(const RunOptions& options) {
           {"known zeros", number(options.known_zeros)},
           {"exchange", number(options.exchange)},
           {"verify", number(options.verify)},
-          {"jit", options.jit},
+          {"jit", std::string(name_of(options.jit))},
           {"reproducible", number(options.reproducible)},
           {"marginals", number(options.marginals)},
           {"distribution", number(options.distribution)},

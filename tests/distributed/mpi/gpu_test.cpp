@@ -8,9 +8,12 @@
 
 #include "comm/launcher.h"
 #include "device/gpu_parts.h"
+#include "document/result.h"
 #include "mpi/world.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 #include "support/random_circuit.h"
 
 namespace qsim {
@@ -36,7 +39,7 @@ class GpuRanksOverMpi : public testing::TestWithParam<ExchangeKind> {
 
   RunOptions on_gpus() const {
     RunOptions options;
-    options.backend = "cuda";
+    options.backend = BackendKind::kCuda;
     options.exchange = GetParam();
     options.oversubscribe_gpus = shared_;
     return options;
@@ -53,7 +56,7 @@ TEST_P(GpuRanksOverMpi, GiveTheStateOfTheCpuOnRandomCircuits) {
     random.seed = seed;
     const Circuit circuit = test::random_circuit(random);
     RunOptions options;
-    options.backend = "cpu";
+    options.backend = BackendKind::kCpu;
     options.amplitudes_requested = true;
     for (Index index = 0; index < Index{1} << circuit.qubits(); ++index) options.amplitude_indices.push_back(index);
     const Result wanted = simulate(circuit, options, 1);
@@ -76,7 +79,7 @@ TEST_P(GpuRanksOverMpi, TradeChunksLargerThanASlot) {
   generator.depth = 6;
   const Circuit circuit = generate("random", generator);
   RunOptions options;
-  options.backend = "cpu";
+  options.backend = BackendKind::kCpu;
   options.marginals = true;
   const Result wanted = simulate(circuit, options, 1);
   RunOptions gpu = on_gpus();

@@ -4,10 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/ranks/communicator.h"
 #include "mpi/world.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
+#include "simulator/simulator.h"
 #include "support/failing_communicator.h"
 
 namespace qsim::test {

@@ -5,10 +5,14 @@
 #include <map>
 #include <vector>
 
+#include "document/result.h"
 #include "mpi/world.h"
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
-#include "qsim/simulator.h"
+#include "qsim/pauli.h"
+#include "qsim/target.h"
+#include "simulator/simulator.h"
 #include "support/random_circuit.h"
 
 namespace qsim {

@@ -1,7 +1,7 @@
 // The one communicator of the MPI tests.
 #pragma once
 
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
 
 namespace qsim::test {
 Communicator& mpi_world();

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/io/input/parameters.h"
+#include "plan/cost/pool_layout.h"
 #include "qsim/qasm.h"
 
 namespace qsim::cli {

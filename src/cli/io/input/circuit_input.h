@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/app.h"
+#include "cli/io/context.h"
+#include "document/result.h"
+#include "plan/cost/machine.h"
 #include "qsim/circuit.h"
-#include "qsim/plan.h"
-#include "qsim/result.h"
+#include "qsim/types.h"
 
 namespace qsim::cli {
 

@@ -209,7 +209,7 @@ class P2pTransport final : public Transport {
   [[noreturn]] void give_up(std::size_t lane) const {
     throw CommunicatorError("rank " + std::to_string(rank_) + " waited " + std::to_string(kPatience.count()) +
                                 " s for its peers' chunks on lane " + std::to_string(lane),
-                            static_cast<int>(rank_), "choose another way with --exchange");
+                            static_cast<int>(rank_), "choose another way with `exchange`");
   }
 
   /// Returns when the peer's host has come here too.

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
 
 namespace qsim {
 

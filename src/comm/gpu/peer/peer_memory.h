@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "qsim/backend.h"
-#include "qsim/communicator.h"
+#include "base/ranks/communicator.h"
+#include "device/backend.h"
 
 namespace qsim {
 

@@ -1,0 +1,32 @@
+// Observables: sums of products of Pauli letters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "qsim/types.h"
+
+namespace qsim {
+
+/// A product of Pauli letters: bit q of x / z is set where qubit q has X or Y / Z or Y.
+struct PauliString {
+  Index x = 0, z = 0;
+  friend bool operator==(const PauliString&, const PauliString&) = default;
+};
+struct PauliTerm {
+  double coefficient = 1;
+  PauliString pauli;
+};
+struct PauliSum {
+  std::string name;
+  std::vector<PauliTerm> terms;
+};
+/// "Z0 X3", "0.5 Z0 Z1 + -1 X2" or a dense string "IZX" (qubit 0 right-most), checked against `qubits`. UsageError.
+PauliSum parse_pauli_sum(const std::string& text, std::uint32_t qubits);
+/// One `coefficient  PAULIS` a line (sparse or dense, # comments). FileError, UsageError with the line.
+PauliSum read_pauli_file(const std::string& path, std::uint32_t qubits);
+/// Sparse text, "Z0 X3"; "I" for the identity.
+std::string pauli_text(const PauliString& pauli);
+
+}  // namespace qsim

@@ -1,0 +1,61 @@
+// Devices that are opened once: programs run there, and states stay there.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include "qsim/program.h"
+#include "qsim/state.h"
+#include "qsim/target.h"
+
+namespace qsim {
+
+/// How far a run is.
+struct Progress {
+  double fraction = 0;
+  double remaining_seconds = 0;
+};
+
+struct SessionOptions {
+  Verify verify = Verify::kNorm;  // kFull: and every exchange's data, of the states that the session runs
+  /// Called on rank 0, by the thread that runs, at most ten times a second. What it throws ends the run.
+  std::function<void(const Progress&)> progress;
+};
+
+/// A target with its memory, streams, links between ranks and compiled kernels. One thread uses it at a time, others
+/// get UsageError. With a communicator every rank makes the same calls in the same order.
+class Session {
+ public:
+  /// UsageError for a target that makes no sense, DeviceError, CommunicatorError.
+  explicit Session(const Target& target = {}, const SessionOptions& options = {});
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  /// Its states cannot be used any more.
+  ~Session();
+
+  /// With the backend that was chosen, and why.
+  const Target& target() const;
+  const std::string& reason() const;
+  /// What each rank may use of its device's memory.
+  std::uint64_t memory_bytes() const;
+
+  /// As qsim::compile() for this session's target.
+  Program compile(const Circuit& circuit, const CompileOptions& options = {}) const;
+  /// |0...0>. A state of fewer qubits than the ranks can share is held by each of them. CapacityError.
+  State state(std::uint32_t qubits);
+  /// The state that `program` makes of |0...0>. As State::run().
+  State run(const Program& program, std::span<const double> values = {});
+  State run(const Program& program, std::initializer_list<double> values) {
+    return run(program, std::span(values.begin(), values.size()));
+  }
+  State run(const Circuit& circuit) { return run(compile(circuit)); }
+
+  struct Impl;
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace qsim

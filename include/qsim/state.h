@@ -1,0 +1,87 @@
+// A quantum state on its devices: programs run on it, and questions are asked of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "qsim/pauli.h"
+#include "qsim/program.h"
+
+namespace qsim {
+
+/// A basis state, its amplitude and |amplitude|^2.
+struct AmplitudeEntry {
+  Index index = 0;
+  Complex value;
+  double probability = 0;
+};
+
+/// A state of a Session. Index and bit order: qubit q is bit q of an index. With several ranks every call is made by
+/// all of them, in the same order, and every rank gets the answer. A state that a failed run has left has no value:
+/// UsageError until it is set again. UsageError too when it was moved from, when its session has ended, and while
+/// another thread uses the session; VerificationError where an answer is not a number.
+class State {
+ public:
+  State(State&&) noexcept;
+  State& operator=(State&&) noexcept;
+  ~State();
+
+  std::uint32_t qubits() const;
+  /// An equal state.
+  State copy();
+
+  // -- setting
+  /// Runs `program` on this state. values[i] is for circuit().parameters()[i]. UsageError for a program of another
+  /// target or number of qubits, UnsupportedError for a dynamic one.
+  void run(const Program& program, std::span<const double> values = {});
+  /// The basis state `index`.
+  void set(Index index = 0);
+  /// 2^qubits amplitudes by index, whose squares add up to 1 to single precision (they are not scaled).
+  void set(std::span<const Complex> amplitudes);
+  /// qubits[q] = amplitudes of 0 and 1 of qubit q, each pair normalised.
+  void set_product(std::span<const std::array<Complex, 2>> qubits);
+  /// Gaussian amplitudes, normalised: Philox keyed by `seed` and index, whatever the target.
+  void set_random(std::uint64_t seed);
+  /// What save() wrote, of either precision: a .npy file of one dimension. FileError.
+  void load(const std::string& path);
+
+  // -- asking: the state stays
+  /// Writes complex64 or complex128, one dimension, by index. FileError; what could not be finished is removed.
+  void save(const std::string& path);
+  /// Sum of |amplitude|^2.
+  double norm();
+  /// [q] = probability that qubit q is 1.
+  std::vector<double> marginals();
+  /// [v] = probability that list[j] equals bit j of v; at most 26 qubits.
+  std::vector<double> probabilities(std::span<const Qubit> list);
+  std::vector<Complex> amplitudes(std::span<const Index> indices);
+  /// Amplitudes first .. first + count - 1.
+  std::vector<Complex> amplitudes(Index first, Index count);
+  /// The `count` most probable, falling; of equal ones the lowest index first.
+  std::vector<AmplitudeEntry> top(std::size_t count);
+  double expectation(const PauliSum& sum);
+  /// One value a string.
+  std::vector<double> expectations(std::span<const PauliString> strings);
+  /// <other|this>.
+  Complex inner_product(State& other);
+  /// `shots` draws, as (index, times) by rising index. Draw s depends on (seed, s) alone, whatever the target; without
+  /// a seed one is drawn.
+  std::vector<std::pair<Index, std::uint64_t>> sample(std::uint64_t shots, std::optional<std::uint64_t> seed = {});
+
+  struct Impl;
+
+ private:
+  friend class Session;
+  explicit State(std::unique_ptr<Impl> impl);
+  void require(const Program& program, std::span<const double> values) const;
+  void run_from_zero(const Program& program, std::span<const double> values);
+  Impl& impl() const;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace qsim

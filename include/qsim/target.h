@@ -1,0 +1,96 @@
+// Where circuits run: the kind of device, the ranks, the precision and the memory; and the names of all such choices.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qsim/error.h"
+#include "qsim/types.h"
+
+namespace qsim {
+
+class Communicator;  // a group of ranks
+
+/// What computes. kNull counts and checks, and has no amplitudes.
+enum class BackendKind : std::uint8_t { kAuto, kCpu, kCuda, kNull };
+/// How ranks trade amplitudes: peer memory, NCCL, MPI on device memory, or through host memory.
+enum class ExchangeKind : std::uint8_t { kAuto, kP2p, kNccl, kMpi, kStaged };
+/// Kernels compiled at run time: where they gain, never, or for everything.
+enum class Jit : std::uint8_t { kAuto, kOff, kOnly };
+/// Checks of every result: none but for numbers that are none; the norm of every stage; a second computation.
+enum class Verify : std::uint8_t { kOff, kNorm, kFull };
+
+/// What a run starts from.
+enum class Start : std::uint8_t {
+  kZero,    // |0...0>
+  kRandom,  // normalised Gaussian amplitudes, Philox keyed by seed and logical index
+  kState,   // whatever the state holds (later parts of a dynamic circuit)
+};
+/// How plans are made.
+enum class Strategy : std::uint8_t {
+  kNaive,   // one gate a sweep, no merging: the reference that every other plan is compared with
+  kGreedy,  // merge and pack in order
+  kSearch,  // the product's planner
+};
+
+/// A choice and its one name: in flags, JSON and messages.
+template <typename Choice>
+struct Named {
+  Choice choice;
+  std::string_view name;
+};
+/// All choices of a kind, as choices(Precision()).
+std::span<const Named<BackendKind>> choices(BackendKind);
+std::span<const Named<ExchangeKind>> choices(ExchangeKind);
+std::span<const Named<Jit>> choices(Jit);
+std::span<const Named<Verify>> choices(Verify);
+std::span<const Named<Precision>> choices(Precision);
+
+template <typename Choice>
+std::string_view name_of(Choice choice) {
+  for (const Named<Choice>& one : choices(Choice())) {
+    if (one.choice == choice) return one.name;
+  }
+  throw Error("a choice without a name");
+}
+/// UsageError, with all names of this choice, where `name` is none.
+template <typename Choice>
+Choice choice_of(std::string_view name) {
+  std::string known;
+  for (const Named<Choice>& one : choices(Choice())) {
+    if (one.name == name) return one.choice;
+    known += (known.empty() ? "" : ", ") + std::string(one.name);
+  }
+  throw UsageError("'" + std::string(name) + "' is none of " + known);
+}
+
+/// True when a launcher's environment says that this process is one of an MPI job (no MPI call is made).
+bool launched_by_mpi();
+/// This process's rank of MPI_COMM_WORLD; initialises MPI unless that has been done, and then finalizes it with the last
+/// copy, which is collective as well. A program that calls MPI itself initialises it first, with MPI_THREAD_MULTIPLE.
+/// CommunicatorError, also in a library that was built without MPI.
+std::shared_ptr<Communicator> mpi_communicator();
+int rank_of(const Communicator& communicator);
+
+struct Target {
+  BackendKind backend = BackendKind::kAuto;  // kAuto: GPUs where there are any
+  int ranks = 1;                             // devices that share a state: a power of two, threads of this process
+  Communicator* communicator = nullptr;      // where set, this process is one of its ranks, and `ranks` does not count
+  Precision precision = Precision::kDouble;
+  int threads = 0;               // CPU threads of a rank; 0: the cores that this process may use, shared by its ranks
+  std::uint64_t max_memory = 0;  // bytes a rank; 0: what its device has
+  std::vector<int> gpu_ids;      // the GPU of each rank of this host, counted from 0; empty: the first ones
+  bool oversubscribe_gpus = false;  // ranks may share GPUs
+  ExchangeKind exchange = ExchangeKind::kAuto;
+  std::uint32_t states = 2;  // of one size that stay on the device at a time, where they fit; others wait on the host
+  Jit jit = Jit::kAuto;      // GPUs
+  double pool_share = 0;     // GPUs: share of the free memory that is taken at once; 0: what is needed
+  std::string kernel_cache;  // GPUs: folder of compiled kernels; "off": none; "": the user's
+  std::string instruction_set;  // CPUs, for tests: "" is the best; "scalar", "avx2", "avx512"
+};
+
+}  // namespace qsim

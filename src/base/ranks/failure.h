@@ -1,0 +1,19 @@
+// A failure as a value, which can travel between ranks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "qsim/error.h"
+
+namespace qsim {
+
+struct Failure {
+  ExitCode code = ExitCode::kInternal;
+  std::string message, hint, file;
+  std::uint32_t line = 0, column = 0;
+  int rank = 0;
+  std::uint64_t wanted_bytes = 0, free_bytes = 0;  // of a CapacityError
+};
+
+}  // namespace qsim

@@ -1,0 +1,73 @@
+// Small functions of the tile program.
+#include "cuda/tile/tile_program.h"
+
+#include <cmath>
+
+#include "base/bits.h"
+
+namespace qsim::cuda {
+
+bool TileGuard::holds(Index base) const {
+  return (base & mask) == value && (parity_mask == 0 || odd_parity(base & parity_mask) == odd);
+}
+
+Coordinate AffineMap::apply(Coordinate v) const {
+  Coordinate result = offset;
+  for_each_bit(v, [&](unsigned bit) { result ^= column[bit]; });
+  return result;
+}
+
+bool AffineMap::identity() const {
+  for (unsigned i = 0; i < column.size(); ++i) {
+    if (column[i] != 1u << i) return false;
+  }
+  return offset == 0 && guarded.empty();
+}
+
+Coordinate Epoch::coordinate(std::uint32_t thread_number, std::uint32_t register_number) const {
+  Coordinate v = 0;
+  for (std::size_t i = 0; i < thread.size(); ++i) v |= (thread_number >> i & 1u) << thread[i];
+  for (std::size_t j = 0; j < reg.size(); ++j) v |= (register_number >> j & 1u) << reg[j];
+  return v;
+}
+
+void multiply(TileProgram& program, Complex factor) {
+  if (factor == Complex(1)) return;
+  if (program.start_scaled) {
+    program.start_constant *= factor;
+    return;
+  }
+  const auto all = static_cast<std::uint32_t>(low_mask(1u << program.register_bits));
+  for (Epoch& epoch : program.epochs) {
+    for (TileOp& op : epoch.ops) {
+      const bool whole = op.kind == TileOpKind::kMultiply && op.set == all && op.guard.always();
+      if ((op.kind != TileOpKind::kPair && !whole) || !op.factor[0].present) continue;
+      op.factor[0].constant *= factor;
+      return;
+    }
+  }
+  TileOp op;
+  op.kind = TileOpKind::kMultiply;
+  op.set = all;
+  op.factor[0].present = true;
+  op.factor[0].constant = factor;
+  program.epochs.back().ops.push_back(std::move(op));
+}
+
+void round_tangents(TileProgram& program) {
+  long double factor = 1;
+  for (Epoch& epoch : program.epochs) {
+    for (TileOp& op : epoch.ops) {
+      if (op.kind != TileOpKind::kRotate) continue;
+      for (std::size_t slot = 0; slot < op.tangent.size(); ++slot) {
+        if (op.rotation[slot] == Rotation::kNone) continue;
+        const long double exact = op.tangent[slot];
+        op.tangent[slot] = static_cast<double>(static_cast<float>(op.tangent[slot]));
+        factor *= std::hypot(1.0L, exact) / std::hypot(1.0L, static_cast<long double>(op.tangent[slot]));
+      }
+    }
+  }
+  multiply(program, static_cast<double>(factor));
+}
+
+}  // namespace qsim::cuda

@@ -1,0 +1,91 @@
+// Counts by kind of operation.
+#include "cuda/tile/work.h"
+
+#include <algorithm>
+
+#include "base/bits.h"
+
+namespace qsim::cuda {
+namespace {
+
+constexpr double kProduct = 4;  // of two complex numbers
+constexpr double kMove = 8;     // an amplitude through shared memory, with its addresses and barriers
+
+double share(std::uint32_t set, std::uint32_t registers) {
+  return static_cast<double>(count_bits(set)) / static_cast<double>(registers);
+}
+
+double matrix_work(const TileOp& op, std::uint32_t registers) {
+  double parts = 0;
+  for (const Complex entry : op.matrix) {
+    parts += (entry.real() != 0 && entry != Complex(1) ? 2 : 0) + (entry.imag() != 0 ? 2 : 0);
+  }
+  return parts * share(op.set, registers);
+}
+
+double pair_work(const TileOp& op) {
+  double work = 0;
+  for (const Factor& factor : op.factor) {
+    if (factor.present) work += 0.5 * static_cast<double>(factor.cross.size());  // made once a thread
+  }
+  for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
+    bool any = false;
+    for (std::uint32_t f = 0; f < 4; ++f) any = any || (op.factor[f].present && (quarter & f) == f);
+    if (any) work += kProduct / 4;
+  }
+  return work;
+}
+
+double work_of(const TileOp& op, std::uint32_t registers) {
+  switch (op.kind) {
+    case TileOpKind::kRotate:
+      return 2.0 * static_cast<double>(std::count_if(op.rotation.begin(), op.rotation.end(),
+                                                     [](Rotation r) { return r != Rotation::kNone; }));
+    case TileOpKind::kMatrix1:
+    case TileOpKind::kMatrix2:
+      return matrix_work(op, registers);
+    case TileOpKind::kDense:
+      return 2 * kMove + kProduct / 2 * static_cast<double>(std::size_t{1} << op.targets.size());  // tensor cores
+    case TileOpKind::kSwap:
+      return 1;
+    case TileOpKind::kPair:
+      return pair_work(op);
+    case TileOpKind::kMultiply:
+      return kProduct * share(op.set, registers);
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool is_constant(const Factor& factor) { return factor.table < 0 && factor.tile < 0 && factor.cross.empty(); }
+
+bool is_deferred(const TileOp& op) {
+  if (!op.guard.always()) return false;
+  if (op.kind == TileOpKind::kMultiply) return is_constant(op.factor[0]);
+  return op.kind == TileOpKind::kPair && std::all_of(op.factor.begin(), op.factor.end(), [](const Factor& factor) {
+           return !factor.present || is_constant(factor);
+         });
+}
+
+double work_of(const TileProgram& program) {
+  const std::uint32_t registers = 1u << program.register_bits;
+  double work = kMove * static_cast<double>(program.epochs.size() - 1);
+  for (const Epoch& epoch : program.epochs) {
+    double deferred = 0;  // phases that will be one multiplication
+    for (const TileOp& op : epoch.ops) {
+      if (is_deferred(op)) {
+        deferred = std::min(kProduct, deferred + work_of(op, registers));
+        continue;
+      }
+      work += work_of(op, registers);
+      if (op.kind == TileOpKind::kPair || op.kind == TileOpKind::kMultiply) continue;
+      work += deferred;
+      deferred = 0;
+    }
+    work += deferred;
+  }
+  return work;
+}
+
+}  // namespace qsim::cuda

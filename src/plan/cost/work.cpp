@@ -1,0 +1,133 @@
+// What a plan costs: bytes touched and sent, seconds, and memory a rank.
+#include <algorithm>
+#include <bit>
+
+#include "base/bits.h"
+#include "plan/cost/cost.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
+#include "qsim/error.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::uint64_t kAlignment = 256;
+constexpr std::uint64_t kMiB = 1ull << 20;
+
+// Byte counts of more than 2^59 amplitudes stay at 2^64 - 1: more than any memory, never a small wrong number.
+std::uint64_t round_up(std::uint64_t bytes) {
+  return saturating_add(bytes, kAlignment - 1) == UINT64_MAX ? UINT64_MAX
+                                                             : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+// The ring takes at most a quarter of the shard, so that only small shards have chunks below the size at which links
+// reach their rate. On a GPU, where memory is no matter then, chunks are not so small that the host's work for a trade
+// outlasts it; tiny shards still get a slot that holds something.
+std::uint64_t chunk_size(std::uint64_t state_bytes, const Machine& machine) {
+  const std::uint64_t share = state_bytes / 4 / std::max(1u, machine.chunk_slots);
+  std::uint64_t least = std::min<std::uint64_t>(4096, std::max<std::uint64_t>(state_bytes, 32));
+  if (machine.kind == BackendKind::kCuda) least = std::max(least, std::min(4 * kMiB, state_bytes / 4));
+  return std::clamp(std::bit_floor(std::max<std::uint64_t>(share, 1)), least, std::max(machine.chunk_bytes, least));
+}
+
+std::uint64_t table_size(const Plan& plan, const Machine& machine) {
+  if (machine.kind == BackendKind::kCuda) {
+    // Tables by thread number and matrices, twice for sweeps that run in chunks; where a long plan's do not all fit,
+    // they take turns, which costs waits beside exchanges.
+    std::uint64_t sweeps = 0;
+    for (const Stage& stage : plan.stages) sweeps += stage.sweeps.size();
+    return std::clamp(sweeps * (plan.rank_bits > 0 ? 512 : 256) * 1024, 4 * kMiB, 64 * kMiB);
+  }
+  std::uint64_t bytes = 0;
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps) {
+      bytes += 1024 + 128 * sweep.ops.size() + 32 * sweep.phases.size() + 32 * sweep.births.size();
+      bytes += 2 * amplitude_bytes(plan.precision) * sweep.matrices.size();
+    }
+  }
+  return bytes;
+}
+
+std::uint64_t scratch_size(const Plan& plan, std::uint64_t state_bytes, const Machine& machine) {
+  switch (machine.kind) {
+    case BackendKind::kCpu: {
+      const std::uint32_t tile_bits = std::min(std::max(machine.max_tile_bits, plan.tile_bits), plan.local_bits());
+      const std::uint64_t tile = (std::uint64_t{1} << tile_bits) * amplitude_bytes(plan.precision);
+      return machine.threads * (2 * tile + 64 * 1024);
+    }
+    // Reductions and sampling: enough blocks' results for a large state, little beside a small one.
+    case BackendKind::kCuda:
+      return std::clamp(state_bytes / 32, 17 * kMiB, 256 * kMiB);
+    case BackendKind::kNull:
+    case BackendKind::kAuto:
+      return 0;
+  }
+  throw Error("unknown backend kind");
+}
+
+}  // namespace
+
+std::uint64_t PoolLayout::total_bytes() const {
+  std::uint64_t total = saturating_multiply(round_up(chunk_bytes), chunk_slots);
+  for (const std::uint64_t item : {state_bytes, snapshot_bytes, table_bytes, scratch_bytes}) {
+    total = saturating_add(total, round_up(item));
+  }
+  return total;
+}
+
+PlanWork plan_work(const Plan& plan) {
+  PlanWork work;
+  const std::uint64_t bytes = amplitude_bytes(plan.precision);
+  for (const Stage& stage : plan.stages) {
+    if (stage.exchange) {
+      const Exchange& exchange = *stage.exchange;
+      ++work.exchanges;
+      work.bytes_exchanged_per_rank = saturating_add(
+          work.bytes_exchanged_per_rank, saturating_multiply(bytes, exchanged_amplitudes(exchange, plan.local_bits())));
+      work.exchange_seconds += exchange.predicted_seconds;
+      work.total_seconds += exchange.predicted_added_seconds;
+    }
+    for (const Sweep& sweep : stage.sweeps) {
+      const SweepTraffic traffic = sweep_traffic(sweep, plan.local_bits());
+      ++work.sweeps;
+      work.bytes_swept_per_rank = saturating_add(
+          work.bytes_swept_per_rank, saturating_multiply(bytes, traffic.amplitudes_read + traffic.amplitudes_written));
+      work.sweep_seconds += sweep.predicted_seconds;
+    }
+  }
+  work.total_seconds += work.sweep_seconds;
+  return work;
+}
+
+PoolLayout pool_layout(const Plan& plan, const Machine& machine) {
+  PoolLayout layout;
+  layout.state_bytes = saturating_multiply(std::uint64_t{1} << plan.local_bits(), amplitude_bytes(plan.precision));
+  if (plan.rank_bits > 0) {
+    layout.chunk_bytes = chunk_size(layout.state_bytes, machine);
+    layout.chunk_slots = machine.chunk_slots;
+  }
+  layout.table_bytes = table_size(plan, machine);
+  layout.scratch_bytes = scratch_size(plan, layout.state_bytes, machine);
+  return layout;
+}
+
+std::uint32_t largest_qubits(const Machine& machine, Precision precision, std::uint32_t rank_bits) {
+  std::uint32_t largest = 0;
+  for (std::uint32_t qubits = rank_bits; qubits <= static_cast<std::uint32_t>(kMaxQubits); ++qubits) {
+    Plan plan;
+    plan.qubits = qubits;
+    plan.rank_bits = rank_bits;
+    plan.precision = precision;
+    plan.tile_bits = std::min(machine.max_tile_bits, plan.local_bits());
+    PoolLayout layout = pool_layout(plan, machine);
+    layout.table_bytes += kMiB;  // room for an ordinary circuit's sweeps
+    if (machine.memory_bytes_per_rank > 0 && layout.total_bytes() > machine.memory_bytes_per_rank) break;
+    largest = qubits;
+  }
+  return largest;
+}
+
+}  // namespace qsim

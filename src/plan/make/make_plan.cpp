@@ -1,0 +1,103 @@
+// Dispatch to the planners, and the best of those that search.
+#include "plan/make/make_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+
+#include "base/layout.h"
+#include "plan/cost/machine.h"
+#include "plan/lower/lower_optimized.h"
+#include "plan/make/planners.h"
+#include "plan/make/search.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
+#include "qsim/error.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::size_t kFewOperations = 4000;  // longer circuits are searched once, and not also planned greedily
+constexpr std::uint32_t kManyQubits = 20;     // smaller states are swept faster than a second search ends
+
+void check_options(const Circuit& circuit, const PlanOptions& options) {
+  const std::uint32_t qubits = circuit.qubits();
+  if (qubits > static_cast<std::uint32_t>(kMaxQubits)) {
+    throw CapacityError(std::to_string(qubits) + " qubits: an amplitude index holds at most " +
+                            std::to_string(kMaxQubits) + "; use fewer qubits",
+                        0, 0);
+  }
+  if (options.rank_bits > qubits) {
+    throw UsageError("2^" + std::to_string(options.rank_bits) + " ranks for 2^" + std::to_string(qubits) +
+                         " amplitudes: a rank needs at least one",
+                     "use at most 2^" + std::to_string(qubits) + " ranks");
+  }
+  if (options.initial_layout) {
+    std::vector<Bit> bits = options.initial_layout->bit_of;
+    std::sort(bits.begin(), bits.end());
+    if (bits != Layout::identity(static_cast<int>(qubits)).bit_of) {
+      throw Error("PlanOptions::initial_layout is not a permutation of " + std::to_string(qubits) + " bits");
+    }
+  }
+}
+
+Plan dispatch(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  switch (options.strategy) {
+    case Strategy::kNaive:
+      return naive_plan(circuit, machine, options);
+    case Strategy::kGreedy:
+      return greedy_plan(circuit, machine, options);
+    case Strategy::kSearch:
+      return search_plan(circuit, machine, options);
+  }
+  throw Error("unknown planner strategy " + std::to_string(static_cast<int>(options.strategy)));
+}
+
+}  // namespace
+
+bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
+  const PlanWork left = plan_work(a), right = plan_work(b);
+  const auto bytes = [](const PlanWork& work) { return static_cast<double>(work.bytes_swept_per_rank); };
+  const bool bytes_first = options.tile_bits.has_value() && options.rank_bits == 0;
+  if (bytes_first && std::abs(bytes(left) - bytes(right)) > 0.03 * bytes(right)) return bytes(left) < bytes(right);
+  return left.total_seconds < right.total_seconds;
+}
+
+Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  // The timeline would join split gates again; each sweep splits its own turns, beside its own diagonals.
+  std::vector<std::string> left_out = options.disabled_passes;
+  left_out.emplace_back("split_turns");
+  const Lowered lowered = lower_optimized(circuit, left_out);
+  check_targets_fit(lowered, lowered.qubits - options.rank_bits);
+  if (lowered.ops.size() > kFewOperations) return searched_plan(lowered, machine, options, {});
+  // A search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic
+  // and in what they hide of an exchange, so two of them are held against each other. Both are always made: the plan
+  // must not depend on the machine that makes it.
+  std::future<Plan> other;
+  if (lowered.qubits >= kManyQubits) {
+    other = std::async(std::launch::async,
+                       [&] { return searched_plan(lowered, machine, options, {.seed = 2, .pack = true}); });
+  }
+  Plan plan = searched_plan(lowered, machine, options, {});
+  // Packing in order may touch less memory while it is young.
+  Plan greedy = greedy_plan(circuit, machine, options);
+  if (other.valid()) {
+    Plan second = other.get();
+    if (cheaper(second, plan, options)) plan = std::move(second);
+  }
+  const bool zeros = options.start == Start::kZero && options.known_zeros;
+  if (!zeros && plan_work(greedy).sweeps > plan_work(plan).sweeps) return plan;
+  return cheaper(greedy, plan, options) ? greedy : plan;
+}
+
+Plan make_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  check_options(circuit, options);
+  Plan plan = dispatch(circuit, machine, options);
+  plan.unitarity_defect = circuit.unitarity_defect();
+  verify_plan(plan);
+  return plan;
+}
+
+}  // namespace qsim

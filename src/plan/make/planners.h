@@ -1,0 +1,26 @@
+// The strategies behind make_plan.
+#pragma once
+
+#include "plan/cost/machine.h"
+#include "plan/lower/lower.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
+
+namespace qsim {
+
+/// One operation a sweep in the layout given (or the identity): the reference for every other plan.
+Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+/// Merges neighbours and packs operations into sweeps in order, with a look-ahead over what commutes.
+Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+
+/// The shorter of the plans that two searches from different beginnings and the greedy planner find.
+Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+
+/// By predicted time; with a fixed tile on one rank by bytes, as far as they differ by more than a few hundredths.
+bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options);
+
+/// UsageError when an operation has more targets than a rank has bits.
+void check_targets_fit(const Lowered& lowered, std::uint32_t local_bits);
+
+}  // namespace qsim

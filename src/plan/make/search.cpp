@@ -1,0 +1,483 @@
+// The search planner: known start, stages, sets of sweeps, and the plan that follows from them.
+#include "plan/make/search.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "base/bits.h"
+#include "base/layout.h"
+#include "plan/lower/known.h"
+#include "plan/lower/lower_optimized.h"
+#include "plan/make/builder.h"
+#include "plan/make/planners.h"
+#include "plan/search/budget.h"
+#include "plan/search/early_phase.h"
+#include "plan/search/search_stages.h"
+#include "plan/search/set_search.h"
+#include "plan/sweep/sweep_program.h"
+#include "plan/timeline/timeline.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::size_t kPartOperations = 8000;  // a longer circuit is planned in parts of this length
+constexpr std::uint64_t kPartBudget = 8000;    // moves of the set search for each of them
+constexpr std::uint64_t kStageBudget = 4000;
+constexpr std::size_t kFewOperations = 4000;  // longer circuits are searched once, and not also planned greedily
+constexpr std::uint32_t kManyQubits = 20;     // smaller states are swept faster than a second search ends
+
+// When wires that start as a product state become dimensions of memory.
+enum class Births { kLate, kFirstWrite };
+
+class Planner {
+ public:
+  Planner(const Lowered& lowered, const Machine& machine, const PlanOptions& options, Births births,
+          const SearchBeginning& beginning)
+      : machine_(machine),
+        options_(options),
+        births_(births),
+        beginning_(beginning),
+        lowered_(lowered),
+        wires_(lowered.qubits),
+        local_(static_cast<int>(lowered.qubits - options.rank_bits)) {
+    known_ = options.start == Start::kZero && options.known_zeros;
+    fixed_ = options.initial_layout || options.start == Start::kState;
+  }
+
+  /// False when a plan with all births in the first write cannot be better than `plan`, this one's.
+  bool first_write_may_win(const Plan& plan) const {
+    const std::uint64_t few = plan.stages.size() == 1 ? 16 : 6;  // in longer plans the first write is a small part
+    if (!births_matter_) return false;
+    const PlanWork work = plan_work(plan);
+    const std::uint64_t write = amplitude_bytes(plan.precision) << plan.local_bits();
+    const auto sweeps = static_cast<std::uint64_t>(std::max(1, first_write_sweeps_));
+    return work.sweeps <= few && work.bytes_swept_per_rank > write * (2 * sweeps - 1);
+  }
+
+  Plan run() {
+    choose_first_stage();
+    std::vector<Qubit> global = wires_of(all_wires() & ~stages_.front());
+    if (fixed_) {
+      std::sort(global.begin(), global.end(),
+                [&](Qubit a, Qubit b) { return initial_.bit_of[a] < initial_.bit_of[b]; });
+    }
+    start_ = known_ ? absorb_known_start(lowered_, global) : plain_start(lowered_, options_.rank_bits);
+    out_.qubits = lowered_.qubits;
+    out_.wire_of = lowered_.wire_of;
+    out_.gates = lowered_.gates;
+    out_.removed = lowered_.removed;
+    const std::size_t total = lowered_.ops.size();
+    const std::size_t parts = std::max<std::size_t>(1, (total + kPartOperations - 1) / kPartOperations);
+    if (parts == 1) return best_of_paces(search_part(0, total, 1));
+    for (std::size_t i = 0; i < parts; ++i) {
+      emit(search_part(total * i / parts, total * (i + 1) / parts, parts), Pace::kEager);
+    }
+    return finished();
+  }
+
+ private:
+  // Operations of the circuit and the sets that play them.
+  struct Part {
+    Timeline timeline;
+    SetProblem problem;
+    SetRules rules;
+    SetSchedule schedule;
+    Index unborn = 0;
+  };
+
+  // A sweep's set says what it may do; that some of it can wait may make sweeps more even.
+  Plan best_of_paces(const Part& part) {
+    Planner other = *this;
+    emit(part, Pace::kEager);
+    Plan eager = finished();
+    other.emit(part, Pace::kEven);
+    Plan even = other.finished();
+    return cheaper(even, eager, options_) ? even : eager;
+  }
+
+  Plan finished() {
+    if (options_.preserve_layout) builder_->restore_qubits(out_, initial_);
+    note_removed();
+    using Places = PlanBuilder::Places;
+    const Places moves = options_.preserve_layout ? Places::kKept : fixed_ ? Places::kStores : Places::kFree;
+    Plan plan = builder_->finish(out_, moves);
+    describe(plan);
+    return plan;
+  }
+
+  Index all_wires() const { return low_mask(wires_); }
+
+  std::vector<Qubit> wires_of(Index mask) const {
+    std::vector<Qubit> list;
+    for (; mask != 0; mask &= mask - 1) list.push_back(static_cast<Qubit>(std::countr_zero(mask)));
+    return list;
+  }
+
+  // stages_ = local wires of the first stage, and of the later ones where they are known already.
+  void choose_first_stage() {
+    if (fixed_) {
+      initial_ = options_.initial_layout.value_or(Layout::identity(static_cast<int>(wires_)));
+      Index local = 0;
+      for (Qubit w = 0; w < wires_; ++w) local |= Index{initial_.bit_of[w] < static_cast<Bit>(local_)} << w;
+      stages_ = {local};
+      return;
+    }
+    if (options_.rank_bits == 0) {
+      stages_ = {all_wires()};
+      return;
+    }
+    if (known_) return choose_known_stages();
+    const Timeline timeline = build_timeline(lowered_, source(0, first_part(), 0));
+    stages_ = choose_stages(whole(timeline), local_, 0, kStageBudget, beginning_.seed);
+  }
+
+  std::size_t first_part() const { return std::min(lowered_.ops.size(), kPartOperations); }
+
+  // Tries several first stages on what the known start leaves of the circuit and keeps the one with fewest exchanges.
+  void choose_known_stages() {
+    struct Candidate {
+      Index first = 0;
+      std::uint64_t left = 0;  // turns after the first stage
+    };
+    std::vector<Candidate> candidates;
+    for (const Index first : first_stages()) {
+      const auto same = [&](const Candidate& c) { return c.first == first; };
+      if (std::ranges::any_of(candidates, same)) continue;
+      with_first_stage(first, [&](const SetProblem& problem) {
+        Positions at{};
+        problem.advance(at, first);
+        std::uint64_t done = 0;
+        for (Qubit w = 0; w < wires_; ++w) done += at[w];
+        candidates.push_back({first, problem.turns() - done});
+      });
+    }
+    std::ranges::stable_sort(candidates, {}, &Candidate::left);
+    std::vector<Index> best;
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, candidates.size()) && best.size() != 1; ++i) {
+      with_first_stage(candidates[i].first, [&](const SetProblem& problem) {
+        const auto stages = choose_stages(problem, local_, candidates[i].first, kStageBudget / 4, beginning_.seed);
+        if (best.empty() || stages.size() < best.size()) best = stages;
+      });
+    }
+    stages_ = std::move(best);
+  }
+
+  template <typename Visit>
+  void with_first_stage(Index first, const Visit& visit) {
+    const Lowered original = lowered_;
+    start_ = absorb_known_start(lowered_, wires_of(all_wires() & ~first));
+    stages_ = {first};
+    const Timeline timeline = build_timeline(lowered_, source(0, first_part(), born_wires()));
+    visit(whole(timeline));
+    lowered_ = original;
+  }
+
+  std::vector<Index> first_stages() {
+    Lowered simplified = lowered_;
+    start_ = absorb_known_start(simplified, {});
+    const std::size_t last = std::min(simplified.ops.size(), kPartOperations);
+    const Timeline timeline = build_timeline(simplified, source(0, last, all_wires()));
+    Positions start{};
+    for (Qubit w = 0; w < wires_; ++w) start[w] = 1;  // births cost nothing here
+    std::vector<Index> found = known_first_stages(whole(timeline), local_, start);
+    // Wires used last become global; wires used first are done with before the first write.
+    const auto late = wires_by_first_use(simplified), early = wires_by_first_use(lowered_);
+    Index late_local = 0, early_local = 0;
+    for (std::size_t i = 0; i < wires_; ++i) {
+      if (i < static_cast<std::size_t>(local_)) late_local |= bit_mask(late[i]);
+      if (i >= options_.rank_bits) early_local |= bit_mask(early[i]);
+    }
+    found.insert(found.end(), {late_local, early_local});
+    return found;
+  }
+
+  bool enabled(std::string_view pass) const { return pass_enabled(options_.disabled_passes, pass); }
+
+  TimelineSource source(std::size_t first, std::size_t last, Index unborn) const {
+    TimelineSource part{first, last, unborn, start_.factor, options_.trace};
+    part.merge_runs = enabled("merge_runs");
+    part.move_flips = enabled("move_flips");
+    part.merge_diagonals = enabled("merge_diagonals");
+    part.split_controls = enabled("split_controls");
+    return part;
+  }
+
+  static SetProblem whole(const Timeline& timeline) {
+    std::vector<std::uint32_t> to;
+    for (const auto& line : timeline.line) to.push_back(static_cast<std::uint32_t>(line.size()));
+    return SetProblem(timeline, std::vector<std::uint32_t>(timeline.wires, 0), to);
+  }
+
+  // Local wires that must be born: all that have a state or an operation.
+  Index born_wires() const {
+    Index used = 0;
+    for (const LoweredOp& op : lowered_.ops) used |= op.support;
+    for (Qubit w = 0; w < wires_; ++w) {
+      const bool zero = start_.factor[w] == std::array<Complex, 2>{Complex(1), Complex(0)};
+      if (!zero) used |= bit_mask(w);
+    }
+    return used & stages_.front();
+  }
+
+  Part search_part(std::size_t first, std::size_t last, std::size_t parts) {
+    const bool from_known = known_ && first == 0;
+    const Index unborn = from_known ? born_wires() : 0;
+    Timeline timeline = build_timeline(lowered_, source(first, last, unborn));
+    SetProblem problem = whole(timeline);
+    if (first != 0) stages_ = {stages_.back()};
+    if (options_.rank_bits > 0 && !stages_suffice(problem, stages_))
+      stages_ = choose_stages(problem, local_, stages_.front(), kStageBudget, beginning_.seed);
+    SetRules rules;
+    rules.seed = beginning_.seed;
+    rules.pack = beginning_.pack;
+    rules.segments = stages_;
+    set_tile(timeline, rules);
+    rules.budget = set_search_budget(timeline.turns.size(), machine_, options_, local_);
+    if (parts > 1) rules.budget = std::min(rules.budget, kPartBudget);
+    if (from_known) {
+      births_matter_ = problem.turns() > 0 && std::popcount(problem.turning()) > rules.size;
+      rules.late_first_turns = births_ == Births::kLate;
+      rules.born_before = births_before_exchanges(unborn);
+      if (births_ == Births::kFirstWrite) {
+        rules.budget /= 2;
+        for (const Qubit w : wires_of(unborn)) rules.start[w] = 1;
+      }
+    }
+    rules.before = first == 0 ? low_wires() : last_set_;
+    const bool two_phases = from_known && births_ == Births::kLate && stages_.size() == 1 && parts == 1;
+    if (two_phases) rules.budget /= 2;
+    SetSchedule schedule = find_sets(problem, rules);
+    if (two_phases) {
+      first_write_sweeps_ = fewest_sets(problem, rules, unborn);
+      schedule = plan_early_phase(timeline, problem, rules, local_, schedule);
+    }
+    const bool anything = !timeline.diagonals.empty() || timeline.global_phase != 0 || !lowered_.ops.empty();
+    if (schedule.sets.empty() && anything) {
+      schedule.sets.push_back(0);
+      schedule.segment.push_back(0);
+    }
+    return {std::move(timeline), std::move(problem), std::move(rules), std::move(schedule), unborn};
+  }
+
+  // By stage: unborn wires that an exchange before it has made global.
+  std::vector<Index> births_before_exchanges(Index unborn) const {
+    std::vector<Index> before(stages_.size(), 0);
+    for (std::size_t s = 1; s < stages_.size(); ++s)
+      before[s] = before[s - 1] | (unborn & stages_[s - 1] & ~stages_[s]);
+    return before;
+  }
+
+  // The wires at the low bits of a fixed start layout: as if a sweep had had them active.
+  Index low_wires() const {
+    if (!fixed_) return 0;
+    Index wires = 0;
+    for (Qubit w = 0; w < wires_; ++w) wires |= Index{initial_.bit_of[w] < low_} << w;
+    return wires;
+  }
+
+  void set_tile(const Timeline& timeline, SetRules& rules) {
+    std::uint32_t widest = 1;
+    for (const Turn& turn : timeline.turns) widest = std::max<std::uint32_t>(widest, turn.target_count);
+    const std::uint32_t asked = options_.tile_bits.value_or(machine_.max_tile_bits);
+    const std::uint32_t size = std::min(std::max(asked, widest), static_cast<std::uint32_t>(local_));
+    low_ = std::min(machine_.low_bits, size - std::min(size, std::max(widest, std::min(size, 3u))));
+    rules.size = static_cast<int>(size);
+    rules.low = static_cast<int>(low_);
+  }
+
+  // Wires that are active early lie low, so that what is unborn lies high; global wires on top.
+  void make_builder(const SetSchedule& schedule, const Timeline& timeline, Index unborn) {
+    if (!fixed_) {
+      std::vector<std::size_t> use(wires_, schedule.sets.size());
+      for (std::size_t i = schedule.sets.size(); i-- > 0;)
+        for (const Qubit w : wires_of(schedule.sets[i])) use[w] = i;
+      std::vector<Qubit> order = wires_of(stages_.front());
+      std::stable_sort(order.begin(), order.end(), [&](Qubit a, Qubit b) { return use[a] < use[b]; });
+      for (const Qubit w : wires_of(all_wires() & ~stages_.front())) order.push_back(w);
+      initial_.bit_of.resize(wires_);
+      for (std::size_t bit = 0; bit < order.size(); ++bit) initial_.bit_of[order[bit]] = static_cast<Bit>(bit);
+      keep_low(schedule);
+    }
+    KnownStart start = start_;
+    if (known_) {
+      for (const Qubit w : wires_of(unborn)) {
+        const auto matrix = timeline.matrix(timeline.turns[timeline.line[w].front()]);
+        start.factor[w] = {matrix[0], matrix[2]};
+      }
+      // The builder bears what is not called zero in the first write, the rest when it becomes active.
+      start.zero_wires = births_ == Births::kLate ? all_wires() : all_wires() & ~unborn;
+    }
+    builder_.emplace(wires_, options_, machine_, initial_, start);
+  }
+
+  // The wires that stay active longest get the lowest bits of the first sweep.
+  void keep_low(const SetSchedule& schedule) {
+    if (schedule.sets.size() < 2) return;
+    const std::vector<Qubit> wanted = low_order(schedule, 0, schedule.sets[0]);
+    auto wire_at = initial_.qubit_at();
+    for (std::size_t bit = 0; bit < std::min<std::size_t>(wanted.size(), low_); ++bit) {
+      const Qubit here = wire_at[bit], wire = wanted[bit];
+      std::swap(wire_at[bit], wire_at[initial_.bit_of[wire]]);
+      std::swap(initial_.bit_of[here], initial_.bit_of[wire]);
+    }
+  }
+
+  // Wires of `set` that the sets after `i` use, those that stay longest first.
+  std::vector<Qubit> low_order(const SetSchedule& schedule, std::size_t i, Index set) const {
+    std::vector<Qubit> order;
+    Index rest = set;
+    std::vector<Qubit> late;
+    for (std::size_t j = i + 1; j < schedule.sets.size() && rest != 0; ++j) {
+      std::vector<Qubit> gone = wires_of(rest & ~schedule.sets[j]);
+      if (j > i + 1) late.insert(late.begin(), gone.begin(), gone.end());
+      rest &= schedule.sets[j];
+    }
+    order = wires_of(rest);
+    order.insert(order.end(), late.begin(), late.end());
+    return order;
+  }
+
+  void emit(const Part& part, Pace pace) {
+    const SetSchedule& schedule = part.schedule;
+    const Timeline& timeline = part.timeline;
+    out_.refused += timeline.refused;
+    if (!builder_) make_builder(schedule, timeline, part.unborn);
+    const SweepRewrites rewrites{enabled("recombine_flips"), enabled("fuse_matrices"), enabled("split_turns")};
+    SweepProgrammer programmer(timeline, machine_.register_bits, machine_.cost(options_.precision), rewrites, out_);
+    const std::vector<Positions> after = positions_after(part.problem, schedule, part.rules.start, pace, part.unborn);
+    std::uint32_t stage = 0;
+    for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
+      if (schedule.segment[i] != stage) exchange(stages_[stage], stages_[schedule.segment[i]]);
+      stage = schedule.segment[i];
+      const Positions& before = i == 0 ? part.rules.start : after[i - 1];
+      const std::vector<std::uint32_t> from(before.begin(), before.begin() + wires_);
+      const std::vector<std::uint32_t> to(after[i].begin(), after[i].begin() + wires_);
+      const auto ops = programmer.write(from, to, i + 1 == schedule.sets.size());
+      builder_->add_sweep(schedule.sets[i], out_, ops);
+      last_set_ = schedule.sets[i];
+      if (i + 1 < schedule.sets.size()) store_low(schedule, i);
+    }
+    stages_ = {stages_[stage]};
+    if (options_.trace) trace_part(timeline, programmer);
+  }
+
+  // Keeps low bits that hold a wire of the next set; gives the others one.
+  void store_low(const SetSchedule& schedule, std::size_t i) {
+    const std::vector<Qubit> wire_at = builder_->layout().qubit_at();
+    std::vector<Qubit> wanted = low_order(schedule, i, schedule.sets[i]);
+    if (wanted.size() > low_) wanted.resize(low_);
+    std::vector<Qubit> order(low_, wires_);
+    for (std::size_t bit = 0; bit < low_; ++bit) {
+      const auto found = std::find(wanted.begin(), wanted.end(), wire_at[bit]);
+      if (found == wanted.end()) continue;
+      order[bit] = wire_at[bit];
+      wanted.erase(found);
+    }
+    for (std::size_t bit = 0; bit < low_ && !wanted.empty(); ++bit) {
+      if (order[bit] != wires_) continue;
+      order[bit] = wanted.front();
+      wanted.erase(wanted.begin());
+    }
+    while (!order.empty() && order.back() == wires_) order.pop_back();
+    for (std::size_t bit = 0; bit < order.size(); ++bit)
+      if (order[bit] == wires_) order[bit] = wire_at[bit];
+    builder_->store_low(order);
+  }
+
+  void exchange(Index before, Index after) {
+    const std::vector<Qubit> out = wires_of(before & ~after), in = wires_of(after & ~before);
+    builder_->store_high(out);
+    std::vector<std::pair<Bit, Bit>> swaps;
+    for (std::size_t j = 0; j < out.size(); ++j)
+      swaps.emplace_back(builder_->layout().bit_of[out[j]], builder_->layout().bit_of[in[j]]);
+    if (!swaps.empty()) builder_->add_exchange(std::move(swaps));
+  }
+
+  void trace_part(const Timeline& timeline, const SweepProgrammer& programmer) {
+    for (const auto& [source, turn] : timeline.turn_sources) {
+      const std::uint32_t place = programmer.turn_places()[turn];
+      if (place == SweepProgrammer::kNoOperation) {
+        remove(source, timeline.turns[turn].birth ? "first write" : "cancelled");
+      } else {
+        note(source, place);
+      }
+    }
+    for (const auto& [source, diagonal] : timeline.diagonal_sources)
+      note(source, programmer.diagonal_places()[diagonal]);
+    for (const std::uint32_t source : timeline.vanished_sources) remove(source, "cancelled");
+  }
+
+  void note(std::uint32_t lowered_source, std::uint32_t place) {
+    for (const std::uint32_t source : lowered_.sources(lowered_source)) traced_.emplace_back(source, place);
+  }
+
+  void remove(std::uint32_t lowered_source, const char* reason) {
+    for (const std::uint32_t source : lowered_.sources(lowered_source)) out_.removed.push_back({source, reason});
+  }
+
+  // Every gate of the circuit is in an operation or among the removed ones.
+  void note_removed() {
+    std::uint64_t counted = out_.removed.size();
+    for (const LoweredOp& op : out_.ops) {
+      counted += op.gates;
+      const std::uint64_t merged = op.gates > 1 ? op.gates - 1 : 0;
+      (op.form == Form::kPhases ? diagonals_merged_ : runs_merged_) += merged;
+    }
+    const char* reason = known_ ? "first write or cancelled" : "cancelled";
+    while (counted++ < out_.gates) out_.removed.push_back({0, reason});
+  }
+
+  void describe(Plan& plan) const {
+    std::map<std::string, std::uint64_t> counts;
+    for (const RemovedGate& gate : out_.removed) ++counts[gate.reason];
+    if (runs_merged_ > 0) counts["single-qubit runs"] = runs_merged_;
+    if (diagonals_merged_ > 0) counts["diagonals"] = diagonals_merged_;
+    plan.merged.assign(counts.begin(), counts.end());
+    if (!options_.trace) return;
+    std::vector<PlanBuilder::Place> place(out_.ops.size());
+    for (const auto& p : builder_->places()) place[p.index] = p;
+    for (const auto& [source, op] : traced_)
+      plan.trace.push_back({source, place[op].stage, place[op].sweep, place[op].op, ""});
+    for (const RemovedGate& gate : out_.removed) plan.trace.push_back({gate.source, -1, -1, -1, gate.reason});
+    std::stable_sort(plan.trace.begin(), plan.trace.end(),
+                     [](const TraceEntry& a, const TraceEntry& b) { return a.operation < b.operation; });
+  }
+
+  const Machine& machine_;
+  const PlanOptions& options_;
+  const Births births_;
+  const SearchBeginning beginning_;
+  Lowered lowered_;
+  const std::uint32_t wires_;
+  const int local_;  // bits of a shard
+  bool known_ = false, fixed_ = false, births_matter_ = false;
+  int first_write_sweeps_ = 0;
+  std::uint32_t low_ = 0;
+  KnownStart start_;
+  Layout initial_;             // of the wires
+  std::vector<Index> stages_;  // local wires; the first is the current one
+  Index last_set_ = 0;
+  std::optional<PlanBuilder> builder_;
+  Lowered out_;                                                  // the operations of the plan, over wires
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> traced_;  // (operation of the circuit, of out_)
+  std::uint64_t runs_merged_ = 0, diagonals_merged_ = 0;
+};
+
+}  // namespace
+
+Plan searched_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options,
+                   const SearchBeginning& beginning) {
+  Planner late(lowered, machine, options, Births::kLate, beginning);
+  Plan plan = late.run();
+  const bool zeros = options.start == Start::kZero && options.known_zeros;
+  if (!zeros || !late.first_write_may_win(plan)) return plan;
+  Plan first = Planner(lowered, machine, options, Births::kFirstWrite, beginning).run();
+  return cheaper(first, plan, options) ? first : plan;
+}
+
+}  // namespace qsim

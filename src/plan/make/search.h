@@ -1,0 +1,24 @@
+// The product's planner: the fewest sweeps and exchanges that a bounded, deterministic search finds.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/cost/machine.h"
+#include "plan/lower/lower.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+
+namespace qsim {
+
+/// Where a search begins.
+struct SearchBeginning {
+  std::uint64_t seed = 1;
+  bool pack = false;  // SetRules::pack
+};
+
+/// Plans a lowered unitary; the same circuit, machine, options and beginning give the same plan everywhere. The caller
+/// checks the options and verifies the plan.
+Plan searched_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options,
+                   const SearchBeginning& beginning);
+
+}  // namespace qsim

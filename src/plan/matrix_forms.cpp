@@ -1,0 +1,97 @@
+// Recognises cheap forms in matrices of order 2..64. Those that are unitary to the 1e-10 that circuits are checked for,
+// but not to rounding, have none.
+#include "plan/matrix_forms.h"
+
+#include <bit>
+#include <cmath>
+
+#include "base/rounding.h"
+
+namespace qsim {
+namespace {
+
+std::size_t order_of(std::span<const Complex> matrix) {
+  return std::size_t{1} << (std::bit_width(matrix.size()) - 1) / 2;
+}
+
+}  // namespace
+
+std::optional<std::vector<double>> diagonal_angles(std::span<const Complex> matrix) {
+  const std::size_t order = order_of(matrix);
+  std::vector<double> angles(order);
+  for (std::size_t row = 0; row < order; ++row) {
+    for (std::size_t column = 0; column < order; ++column) {
+      if (row != column && !is_tiny(matrix[row * order + column])) return std::nullopt;
+    }
+    const Complex entry = matrix[row * order + row];
+    if (!is_phase(entry)) return std::nullopt;
+    angles[row] = std::arg(entry);
+  }
+  return angles;
+}
+
+std::optional<Monomial> monomial_form(std::span<const Complex> matrix) {
+  const std::size_t order = order_of(matrix);
+  Monomial form{std::vector<Index>(order, order), std::vector<double>(order)};
+  for (std::size_t row = 0; row < order; ++row) {
+    for (std::size_t column = 0; column < order; ++column) {
+      const Complex entry = matrix[row * order + column];
+      if (is_tiny(entry)) continue;
+      if (form.row[column] != order || !is_phase(entry)) return std::nullopt;
+      form.row[column] = row;
+      form.angle[column] = std::arg(entry);
+    }
+  }
+  for (const Index row : form.row) {
+    if (row == order) return std::nullopt;
+  }
+  return form;
+}
+
+std::optional<FlipForm> flip_form(std::span<const Index> row) {
+  Index moved_bits = 0, all_ones = row.size() - 1, all_zeros = row.size() - 1;
+  std::size_t moved = 0;
+  for (Index column = 0; column < row.size(); ++column) {
+    if (row[column] == column) continue;
+    moved_bits |= row[column] ^ column;
+    all_ones &= column;
+    all_zeros &= ~column;
+    ++moved;
+  }
+  if (std::popcount(moved_bits) != 1) return std::nullopt;
+  const FlipForm form{std::countr_zero(moved_bits), all_ones | all_zeros, all_ones};
+  // The moved columns must be the whole cube that the control pattern names.
+  const int free_bits = std::countr_zero(row.size()) - std::popcount(form.control_mask);
+  if (moved != std::size_t{1} << free_bits) return std::nullopt;
+  return form;
+}
+
+std::vector<PhaseTerm> phase_terms(std::vector<double> angles, std::span<const Bit> targets, Index controls) {
+  // Moebius transform: the value on a subset of ones is the sum over the terms inside it.
+  for (std::size_t j = 0; j < targets.size(); ++j) {
+    for (std::size_t subset = 0; subset < angles.size(); ++subset) {
+      if (subset >> j & 1) angles[subset] -= angles[subset ^ std::size_t{1} << j];
+    }
+  }
+  std::vector<PhaseTerm> terms;
+  for (std::size_t subset = 0; subset < angles.size(); ++subset) {
+    const double angle = wrap_angle(angles[subset]);
+    if (angle == 0) continue;
+    PhaseTerm term{controls, false, angle};
+    for (std::size_t j = 0; j < targets.size(); ++j) term.mask |= (subset >> j & Index{1}) << targets[j];
+    terms.push_back(term);
+  }
+  return terms;
+}
+
+std::vector<PhaseTerm> expand_parity(Index mask, double angle, Index controls) {
+  // parity = sum over nonempty subsets S of (-2)^(|S| - 1) times the product of S's bits.
+  std::vector<PhaseTerm> terms;
+  for (Index subset = mask; subset != 0; subset = (subset - 1) & mask) {
+    const double wrapped = wrap_angle(angle * std::pow(-2.0, std::popcount(subset) - 1));
+    if (wrapped != 0) terms.push_back({controls | subset, false, wrapped});
+  }
+  return terms;
+}
+
+}  // namespace qsim

@@ -1,0 +1,38 @@
+// What a unitary matrix really is: diagonal, a phased flip, a phased swap, or dense.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plan/plan.h"
+#include "qsim/types.h"
+
+namespace qsim {
+
+/// Column c goes to row `row[c]` with phase angle `angle[c]`.
+struct Monomial {
+  std::vector<Index> row;
+  std::vector<double> angle;
+};
+
+/// A flip of in-matrix bit `target` where (index & control_mask) == control_value.
+struct FlipForm {
+  int target = 0;
+  Index control_mask = 0, control_value = 0;
+};
+
+/// Angles of a diagonal unitary matrix (row-major), nullopt when it is not one.
+std::optional<std::vector<double>> diagonal_angles(std::span<const Complex> matrix);
+/// The matrix as a permutation with phases, nullopt when it is not one.
+std::optional<Monomial> monomial_form(std::span<const Complex> matrix);
+/// The permutation as one controlled flip, nullopt when it is more than that.
+std::optional<FlipForm> flip_form(std::span<const Index> row);
+
+/// Angles of a diagonal over `targets` -> phase terms whose masks include `controls` (all must be 1). Terms that do
+/// nothing are left out.
+std::vector<PhaseTerm> phase_terms(std::vector<double> angles, std::span<const Bit> targets, Index controls);
+/// exp(i angle parity(mask)) under `controls` as terms without parity, where `mask` has at most 3 bits.
+std::vector<PhaseTerm> expand_parity(Index mask, double angle, Index controls);
+
+}  // namespace qsim

@@ -1,0 +1,150 @@
+// The plan: a value (no pointer, handle or rank in it) that says every trip over memory and every exchange of a run.
+//
+// Physical index of an amplitude: the low `local_bits()` bits are its place in a shard, the top `rank_bits` bits are
+// the rank's number. All bits in a plan are physical bits of that index. All masks are over it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/layout.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
+
+namespace qsim {
+
+/// What an operation of a sweep does to a tile.
+enum class Form : std::uint8_t {
+  kMatrix,  // dense 2^t x 2^t matrix on t = 1..6 targets, all active
+  kFlip,    // X on one active target: a permutation, so free where it is folded into addresses
+  kPhases,  // diagonal: product of phase terms over any bits, active or not, local or global
+};
+
+/// exp(i angle) where every bit of `mask` is 1 (parity: where an odd number of them is). mask 0, parity false:
+/// everywhere.
+struct PhaseTerm {
+  Index mask = 0;
+  bool parity = false;
+  double angle = 0;
+  friend bool operator==(const PhaseTerm&, const PhaseTerm&) = default;
+};
+
+constexpr int kMaxMatrixTargets = 6;
+
+/// One operation of a sweep. It acts only where (index & control_mask) == control_value; controls may be any bits.
+struct PlanOp {
+  Form form = Form::kMatrix;
+  std::uint8_t target_count = 0;                 // kPhases: 0
+  std::array<Bit, kMaxMatrixTargets> targets{};  // bit j of a matrix index is targets[j]
+  Index control_mask = 0, control_value = 0;
+  std::uint32_t data_begin = 0, data_count = 0;  // kMatrix: 4^t entries of Sweep::matrices, row-major; kPhases: terms
+  std::uint32_t gates = 0;                       // operations of the circuit merged into this one
+  friend bool operator==(const PlanOp&, const PlanOp&) = default;
+};
+
+/// A bit that leaves its known product state in this sweep: the amplitude at bit = v is that at bit = 0 times
+/// factor[v].
+struct Birth {
+  Bit bit = 0;
+  std::array<Complex, 2> factor{Complex(1), Complex(0)};
+  friend bool operator==(const Birth&, const Birth&) = default;
+};
+
+/// One read and one write of the (nonzero part of the) shard.
+///
+/// A tile is the 2^k amplitudes that differ in the active bits only; tiles are named by the inactive local bits.
+/// `unborn` bits are those that no sweep has materialised: memory holds valid amplitudes only where all of them are 0,
+/// and what lies elsewhere is garbage that must not be read. Afterwards unborn' = unborn minus the births. Tiles cover
+/// the values of all inactive bits that are born afterwards. Loading a tile: where `reads`, amplitudes with every
+/// unborn bit 0 come from memory; bits born here multiply them by their factor (a bit born while inactive must have
+/// factor {1, 0}: its tiles at 1 start as zeros); still unborn bits stay 0. Where not `reads` (the first write), the
+/// loaded value is the product of all births' factors, times the rank's entry of Plan::global_start (put into
+/// `start_scale` by specialize), and inactive births may have any factor. Storing: the amplitude with in-tile bits at
+/// active[i] goes to the place with the same bits at store[i].
+struct Sweep {
+  std::vector<Bit> active;  // ascending, local
+  std::vector<Bit> store;   // a permutation of active; equal to active when nothing moves
+  bool reads = true;
+  Index unborn = 0;
+  std::vector<Birth> births;
+  Complex start_scale{1, 0};  // used only where !reads
+  std::vector<PlanOp> ops;    // applied in order; bits are those before the store permutation
+  std::vector<Complex> matrices;
+  std::vector<PhaseTerm> phases;
+  double predicted_seconds = 0;
+  bool sums_bits = false;  // Backend::take_bit_probabilities() is wanted; the executor's, not a plan's
+  friend bool operator==(const Sweep&, const Sweep&) = default;
+};
+
+/// Swaps local bits with global bits, all at once: rank r keeps the part of its shard whose local bits equal r's value
+/// on the global bits and trades each other part with the rank that has that value. `chunk_mask`: local bits that cut
+/// each part into independent chunks. They are not swapped, and they are inactive and born in the last `overlap_before`
+/// sweeps of the stage before and the first `overlap_after` sweeps of this stage, so those sweeps may run chunk by
+/// chunk, one after the other, while other chunks travel. All swapped local bits are born. `unborn`: local bits that
+/// are still unborn; only what lies where all of them are 0 travels.
+struct Exchange {
+  std::vector<std::pair<Bit, Bit>> swaps;  // (local bit, global bit)
+  Index chunk_mask = 0, unborn = 0;
+  std::uint32_t overlap_before = 0, overlap_after = 0;
+  double predicted_seconds = 0;        // alone
+  double predicted_added_seconds = 0;  // to the sweeps that run anyway, some of them beside it
+  friend bool operator==(const Exchange&, const Exchange&) = default;
+};
+
+/// Everything between two exchanges.
+struct Stage {
+  std::optional<Exchange> exchange;  // runs before the sweeps
+  Layout layout;                     // qubit -> bit at the first sweep, after the exchange
+  std::vector<Sweep> sweeps;
+  friend bool operator==(const Stage&, const Stage&) = default;
+};
+
+/// Where one operation of the circuit went (only with PlanOptions::trace).
+struct TraceEntry {
+  std::uint32_t operation = 0;                   // index in Circuit::operations()
+  std::int32_t stage = -1, sweep = -1, op = -1;  // -1: removed; `note` says why
+  std::string note;
+  friend bool operator==(const TraceEntry&, const TraceEntry&) = default;
+};
+
+struct Plan {
+  std::uint32_t qubits = 0;
+  std::uint32_t rank_bits = 0;
+  std::uint32_t tile_bits = 0;  // k the planner aimed at; a sweep may have fewer active bits
+  Precision precision = Precision::kDouble;
+  Start start = Start::kZero;
+  Layout initial_layout, final_layout;  // final: after the last sweep
+  std::vector<Complex> global_start;    // start kZero: amplitude of each rank's value of the global bits (2^rank_bits)
+  std::vector<Stage> stages;
+  std::uint64_t gates = 0;          // gates of the circuit that the plan stands for
+  std::uint64_t gates_removed = 0;  // of those: cancelled, relabelled or vanished on known states
+  std::vector<std::pair<std::string, std::uint64_t>> merged;  // what was merged or removed, by kind, for people
+  double unitarity_defect = 0;                                // Circuit::unitarity_defect() of what it stands for
+  std::uint64_t rewrites_refused = 0;  // not made: put together again they were not what they stood for
+  std::vector<TraceEntry> trace;
+
+  std::uint32_t local_bits() const { return qubits - rank_bits; }
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+/// What a plan does to memory and links, a rank (exact: a run counts the same numbers). Bytes.
+struct PlanWork {
+  std::uint64_t sweeps = 0, exchanges = 0;
+  std::uint64_t bytes_swept_per_rank = 0;                             // read plus written, exactly what is touched
+  std::uint64_t bytes_exchanged_per_rank = 0;                         // sent
+  double sweep_seconds = 0, exchange_seconds = 0, total_seconds = 0;  // predicted; total counts overlap
+};
+PlanWork plan_work(const Plan& plan);
+
+/// Throws VerificationError naming the stage, sweep and operation that break a rule of the plan's words above.
+void verify_plan(const Plan& plan);
+
+/// What `sweep` means on `rank`: controls on global bits decided, global phase bits folded, start_scale set, operations
+/// that do nothing here dropped. The result mentions local bits only.
+Sweep specialize(const Sweep& sweep, const Plan& plan, std::uint32_t rank);
+
+}  // namespace qsim

@@ -1,0 +1,25 @@
+// Plans as text and as JSON.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "document/result.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "plan/program/forecast.h"
+
+namespace qsim {
+
+/// `qsim plan`'s text: a timetable of stages, exchanges and sweeps, and what other numbers of ranks would take.
+std::string plan_text(const Plan& plan, const Machine& machine, std::span<const RanksForecast> forecasts = {});
+
+/// The `qsim.plan/1` document of a plan, and of a failure to plan (every key null but circuit, exit_code, error).
+std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSummary& circuit,
+                      const std::vector<std::string>& warnings = {}, std::span<const RanksForecast> forecasts = {});
+std::string plan_error_json(const CircuitSummary& circuit, const Failure& failure,
+                            const std::vector<std::string>& warnings = {});
+
+}  // namespace qsim

@@ -1,0 +1,44 @@
+// What may be asked of a program's run, and what it answers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "qsim/pauli.h"
+#include "qsim/types.h"
+
+namespace qsim {
+
+/// What is to be read at the end of every branch.
+struct ReadOuts {
+  std::uint64_t shots = 0, seed = 0, start_seed = 1;
+  bool distribution = false, marginals = false;
+  bool shot_marginals = false;
+  std::span<const std::vector<Qubit>> probabilities;
+  std::span<const PauliString> paulis;
+  /// Needs every branch, however unlikely.
+  bool exact() const { return distribution || marginals || !probabilities.empty() || !paulis.empty(); }
+};
+
+/// The answers; averages over the branches where there are several.
+struct Answers {
+  std::map<std::string, std::uint64_t> counts;
+  std::map<std::string, double> distribution;
+  std::vector<double> marginals;
+  std::vector<std::vector<double>> probabilities;
+  std::vector<double> paulis;
+  std::vector<double> shot_marginals;  // averages over the shots of P(qubit = 1) before the terminal measurements
+  std::size_t branches = 0;
+  double weight = 0;             // of all branches that were followed
+  double branches_left_out = 0;  // weight of those that were taken for rounding
+  double outcomes_left_out = 0;  // of the distribution: outcomes that were taken for rounding
+  double read_seconds = 0;
+  double exchange_seconds = 0;  // of the branches, without what read-outs exchange
+  std::uint64_t exchange_bytes = 0;
+};
+
+}  // namespace qsim

@@ -1,0 +1,35 @@
+// Where a circuit runs when the user leaves it open, and how many ranks are worth their start.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/program/forecast.h"
+#include "qsim/circuit.h"
+
+namespace qsim {
+
+/// What `auto` means here, with the reason.
+struct BackendChoice {
+  BackendKind backend = BackendKind::kAuto;
+  std::string reason;
+  int gpus = 0;
+};
+/// For a circuit, planned with `plan`: makes no device call when it is too small to gain.
+BackendChoice choose_backend(const Circuit& circuit, const Target& target, const PlanOptions& plan);
+/// For circuits that are not known yet: GPUs where there are any.
+BackendChoice choose_backend(const Target& target);
+
+/// The machine that runs on `target` would use.
+Machine this_machine(const Target& target);
+
+/// The number of ranks that is done first, as rank bits, where each beyond the first forecast's takes `start_seconds`
+/// to start; the first forecast's where none fits.
+std::uint32_t first_done(std::span<const RanksForecast> forecasts, double start_seconds);
+
+/// Says that fewer ranks than the last forecast's would be faster, and how many; empty where they would not.
+std::string fewer_ranks_note(std::span<const RanksForecast> forecasts);
+
+}  // namespace qsim

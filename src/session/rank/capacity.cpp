@@ -1,0 +1,106 @@
+// The message states the arithmetic: what the state takes, what a rank has, what would fit.
+#include "session/rank/capacity.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "base/text.h"
+#include "plan/plan.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/error.h"
+
+namespace qsim {
+namespace {
+
+/// Rounds up like the pool does with its items.
+constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+}  // namespace
+
+PoolLayout program_layout(const PlannedCircuit& program, const Machine& machine, std::uint32_t rank_bits) {
+  PoolLayout all;
+  for (const Plan& plan : program.plans) {
+    Plan sized;
+    sized.qubits = plan.qubits;
+    sized.rank_bits = rank_bits;
+    sized.tile_bits = plan.tile_bits;
+    sized.precision = plan.precision;
+    PoolLayout one = pool_layout(plan.rank_bits == rank_bits ? plan : sized, machine);
+    one.table_bytes = pool_layout(plan, machine).table_bytes << (plan.rank_bits - rank_bits);
+    all = joined(all, one);
+  }
+  all.table_bytes += program.collapses() * 64 * 1024;  // the tables of projections
+  return all;
+}
+
+std::uint32_t add_snapshots(PoolLayout& pool, const PlannedCircuit& program, std::uint64_t usable_bytes) {
+  constexpr std::uint64_t kMost = 64;
+  const std::uint64_t used = pool.total_bytes();
+  const std::uint64_t spare = usable_bytes > used ? (usable_bytes - used) / 2 : 0;
+  const std::uint64_t snapshots = std::min({program.collapses(), kMost, spare / pool.state_bytes});
+  pool.snapshot_bytes = snapshots * pool.state_bytes;
+  return static_cast<std::uint32_t>(snapshots);
+}
+
+PoolLayout joined(PoolLayout first, const PoolLayout& second) {
+  first.state_bytes = std::max(first.state_bytes, second.state_bytes);
+  first.snapshot_bytes = std::max(first.snapshot_bytes, second.snapshot_bytes);
+  first.chunk_bytes = std::max(first.chunk_bytes, second.chunk_bytes);
+  first.chunk_slots = std::max(first.chunk_slots, second.chunk_slots);
+  first.table_bytes += rounded(second.table_bytes);
+  first.scratch_bytes = std::max(first.scratch_bytes, second.scratch_bytes);
+  return first;
+}
+
+std::string RanksMemory::warning() const {
+  if (most_bytes - least_bytes <= most_bytes / 50) return "";
+  const auto named = [](int rank, const std::string& device, std::uint64_t bytes) {
+    return "rank " + std::to_string(rank) + (device.empty() ? "" : " (" + device + ")") + " has " + format_bytes(bytes);
+  };
+  return "the ranks have unequal memory: " + named(least_rank, least_device, least_bytes) + " to use, " +
+         named(most_rank, most_device, most_bytes) + "; the least of them limits all";
+}
+
+RanksMemory agree_on_memory(Communicator& communicator, std::uint64_t usable_bytes, int gpu) {
+  struct OfRank {
+    std::uint64_t bytes = 0;
+    std::int64_t gpu = -1;
+  };
+  const OfRank mine{usable_bytes, gpu};
+  std::vector<OfRank> all(static_cast<std::size_t>(communicator.size()));
+  communicator.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  const auto fewer = [](const OfRank& a, const OfRank& b) { return a.bytes < b.bytes; };
+  const auto least = std::min_element(all.begin(), all.end(), fewer),
+             most = std::max_element(all.begin(), all.end(), fewer);
+  const auto device = [](const OfRank& rank) { return rank.gpu < 0 ? "" : "GPU " + std::to_string(rank.gpu); };
+  return {least->bytes,   most->bytes,  static_cast<int>(least - all.begin()), static_cast<int>(most - all.begin()),
+          device(*least), device(*most)};
+}
+
+void require_capacity(const CapacityQuestion& question, const Machine& machine) {
+  if (question.needed_bytes <= question.usable_bytes) return;
+  const bool is_double = question.precision == Precision::kDouble;
+  const std::uint64_t shard = amplitude_bytes(question.precision) << (question.qubits - question.rank_bits);
+  std::string text = std::to_string(question.qubits) + " qubits in " + (is_double ? "double" : "single") + " need ";
+  if (question.ranks > 1) {
+    text += format_bytes(shard << question.rank_bits) + " = " + format_bytes(shard) + " on each of " +
+            std::to_string(question.ranks) + " ranks";
+  } else {
+    text += format_bytes(shard);
+  }
+  text += " for the state, " + format_bytes(question.needed_bytes) + (question.ranks > 1 ? " a rank" : "") +
+          (question.read_out_bytes == 0 ? " with all tables; "
+                                        : " with all tables and " + format_bytes(question.read_out_bytes) +
+                                              " for reading out (" + question.read_out + "); ");
+  text += question.ranks > 1 ? "rank " + std::to_string(question.rank) : "this machine";
+  if (!question.device.empty()) text += " (" + question.device + ")";
+  Machine limited = machine;
+  limited.memory_bytes_per_rank = question.usable_bytes;
+  text += " has " + format_bytes(question.usable_bytes) + " to use; largest that fits here: " +
+          std::to_string(largest_qubits(limited, Precision::kDouble, question.rank_bits)) + " (double), " +
+          std::to_string(largest_qubits(limited, Precision::kSingle, question.rank_bits)) + " (single)";
+  throw CapacityError(text, question.needed_bytes, question.usable_bytes);
+}
+
+}  // namespace qsim

@@ -1,0 +1,88 @@
+// One rank of a session: which of its states lies in the pool, where the others wait, and which plans are prepared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/layout.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/plan.h"
+#include "session/rank/rank.h"
+#include "session/rank/settle.h"
+
+namespace qsim {
+
+/// One rank's part of a state. It is in the pool, in a place beside it on the device, or on the host.
+struct Shard {
+  std::uint32_t qubits = 0;
+  Layout layout;
+  std::uint64_t gates = 0;  // that it has been through
+  double defect = 0;        // of their matrices: Circuit::unitarity_defect()
+  std::optional<std::uint32_t> place;
+  std::vector<std::byte> host;
+};
+
+class RankSession {
+ public:
+  /// Collective. `communicator` must outlive it.
+  RankSession(const Target& target, Communicator& communicator, Verify verify);
+
+  const Settled& settled() const { return settled_; }
+  Rank& rank() { return rank_; }
+  DistributedState& state() const { return rank_.state(); }
+
+  /// Makes `shard` the one in the pool, which serves `needed`; without `keep` its contents do not matter. Collective.
+  void enter(Shard& shard, const PoolLayout& needed, bool keep);
+  /// The same for reading, in whatever pool there is.
+  void enter(Shard& shard) { enter(shard, basic_pool(shard.qubits), true); }
+  /// `shard` ends.
+  void forget(const Shard& shard) noexcept;
+
+  /// Runs `plan` on `shard`, from where it is unless the plan starts afresh. Collective. Errors leave no state.
+  void run(Shard& shard, const std::shared_ptr<const Plan>& plan, std::uint64_t start_seed);
+  /// Where the qubits of `shard` are for what runs next; it is in the pool then. Collective.
+  const Layout& layout_of(Shard& shard);
+  /// Gives `shard` amplitudes: source(first, values) fills values with those from index `first` on. Collective.
+  void fill(Shard& shard, const std::function<void(Index, std::span<Complex>)>& source);
+  /// Makes `to`, which has none yet, the same state as `from`. Collective.
+  void copy(Shard& from, Shard& to);
+  /// Sum over amplitudes of conj(other) times `shard`. Collective.
+  Complex inner_product(Shard& shard, Shard& other);
+  /// Moves the qubits of `shard` to where they are in a new state: qubit q at bit q. Collective.
+  void straighten(Shard& shard);
+
+  std::function<void(double)> on_progress;
+
+ private:
+  struct Prepared {
+    std::shared_ptr<const Plan> plan;
+    std::size_t number = 0;
+  };
+
+  PoolLayout basic_pool(std::uint32_t qubits) const;
+  void make_room(std::uint32_t qubits, const PoolLayout& needed);
+  void put_aside();
+  void bring(Shard& shard);
+  void current_to_host();
+  void places_to_host();
+  std::size_t prepare(const std::shared_ptr<const Plan>& plan);
+  std::uint64_t shard_bytes() const { return rank_.state().shard_bytes(); }
+
+  Communicator& communicator_;
+  const Verify verify_;
+  Settled settled_;
+  Rank rank_{settled_, communicator_};
+  std::uint32_t qubits_ = 0;    // of the states that the pool holds; 0: there is none
+  Shard* current_ = nullptr;    // the one in the pool
+  std::vector<Shard*> places_;  // who waits in which place; null: free
+  std::unordered_map<const Plan*, Prepared> prepared_;
+  std::size_t prepared_sweeps_ = 0;
+};
+
+}  // namespace qsim

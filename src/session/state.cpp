@@ -1,0 +1,359 @@
+// States: what is asked of them is asked of every rank.
+#include "qsim/state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "base/bits.h"
+#include "base/ranks/agreement.h"
+#include "base/text.h"
+#include "plan/make/make_plan.h"
+#include "qsim/error.h"
+#include "runtime/accuracy.h"
+#include "runtime/check/answer_check.h"
+#include "runtime/read_out/observables.h"
+#include "runtime/read_out/sampling.h"
+#include "runtime/read_out/state_file.h"
+#include "session/program_impl.h"
+#include "session/session_impl.h"
+
+namespace qsim {
+namespace {
+
+void require_qubits(const PauliString& pauli, std::uint32_t qubits) {
+  if ((pauli.x | pauli.z) >> qubits == 0) return;
+  throw UsageError(pauli_text(pauli) + " names a qubit that a state of " + std::to_string(qubits) + " has not");
+}
+
+/// The plan of `circuit` from |0...0>, for the ranks of `rank`.
+std::shared_ptr<const Plan> plan_from_zero(const Circuit& circuit, const RankSession& rank, Start start) {
+  PlanOptions options;
+  options.rank_bits = rank.settled().rank_bits;
+  options.precision = rank.settled().target.precision;
+  options.start = start;
+  options.initial_layout = Layout::identity(static_cast<int>(circuit.qubits()));
+  return std::make_shared<const Plan>(make_plan(circuit, rank.settled().machine, options));
+}
+
+}  // namespace
+
+State::Impl::Impl(std::shared_ptr<Session::Impl> of, std::uint32_t of_qubits, bool is_split)
+    : session(std::move(of)), qubits(of_qubits), split(is_split) {
+  if (qubits == 0 || qubits > static_cast<std::uint32_t>(kMaxQubits)) {
+    throw UsageError("a state of " + std::to_string(qubits) + " qubits: 1 to " + std::to_string(kMaxQubits) +
+                     " can be addressed");
+  }
+  for (std::size_t i = 0; i < session->shards(split); ++i) {
+    shards.push_back(std::make_unique<Shard>());
+    shards.back()->qubits = qubits;
+  }
+}
+
+State::Impl::~Impl() { session->end(std::move(shards), split); }
+
+void State::Impl::require_session() const {
+  if (session->ended) throw UsageError("the session of this state has ended");
+}
+
+void State::Impl::read(const char* call, const Work& work) {
+  require_session();
+  if (!defined) throw UsageError("this state has no value: its last run failed; set it again");
+  session->each(split, call, [&](RankSession& rank, std::size_t index) {
+    rank.enter(*shards[index]);
+    alone(rank.rank().communicator(), [&] { work(rank, *shards[index], index == 0); });
+  });
+}
+
+void State::Impl::write(const char* call, const Work& work) {
+  require_session();
+  defined = false;
+  session->each(split, call, [&](RankSession& rank, std::size_t index) { work(rank, *shards[index], index == 0); });
+  defined = true;
+}
+
+void State::Impl::run(const char* call, const std::function<std::shared_ptr<const Plan>(RankSession&, Shard&)>& plan_of,
+                      std::uint64_t start_seed) {
+  write(call, [&](RankSession& rank, Shard& shard, bool) {
+    std::shared_ptr<const Plan> plan;
+    together(rank.rank().communicator(), [&] { plan = plan_of(rank, shard); });
+    rank.run(shard, plan, start_seed);
+  });
+}
+
+State::State(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+State::State(State&&) noexcept = default;
+State& State::operator=(State&&) noexcept = default;
+State::~State() = default;
+
+State::Impl& State::impl() const {
+  if (!impl_) throw UsageError("this state was moved from");
+  return *impl_;
+}
+
+std::uint32_t State::qubits() const { return impl().qubits; }
+
+void State::require(const Program& program, std::span<const double> values) const {
+  const Impl& own = impl();
+  const Program::Impl& of = *program.impl_;
+  const Target& target = own.session->target;
+  if (of.dynamic) {
+    throw UnsupportedError("the circuit measures, resets or branches before its end, so it has no single final state");
+  }
+  if (of.circuit.qubits() != own.qubits) {
+    throw UsageError("a program of " + std::to_string(of.circuit.qubits()) + " qubits for a state of " +
+                     std::to_string(own.qubits));
+  }
+  if (of.backend != target.backend || of.precision != target.precision || of.ranks != own.session->ranks()) {
+    throw UsageError("the program was compiled for another target (" + std::string(name_of(of.backend)) + ", " +
+                         std::string(name_of(of.precision)) + ", " + std::to_string(of.ranks) + " ranks)",
+                     "Session::compile() makes one for this session");
+  }
+  if (of.is_split() != own.split) {
+    throw UsageError("the program has a gate on more qubits than a rank of this state holds",
+                     "Session::run() makes a state for it; fewer ranks hold more qubits each");
+  }
+  const std::size_t wanted = of.circuit.parameters().size();
+  if (values.size() != wanted) {
+    throw UsageError(std::to_string(values.size()) + " values for a program of " + std::to_string(wanted) +
+                     " parameters");
+  }
+  for (const double value : values) {
+    if (!std::isfinite(value)) throw UsageError("a parameter's value is " + format_number(value));
+  }
+}
+
+void State::run(const Program& program, std::span<const double> values) {
+  require(program, values);
+  if (!impl().defined) throw UsageError("this state has no value: its last run failed; set it again");
+  impl().run("run",
+             [&](RankSession& rank, Shard& shard) { return program.impl_->plan(values, &rank.layout_of(shard)); });
+}
+
+void State::run_from_zero(const Program& program, std::span<const double> values) {
+  require(program, values);
+  impl().run("run", [&](RankSession&, Shard&) { return program.impl_->plan(values, nullptr); });
+}
+
+void State::set(Index index) {
+  if (index >> qubits() != 0) {
+    throw UsageError("basis state " + std::to_string(index) + " of " + std::to_string(qubits()) + " qubits");
+  }
+  Circuit flips(qubits());
+  for (Qubit qubit = 0; qubit < qubits(); ++qubit) {
+    if ((index >> qubit & 1) != 0) flips.x(qubit);
+  }
+  impl().run("set", [&](RankSession& rank, Shard&) { return plan_from_zero(flips, rank, Start::kZero); });
+}
+
+void State::set_product(std::span<const std::array<Complex, 2>> of_qubits) {
+  if (of_qubits.size() != qubits()) {
+    throw UsageError(std::to_string(of_qubits.size()) + " pairs of amplitudes for " + std::to_string(qubits()) +
+                     " qubits");
+  }
+  Circuit turns(qubits());
+  for (Qubit qubit = 0; qubit < qubits(); ++qubit) {
+    const auto& [a, b] = of_qubits[qubit];
+    const double norm = std::norm(a) + std::norm(b);
+    if (!(std::abs(norm - 1) <= 1e-6)) {
+      throw UsageError("the squares of qubit " + std::to_string(qubit) + "'s amplitudes add up to " +
+                       std::to_string(norm));
+    }
+    const double scale = 1 / std::sqrt(norm);
+    const std::array<Complex, 4> matrix{a * scale, -std::conj(b) * scale, b * scale, std::conj(a) * scale};
+    turns.add_unitary(matrix, {}, {&qubit, 1});
+  }
+  impl().run("set_product", [&](RankSession& rank, Shard&) { return plan_from_zero(turns, rank, Start::kZero); });
+}
+
+void State::set_random(std::uint64_t seed) {
+  const Circuit nothing(qubits());
+  impl().run(
+      "set_random", [&](RankSession& rank, Shard&) { return plan_from_zero(nothing, rank, Start::kRandom); }, seed);
+}
+
+void State::set(std::span<const Complex> amplitudes) {
+  Impl& own = impl();
+  if (own.qubits >= 48 || amplitudes.size() != std::size_t{1} << own.qubits) {
+    throw UsageError(std::to_string(amplitudes.size()) + " amplitudes for a state of " + std::to_string(own.qubits) +
+                     " qubits");
+  }
+  double norm = 0;
+  for (const Complex& amplitude : amplitudes) norm += std::norm(amplitude);
+  if (!(std::abs(norm - 1) <= 1e-6)) {
+    throw UsageError("the squares of the amplitudes add up to " + std::to_string(norm) + ", not to 1");
+  }
+  own.write("set", [&](RankSession& rank, Shard& shard, bool) {
+    rank.fill(shard, [&](Index first, std::span<Complex> values) {
+      std::copy_n(amplitudes.begin() + static_cast<std::ptrdiff_t>(first), values.size(), values.begin());
+    });
+  });
+}
+
+void State::load(const std::string& path) {
+  impl().write("load", [&](RankSession& rank, Shard& shard, bool) {
+    std::unique_ptr<StateFile> file;
+    together(rank.rank().communicator(), [&] { file = std::make_unique<StateFile>(path, shard.qubits); });
+    rank.fill(shard, [&](Index first, std::span<Complex> values) { file->read(first, values); });
+  });
+  const double found = norm();
+  if (std::abs(found - 1) <= 1e-5) return;
+  impl().defined = false;
+  throw FileError("'" + path + "' holds no state: the squares of its amplitudes add up to " + std::to_string(found));
+}
+
+void State::save(const std::string& path) {
+  Impl& own = impl();
+  const bool writes = own.split || own.session->is_root();
+  own.read("save", [&](RankSession& rank, Shard&, bool) {
+    if (writes) write_state_file(rank.state(), rank.rank().exchanges(), path);
+  });
+}
+
+State State::copy() {
+  Impl& own = impl();
+  State other(std::make_unique<Impl>(own.session, own.qubits, own.split));
+  if (!own.defined) throw UsageError("this state has no value: its last run failed; set it again");
+  other.impl().session->each(own.split, "copy", [&](RankSession& rank, std::size_t index) {
+    rank.copy(*own.shards[index], *other.impl().shards[index]);
+  });
+  other.impl().defined = true;
+  return other;
+}
+
+double State::norm() {
+  double answer = 0;
+  impl().read("norm", [&](RankSession& rank, Shard&, bool first) {
+    double sum = rank.rank().backend().norm();
+    rank.rank().communicator().sum({&sum, 1});
+    if (first) answer = sum;
+  });
+  if (!std::isfinite(answer)) throw VerificationError("the norm is not a number: the result is wrong and is not shown");
+  return answer;
+}
+
+std::vector<double> State::marginals() {
+  std::vector<double> answer;
+  impl().read("marginals", [&](RankSession& rank, Shard&, bool first) {
+    std::vector<double> mine = qsim::marginals(rank.state());
+    if (first) answer = std::move(mine);
+  });
+  return answer;
+}
+
+std::vector<double> State::probabilities(std::span<const Qubit> list) {
+  Index seen = 0;
+  for (const Qubit qubit : list) {
+    if (qubit >= qubits()) {
+      throw UsageError("there is no qubit " + std::to_string(qubit) + " in a state of " + std::to_string(qubits()));
+    }
+    if (test_bit(seen, qubit)) throw UsageError("qubit " + std::to_string(qubit) + " is named twice");
+    seen |= bit_mask(qubit);
+  }
+  if (list.empty()) throw UsageError("probabilities of no qubit");
+  std::vector<double> answer;
+  impl().read("probabilities", [&](RankSession& rank, Shard&, bool first) {
+    std::vector<double> mine = qubit_probabilities(rank.state(), list);
+    if (first) answer = std::move(mine);
+  });
+  return answer;
+}
+
+std::vector<Complex> State::amplitudes(std::span<const Index> indices) {
+  for (const Index index : indices) {
+    if (index >> qubits() == 0) continue;
+    throw UsageError("index " + std::to_string(index) + " is outside 0 .. 2^" + std::to_string(qubits()) + "-1");
+  }
+  std::vector<Complex> answer;
+  impl().read("amplitudes", [&](RankSession& rank, Shard&, bool first) {
+    const std::vector<AmplitudeEntry> mine = qsim::amplitudes(rank.state(), indices);
+    if (!first) return;
+    for (const AmplitudeEntry& entry : mine) answer.push_back(entry.value);
+  });
+  return answer;
+}
+
+std::vector<Complex> State::amplitudes(Index first, Index count) {
+  const Index size = Index{1} << qubits();
+  if (first > size || count > size - first) {
+    throw UsageError("amplitudes " + std::to_string(first) + " to " + std::to_string(first) + " + " +
+                     std::to_string(count) + " - 1 of 2^" + std::to_string(qubits()));
+  }
+  std::vector<Index> indices(count);
+  for (Index i = 0; i < count; ++i) indices[i] = first + i;
+  return amplitudes(indices);
+}
+
+std::vector<AmplitudeEntry> State::top(std::size_t count) {
+  std::vector<AmplitudeEntry> answer;
+  impl().read("top", [&](RankSession& rank, Shard&, bool first) {
+    std::vector<AmplitudeEntry> mine = qsim::amplitudes(rank.state(), top_indices(rank.state(), count));
+    if (first) answer = std::move(mine);
+  });
+  return answer;
+}
+
+std::vector<double> State::expectations(std::span<const PauliString> strings) {
+  for (const PauliString& pauli : strings) require_qubits(pauli, qubits());
+  std::vector<double> answer;
+  impl().read("expectations", [&](RankSession& rank, Shard&, bool first) {
+    std::vector<double> mine = pauli_expectations(rank.state(), rank.rank().exchanges(), strings);
+    if (first) answer = std::move(mine);
+  });
+  return answer;
+}
+
+double State::expectation(const PauliSum& sum) {
+  std::vector<PauliString> strings;
+  for (const PauliTerm& term : sum.terms) strings.push_back(term.pauli);
+  const std::vector<double> values = expectations(strings);
+  double total = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) total += sum.terms[i].coefficient * values[i];
+  return total;
+}
+
+Complex State::inner_product(State& other) {
+  Impl &own = impl(), &its = other.impl();
+  if (own.session != its.session) throw UsageError("states of two sessions have no inner product here");
+  if (own.qubits != its.qubits || own.split != its.split) {
+    throw UsageError("states of " + std::to_string(own.qubits) + " and of " + std::to_string(its.qubits) +
+                     " qubits have no inner product");
+  }
+  if (!its.defined) throw UsageError("the other state has no value: its last run failed; set it again");
+  Complex answer;
+  if (!own.defined) throw UsageError("this state has no value: its last run failed; set it again");
+  own.session->each(own.split, "inner_product", [&](RankSession& rank, std::size_t index) {
+    const Complex mine = rank.inner_product(*own.shards[index], *its.shards[index]);
+    if (index == 0) answer = mine;
+  });
+  if (!std::isfinite(answer.real()) || !std::isfinite(answer.imag())) {
+    throw VerificationError("an inner product is not a number: the result is wrong and is not shown");
+  }
+  return answer;
+}
+
+std::vector<std::pair<Index, std::uint64_t>> State::sample(std::uint64_t shots, std::optional<std::uint64_t> seed) {
+  Impl& own = impl();
+  if (!seed) {
+    std::random_device device;
+    seed = std::uint64_t{device()} << 32 | device();
+    if (own.session->target.communicator != nullptr) {
+      own.session->target.communicator->broadcast(std::as_writable_bytes(std::span(&*seed, 1)), 0);
+    }
+  }
+  std::vector<std::pair<Index, std::uint64_t>> answer;
+  own.read("sample", [&](RankSession& rank, Shard& shard, bool first) {
+    Sampler sampler(rank.state(), rank.rank().exchanges());
+    const double drift = norm_tolerance(rank.state().precision, shard.gates, shard.defect);
+    require_drawable(sampler.total(), 1, drift, own.qubits);
+    const Index all = own.qubits < 64 ? (Index{1} << own.qubits) - 1 : ~Index{0};
+    OutcomeCounts mine = sampler.sample(shots, {}, *seed, 0, all);
+    if (first) answer = std::move(mine);
+  });
+  return answer;
+}
+
+}  // namespace qsim

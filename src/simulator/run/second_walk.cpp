@@ -1,0 +1,231 @@
+// Every unitary operation is a plan of its own and every condition a step's own: nothing is merged, moved or left out.
+#include "simulator/run/second_walk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "classical/control.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/error.h"
+#include "runtime/accuracy.h"
+#include "session/rank/capacity.h"
+
+namespace qsim {
+namespace {
+
+/// By operation: whether it is one of the measurements that `program` reads from the final state.
+std::vector<bool> find_terminal(const Circuit& circuit, const PlannedCircuit& program) {
+  const auto& operations = circuit.operations();
+  std::vector<bool> terminal(operations.size(), false);
+  std::size_t left = program.terminal_measures.size();
+  // Nothing uses the qubit of a terminal measurement again, so from the end the first one that matches is it.
+  for (std::size_t i = operations.size(); i-- > 0 && left > 0;) {
+    const Operation& op = operations[i];
+    if (op.kind != OpKind::kMeasure || op.condition >= 0) continue;
+    terminal[i] = program.terminal_measures[left - 1] == std::pair{circuit.targets(op)[0], circuit.clbit(op)};
+    if (terminal[i]) --left;
+  }
+  if (left > 0) throw VerificationError("the program reads a measurement at the end that the circuit does not have");
+  return terminal;
+}
+
+class StepMaker {
+ public:
+  StepMaker(const Circuit& circuit, const Machine& machine, const PlanOptions& options)
+      : circuit_(circuit), machine_(machine), options_(options) {
+    options_.strategy = Strategy::kNaive;
+    options_.known_zeros = false;
+    options_.tile_bits.reset();
+  }
+
+  PlannedCircuit run(const PlannedCircuit& first) {
+    if (circuit_.control() != nullptr) return plan_circuit(with_single_blocks(), machine_, options_);
+    const std::vector<bool> terminal = find_terminal(circuit_, first);
+    std::vector<std::uint32_t> draws;
+    for (const Step& step : first.steps) {
+      if (step.kind != Step::Kind::kPlan) draws.push_back(step.draw);
+    }
+    program_.conditions = circuit_.conditions();
+    program_.terminal_measures = first.terminal_measures;
+    program_.terminal_draw = first.terminal_draw;
+    program_.dynamic = true;
+    add_plan(Circuit(circuit_.qubits()), -1);  // writes the start state
+    auto draw = draws.begin();
+    for (std::size_t i = 0; i < terminal.size(); ++i) {
+      const Operation& op = circuit_.operations()[i];
+      if (terminal[i] || op.kind == OpKind::kBarrier) continue;
+      if (op.kind == OpKind::kMeasure || op.kind == OpKind::kReset) {
+        if (draw == draws.end()) throw VerificationError("the program has lost a measurement or a reset");
+        add_collapse(op, *draw++);
+      } else {
+        Circuit one(circuit_.qubits());
+        one.append_unconditional(circuit_, op);
+        add_plan(one, op.condition);
+      }
+    }
+    if (draw != draws.end()) throw VerificationError("the program has a measurement or a reset too many");
+    return std::move(program_);
+  }
+
+ private:
+  /// The circuit with each operation a block of its own.
+  Circuit with_single_blocks() const {
+    Circuit circuit = circuit_;
+    Control control = *circuit_.control();
+    std::vector<std::uint32_t> places;  // of each step among the new ones
+    std::vector<FlowStep> steps;
+    for (FlowStep step : control.steps) {
+      places.push_back(static_cast<std::uint32_t>(steps.size()));
+      const bool block = step.kind == FlowStep::Kind::kRun;
+      for (; block && step.a + 1 < step.b; ++step.a) {
+        steps.push_back(step);
+        steps.back().b = step.a + 1;
+      }
+      steps.push_back(step);
+    }
+    places.push_back(static_cast<std::uint32_t>(steps.size()));
+    for (FlowStep& step : steps) {
+      if (step.kind == FlowStep::Kind::kBranch || step.kind == FlowStep::Kind::kJump) step.b = places.at(step.b);
+    }
+    control.steps = std::move(steps);
+    circuit.set_control(std::make_shared<const Control>(std::move(control)));
+    return circuit;
+  }
+
+  void add_collapse(const Operation& op, std::uint32_t draw) {
+    Step step;
+    step.kind = op.kind == OpKind::kMeasure ? Step::Kind::kMeasure : Step::Kind::kReset;
+    step.condition = op.condition;
+    step.draw = draw;
+    step.qubit = circuit_.targets(op)[0];
+    if (op.kind == OpKind::kMeasure) step.clbit = circuit_.clbit(op);
+    program_.steps.push_back(step);
+  }
+
+  void add_plan(const Circuit& part, std::int32_t condition) {
+    Step step;
+    step.condition = condition;
+    step.plan = static_cast<std::uint32_t>(program_.plans.size());
+    program_.plans.push_back(make_plan(part, machine_, options_));
+    program_.steps.push_back(step);
+    options_.start = Start::kState;
+    options_.initial_layout = program_.plans.back().final_layout;
+    options_.preserve_layout = true;
+  }
+
+  const Circuit& circuit_;
+  const Machine& machine_;
+  PlanOptions options_;
+  PlannedCircuit program_;
+};
+
+/// Holds answers of two walks against each other.
+class Comparison {
+ public:
+  explicit Comparison(double allowed) : allowed_(allowed) {}
+
+  void compare(const std::string& what, double first, double second) const {
+    const double difference = std::abs(first - second);
+    if (difference <= allowed_) return;
+    throw VerificationError(what + " is " + format_number(first) + ", and " + format_number(second) +
+                            " by a second walk that does one operation at a time (a difference of " +
+                            format_number(difference) + ", rounding allows " + format_number(allowed_) +
+                            "): the result is wrong and is not shown");
+  }
+
+  void compare(const std::string& what, const std::vector<double>& first, const std::vector<double>& second) const {
+    if (first.size() != second.size()) throw Error("two walks have different numbers of answers for one read-out");
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      compare(what + " number " + std::to_string(i), first[i], second[i]);
+    }
+  }
+
+  using Distribution = std::map<std::string, double>;
+  void compare(const Distribution& first, const Distribution& second) const {
+    const auto of = [](const Distribution& all, const std::string& bits) {
+      const auto found = all.find(bits);
+      return found == all.end() ? 0 : found->second;
+    };
+    for (const auto& [bits, probability] : first) compare("the probability of " + bits, probability, of(second, bits));
+    for (const auto& [bits, probability] : second) compare("the probability of " + bits, of(first, bits), probability);
+  }
+
+ private:
+  double allowed_;
+};
+
+/// Shots that fell otherwise in the second walk.
+std::uint64_t moved_shots(const Answers& first, const Answers& second) {
+  std::uint64_t moved = 0;
+  for (const auto& [bits, times] : first.counts) {
+    const auto found = second.counts.find(bits);
+    const std::uint64_t other = found == second.counts.end() ? 0 : found->second;
+    moved += times > other ? times - other : 0;
+  }
+  return moved;
+}
+
+}  // namespace
+
+SecondWalk::SecondWalk(const Circuit& circuit, const PlannedCircuit& first, const Machine& machine,
+                       const PlanOptions& options)
+    : circuit_(circuit), precision_(options.precision), program_(StepMaker(circuit, machine, options).run(first)) {}
+
+bool SecondWalk::add_to(PoolLayout& pool, const Machine& machine, std::uint32_t rank_bits,
+                        std::uint64_t usable_bytes) const {
+  const PoolLayout both = joined(pool, program_layout(program_, machine, rank_bits));
+  if (both.total_bytes() > usable_bytes) return false;
+  pool = both;
+  return true;
+}
+
+void SecondWalk::prepare(DistributedState& state, ExchangePipeline& exchanges, Executor& executor,
+                         std::uint32_t snapshots) {
+  run_ = std::make_unique<ProgramRun>(program_, circuit_, state, exchanges, executor, snapshots);
+  run_->prepare(false);
+}
+
+void SecondWalk::run(const ReadOuts& read_outs) {
+  const Answers second = run_->run(read_outs);
+  compare_exact(read_outs, second);
+  if (read_outs.shots > 0) compare_shots(read_outs, second);
+}
+
+double SecondWalk::tolerance() const {
+  return amplitude_tolerance(precision_, 2 * circuit_.depth()) + circuit_.unitarity_defect();
+}
+
+void SecondWalk::compare_exact(const ReadOuts& read_outs, const Answers& second) const {
+  const Comparison walks(2 * tolerance());
+  if (read_outs.distribution) walks.compare(first_.distribution, second.distribution);
+  if (read_outs.marginals) walks.compare("marginal", first_.marginals, second.marginals);
+  for (std::size_t i = 0; i < read_outs.probabilities.size(); ++i) {
+    walks.compare("joint probability", first_.probabilities[i], second.probabilities[i]);
+  }
+  walks.compare("expectation value", first_.paulis, second.paulis);
+}
+
+/// Both walks draw with the same random words: a shot falls otherwise only where a word lies within rounding of the
+/// border between two outcomes.
+void SecondWalk::compare_shots(const ReadOuts& read_outs, const Answers& second) const {
+  const double shots = static_cast<double>(read_outs.shots);
+  const double borders = static_cast<double>(program_.collapses() + circuit_.qubits());
+  const double expected = shots * std::min(1.0, 2 * borders * tolerance());
+  const double allowed = expected < 1e-6 ? 0 : expected + 6 * std::sqrt(expected) + 6;
+  const std::uint64_t moved = moved_shots(first_, second);
+  if (static_cast<double>(moved) > allowed) {
+    throw VerificationError(std::to_string(moved) + " of " + std::to_string(read_outs.shots) +
+                            " shots fall otherwise in a second walk that does one operation at a time (rounding " +
+                            "allows " + format_number(allowed) + "): the result is wrong and is not shown");
+  }
+  if (moved > 0) return;
+  // What the shots' bits say of their branches, the state itself says of the rest.
+  Comparison(2 * tolerance() + allowed / shots)
+      .compare("the shots' average of marginal", first_.shot_marginals, second.shot_marginals);
+}
+
+}  // namespace qsim

@@ -1,0 +1,47 @@
+// A dynamic circuit walked a second time, an operation a step by naive plans: both walks must answer alike (--verify
+// full).
+#pragma once
+
+#include <memory>
+
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
+#include "qsim/types.h"
+#include "runtime/branch/program_run.h"
+
+namespace qsim {
+
+class SecondWalk {
+ public:
+  /// Makes a program of `circuit` that shares neither plans nor the way operations are put together with `first`; only
+  /// which measurements are terminal, and the numbers of draws, are taken from there. The circuit must outlive the
+  /// walk.
+  SecondWalk(const Circuit& circuit, const PlannedCircuit& first, const Machine& machine, const PlanOptions& options);
+  const PlannedCircuit& program() const { return program_; }
+  /// Makes room in `pool`, which holds the first walk; false, and as it was, where more than `usable_bytes` would be
+  /// needed.
+  bool add_to(PoolLayout& pool, const Machine& machine, std::uint32_t rank_bits, std::uint64_t usable_bytes) const;
+  void prepare(DistributedState& state, ExchangePipeline& exchanges, Executor& executor, std::uint32_t snapshots);
+  /// Keeps the answers of the first walk.
+  void remember(const Answers& first) { first_ = first; }
+  /// Walks, and compares with what was remembered of the same `read_outs`; VerificationError, the same on every rank.
+  /// The state is lost.
+  void run(const ReadOuts& read_outs);
+
+ private:
+  void compare_exact(const ReadOuts& read_outs, const Answers& second) const;
+  void compare_shots(const ReadOuts& read_outs, const Answers& second) const;
+  /// What an amplitude of a branch may be off by in either walk.
+  double tolerance() const;
+
+  const Circuit& circuit_;
+  const Precision precision_;
+  PlannedCircuit program_;
+  std::unique_ptr<ProgramRun> run_;
+  Answers first_;
+};
+
+}  // namespace qsim

@@ -1,0 +1,446 @@
+// A run from circuit to result: check, plan, fit, allocate, execute, read, verify. Ranks agree on every error before
+// the state is touched; afterwards a rank that fails alone ends the job.
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/bits.h"
+#include "base/ranks/agreement.h"
+#include "base/ranks/communicator.h"
+#include "base/text.h"
+#include "comm/nccl/nccl_transport.h"
+#include "document/result.h"
+#include "plan/cost/machine.h"
+#include "plan/cost/pool_layout.h"
+#include "plan/make/make_plan.h"
+#include "plan/program/forecast.h"
+#include "plan/program/planned_circuit.h"
+#include "qsim/circuit.h"
+#include "qsim/error.h"
+#include "qsim/pauli.h"
+#include "qsim/target.h"
+#include "runtime/branch/program_run.h"
+#include "runtime/read_out/observables.h"
+#include "runtime/read_out/state_file.h"
+#include "session/choose/choose.h"
+#include "session/choose/registry.h"
+#include "session/rank/capacity.h"
+#include "session/rank/rank.h"
+#include "session/rank/settle.h"
+#include "simulator/memory/read_out_memory.h"
+#include "simulator/run/inverse_check.h"
+#include "simulator/run/second_walk.h"
+#include "simulator/settings.h"
+#include "simulator/simulator.h"
+
+namespace qsim {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+constexpr std::uint32_t kVirtualRankBits = 3;  // --reproducible plans for 8 ranks
+
+class Simulation {
+ public:
+  Simulation(const Circuit& circuit, const RunOptions& options, const Settings& settings, Communicator& communicator)
+      : circuit_(circuit), options_(options), settings_(settings), communicator_(communicator) {}
+
+  Result run() {
+    const Clock::time_point begin = Clock::now();
+    choose();
+    result_.time.start = seconds_since(begin);
+    together(communicator_, [&] {
+      make_programs();
+      allocate();
+    });
+    require_same_program(program_, snapshots_, communicator_);
+    if (second_walk_) require_same_program(second_walk_->program(), snapshots_, communicator_);
+    open_exchange();
+    compute([&] { execute(); });
+    rank_.require_intact();
+    compute([&] { read_out(); });
+    write_files();
+    if (second_walk_) compute([&] { second_walk_->run(read_outs()); });
+    if (inverse_)
+      compute([&] { inverse_->run(rank_.state(), rank_.exchanges(), rank_.executor(), options_.start_seed); });
+    rank_.require_intact();
+    finish();
+    result_.time.total = seconds_since(begin);
+    return std::move(result_);
+  }
+
+ private:
+  /// Runs what is past agreement.
+  void compute(const std::function<void()>& step) { alone(communicator_, step); }
+
+  void choose() {
+    settled_ = settle(options_, communicator_, [&] { return choose_backend(circuit_, options_); });
+    result_.run.backend = name_of(settled_.target.backend);
+    result_.run.reason = settled_.reason;
+    rank_bits_ = settled_.rank_bits;
+    local_bits_ = circuit_.qubits() - rank_bits_;
+    if (std::string unequal = settled_.memory.warning(); !unequal.empty()) {
+      result_.warnings.push_back(std::move(unequal));
+    }
+  }
+
+  /// With --reproducible the plan is one for 8 ranks, or as many as the circuit can be split over.
+  std::uint32_t plan_rank_bits() const {
+    if (!options_.reproducible) return rank_bits_;
+    if (rank_bits_ > kVirtualRankBits) {
+      throw UsageError("`reproducible` plans for 8 ranks, and there are " + std::to_string(communicator_.size()),
+                       "use at most 8 ranks");
+    }
+    const std::uint32_t needed = needed_local_bits(circuit_);
+    return std::min(kVirtualRankBits, circuit_.qubits() > needed ? circuit_.qubits() - needed : 0);
+  }
+
+  void make_programs() {
+    const Clock::time_point start = Clock::now();
+    PlanOptions plan;
+    plan.rank_bits = plan_rank_bits();
+    plan.precision = options_.precision;
+    plan.start = options_.start;
+    plan.known_zeros = options_.known_zeros;
+    plan.tile_bits = options_.tile_bits;
+    plan.strategy = options_.strategy;
+    // A state beyond any memory is refused before a plan is made for it.
+    require_fit(amplitude_bytes(options_.precision) << local_bits_);
+    program_ = plan_circuit(circuit_, settled_.machine, plan);
+    plan.rank_bits = rank_bits_;
+    if (options_.verify == Verify::kFull && settings_.dynamic) {
+      second_walk_ = std::make_unique<SecondWalk>(circuit_, program_, settled_.machine, plan);
+    } else if (options_.verify == Verify::kFull) {
+      inverse_ = std::make_unique<InverseCheck>(circuit_, program_, settled_.machine, plan);
+    }
+    result_.time.plan = seconds_since(start);
+    if (settled_.gpu && !settings_.dynamic && communicator_.rank() == 0) note_fewer_ranks(plan);
+  }
+
+  /// A user who asks for many GPUs may be better served by fewer.
+  void note_fewer_ranks(const PlanOptions& plan) {
+    constexpr std::uint64_t kMostOperations = 50'000;  // larger circuits take too long to be planned again
+    if (rank_bits_ == 0 || circuit_.operation_count() > kMostOperations) return;
+    Machine machine = settled_.machine;
+    machine.memory_bytes_per_rank = settled_.memory.least_bytes;
+    std::string note = fewer_ranks_note(forecast_ranks(circuit_, machine, plan, 0, rank_bits_));
+    if (!note.empty()) result_.warnings.push_back(std::move(note));
+  }
+
+  void require_fit(std::uint64_t needed) const {
+    CapacityQuestion question;
+    question.qubits = circuit_.qubits();
+    question.precision = options_.precision;
+    question.rank = settled_.memory.least_rank;
+    question.ranks = communicator_.size();
+    question.rank_bits = rank_bits_;
+    question.device = settled_.memory.least_device;
+    question.needed_bytes = needed;
+    question.usable_bytes = settled_.memory.least_bytes;
+    read_out_.explain(question);
+    require_capacity(question, settled_.machine);
+  }
+
+  void allocate() {
+    const Clock::time_point start = Clock::now();
+    const int threads = settled_.threads(local_bits_, communicator_);
+    read_out_.predict(options_, settings_, circuit_, {program_, circuit_.qubits(), rank_bits_, threads, !settled_.gpu});
+    // What a run can do without gets what the answers leave.
+    const std::uint64_t room = settled_.memory.least_bytes - std::min(settled_.memory.least_bytes, read_out_.with(0));
+    pool_ = program_layout(program_, settled_.machine, rank_bits_);
+    if (inverse_) inverse_->add_to(pool_, settled_.machine, room, settled_.gpu.has_value());
+    if (second_walk_ && !second_walk_->add_to(pool_, settled_.machine, rank_bits_, room)) {
+      second_walk_.reset();
+      result_.warnings.push_back("`verify` full: there is no memory for the tables of a second walk to compare with");
+    }
+    if (program_.dynamic) snapshots_ = add_snapshots(pool_, program_, room);
+    require_fit(read_out_.with(pool_.total_bytes()));
+    if (settled_.gpu) read_out_.require_host(settled_.ranks_of_host, host_limits().usable_bytes);
+    if (settled_.machine.kind == BackendKind::kCpu && options_.max_memory == 0 &&
+        read_out_.with(pool_.total_bytes()) * settled_.ranks_of_host > host_limits().available_bytes) {
+      result_.warnings.push_back("the run needs " +
+                                 format_bytes(read_out_.with(pool_.total_bytes()) * settled_.ranks_of_host) +
+                                 " while the system says that " + format_bytes(host_limits().available_bytes) +
+                                 " are available now: it may swap");
+    }
+    read_out_.start();
+    rank_.reserve(pool_, circuit_.qubits());
+    result_.time.init = seconds_since(start);
+  }
+
+  void open_exchange() {
+    const Clock::time_point start = Clock::now();
+    rank_.connect(options_.verify);
+    result_.run.exchange = rank_.exchange();
+    if (!rank_.exchange().empty()) result_.run.reason += "; " + rank_.exchange() + ": " + rank_.exchange_reason();
+    if (!options_.profile_path.empty()) {
+      profile_ = std::make_unique<Profile>(rank_.backend().lane_clock());
+      rank_.executor().profile = rank_.exchanges().profile = profile_.get();
+    }
+    if (options_.reproducible) rank_.executor().least_active_bits = 10;
+    program_run_ = std::make_unique<ProgramRun>(program_, circuit_, rank_.state(), rank_.exchanges(), rank_.executor(),
+                                                snapshots_);
+    compute([&] {
+      if (inverse_) inverse_->prepare(rank_.executor());
+      program_run_->prepare(options_.marginals);
+      if (second_walk_) second_walk_->prepare(rank_.state(), rank_.exchanges(), rank_.executor(), snapshots_);
+    });
+    result_.time.init += seconds_since(start);
+  }
+
+  ReadOuts read_outs() const {
+    ReadOuts wanted;
+    wanted.shots = settings_.shots;
+    wanted.seed = settings_.seed;
+    wanted.start_seed = options_.start_seed;
+    wanted.distribution = options_.distribution;
+    wanted.marginals = options_.marginals;
+    wanted.probabilities = options_.probabilities;
+    wanted.paulis = paulis_;
+    wanted.shot_marginals = second_walk_ != nullptr;
+    return wanted;
+  }
+
+  void execute() {
+    for (const PauliSum& sum : options_.expectation) {
+      for (const PauliTerm& term : sum.terms) paulis_.push_back(term.pauli);
+    }
+    const Clock::time_point start = Clock::now();
+    if (communicator_.rank() == 0 && options_.progress) program_run_->on_progress = progress_reporter(start);
+    for (std::uint32_t i = 0; i < options_.warm_ups; ++i) run_once();
+    const Clock::time_point first = Clock::now();
+    double spent = 0;  // rank 0's, so that all ranks stop together
+    for (std::uint32_t i = 0; i < options_.repeats && spent < options_.repeat_seconds; ++i) {
+      run_once();
+      result_.time.simulate_repeats.push_back(result_.time.simulate);
+      result_.time.read_out_repeats.push_back(result_.time.read_out);
+      spent = seconds_since(first);
+      communicator_.broadcast(std::as_writable_bytes(std::span(&spent, 1)), 0);
+    }
+  }
+
+  /// Makes the final state once and takes the answers that every branch gives. A random start state is made before the
+  /// clock starts.
+  void run_once() {
+    rank_.executor().clear_counts();
+    communicator_.barrier();
+    if (profile_) profile_->restart();
+    const Clock::time_point begin = Clock::now();
+    const double exchange_before = exchange_seconds_;
+    const std::uint64_t bytes_before = exchange_bytes_;
+    answers_ = program_run_->run(read_outs());
+    communicator_.barrier();
+    counts_ = rank_.executor().counts();
+    exchange_seconds_ = answers_.exchange_seconds;
+    exchange_bytes_ = answers_.exchange_bytes;
+    result_.time.read_out = answers_.read_seconds;
+    result_.time.simulate = std::max(0.0, seconds_since(begin) - answers_.read_seconds - counts_.start_seconds);
+    result_.time.exchange = exchange_seconds_ - exchange_before;
+    result_.work.bytes_exchanged_per_rank = exchange_bytes_ - bytes_before;
+  }
+
+  std::function<void(double)> progress_reporter(Clock::time_point start) const {
+    return [this, start, last = start](double fraction) mutable {
+      const Clock::time_point now = Clock::now();
+      if (now - last < std::chrono::milliseconds(100) || fraction <= 0) return;
+      last = now;
+      const double elapsed = std::chrono::duration<double>(now - start).count();
+      options_.progress({fraction, elapsed * (1 - fraction) / fraction});
+    };
+  }
+
+  void read_out() {
+    const Clock::time_point start = Clock::now();
+    if (second_walk_) second_walk_->remember(answers_);
+    Results& results = result_.results;
+    if (settings_.shots > 0) results.counts = std::move(answers_.counts);
+    if (options_.distribution) results.distribution = std::move(answers_.distribution);
+    if (options_.marginals) results.marginals = std::move(answers_.marginals);
+    if (!options_.probabilities.empty()) {
+      results.probabilities.emplace();
+      for (std::size_t i = 0; i < options_.probabilities.size(); ++i) {
+        results.probabilities->push_back({options_.probabilities[i], std::move(answers_.probabilities[i])});
+      }
+    }
+    if (!options_.expectation.empty()) results.expectation = expectation_values(options_.expectation, answers_.paulis);
+    if (options_.amplitudes_requested || options_.top > 0 || !options_.amplitude_indices.empty()) {
+      // All of them are read in one go: the answer may be as large as the state, and is never held twice.
+      std::vector<Index> indices;
+      if (options_.top > 0) indices = top_indices(rank_.state(), options_.top);
+      indices.insert(indices.begin(), options_.amplitude_indices.begin(), options_.amplitude_indices.end());
+      results.amplitudes = amplitudes(rank_.state(), indices);
+    }
+    result_.time.read_out += seconds_since(start);
+  }
+
+  void write_files() {
+    if (options_.statevector_path.empty() && !profile_) return;
+    const Clock::time_point start = Clock::now();
+    rank_.executor().profile = rank_.exchanges().profile = nullptr;
+    std::vector<OutputFile>& files = result_.results.files.emplace();
+    if (profile_) {
+      rank_.backend().synchronize();
+      write_profile(*profile_, communicator_, options_.profile_path);
+      files.push_back({"profile", options_.profile_path, "", {}});
+    }
+    if (!options_.statevector_path.empty()) {
+      files.push_back(write_state_file(rank_.state(), rank_.exchanges(), options_.statevector_path));
+    }
+    result_.time.output = seconds_since(start);
+  }
+
+  void finish() {
+    fill_circuit_and_run();
+    Verification& verification = result_.verification;
+    verification.gates_planned = counts_.gates_planned;
+    verification.gates_applied = counts_.gates_applied;
+    if (options_.verify != Verify::kOff) {
+      if (counts_.norm_checked) verification.norm = counts_.norm;
+      verification.status = "ok";
+      if (counts_.gates_planned != counts_.gates_applied) {
+        throw VerificationError(std::to_string(counts_.gates_applied) + " gates were applied where " +
+                                std::to_string(counts_.gates_planned) +
+                                " were planned: the result is wrong and is not shown");
+      }
+    }
+    result_.memory.predicted_bytes_per_rank = read_out_.with(pool_.total_bytes());
+    result_.memory.read_out_bytes_per_rank = read_out_.bytes();
+    result_.memory.state_bytes = pool_.state_bytes * static_cast<std::uint64_t>(communicator_.size());
+    result_.memory.peak_bytes_per_rank.resize(static_cast<std::size_t>(communicator_.size()));
+    const std::uint64_t ranks_here = communicator_.name() == "threads" ? settled_.ranks_of_host : 1;
+    const std::uint64_t peak =
+        rank_.backend().peak_bytes() + read_out_.peak_beside(rank_.backend().peak_bytes(), ranks_here);
+    communicator_.all_gather(std::as_bytes(std::span(&peak, 1)),
+                             std::as_writable_bytes(std::span(result_.memory.peak_bytes_per_rank)));
+    WorkSummary& work = result_.work;
+    work.sweeps = counts_.sweeps;
+    work.exchanges = counts_.exchanges;
+    work.bytes_swept_per_rank = counts_.bytes_swept;
+    work.known_zeros = options_.known_zeros;
+    const auto rate = [](std::uint64_t bytes, double seconds) {
+      return seconds > 0 ? static_cast<double>(bytes) / seconds * 1e-9 : 0.0;
+    };
+    work.memory_gbps = rate(work.bytes_swept_per_rank, result_.time.simulate);
+    work.link_gbps = rate(work.bytes_exchanged_per_rank, result_.time.exchange);
+    result_.environment = environment();
+    if (result_.run.exchange == "nccl") result_.environment.nccl = nccl_version();
+  }
+
+  void fill_circuit_and_run() {
+    CircuitSummary& circuit = result_.circuit;
+    circuit.qubits = circuit_.qubits();
+    circuit.clbits = circuit_.clbits();
+    circuit.operations = circuit_.operation_count();
+    circuit.depth = circuit_.depth();
+    circuit.qregs = circuit_.qregs();
+    circuit.cregs = circuit_.cregs();
+    const BackendInfo info = rank_.backend().info();
+    RunSummary& run = result_.run;
+    run.device = info.device;
+    run.precision = options_.precision;
+    run.ranks = communicator_.size();
+    run.threads = info.threads;
+    run.seed = settings_.seed;
+    run.seed_given = settings_.seed_given;
+    run.shots = settings_.shots;
+  }
+
+  const Circuit& circuit_;
+  const RunOptions& options_;
+  const Settings settings_;
+  Communicator& communicator_;
+  Result result_;
+  Settled settled_;
+  Rank rank_{settled_, communicator_};
+  std::uint32_t rank_bits_ = 0, local_bits_ = 0, snapshots_ = 0;
+  PlannedCircuit program_;
+  PoolLayout pool_;
+  ReadOutMemory read_out_;
+  std::unique_ptr<InverseCheck> inverse_;
+  std::unique_ptr<SecondWalk> second_walk_;
+  std::unique_ptr<Profile> profile_;
+  std::unique_ptr<ProgramRun> program_run_;
+  std::vector<PauliString> paulis_;
+  Answers answers_;
+  ExecutionCounts counts_;
+  double exchange_seconds_ = 0;  // of all repeats so far
+  std::uint64_t exchange_bytes_ = 0;
+};
+
+void describe_operations(Result& result, const Circuit& circuit) {
+  result.circuit.operations = circuit.operation_count();
+  result.circuit.depth = circuit.depth();
+}
+
+/// A circuit with too few qubits to be split: every rank holds all of it and computes the same; rank 0 writes.
+Result simulate_on_every_rank(const Circuit& circuit, const RunOptions& options, const Settings& settings,
+                              Communicator& communicator) {
+  RunOptions own = options;
+  own.exchange = ExchangeKind::kAuto;
+  if (communicator.rank() != 0) {
+    own.statevector_path.clear();
+    own.profile_path.clear();
+  }
+  Result result;
+  together(communicator, [&] {
+    const std::unique_ptr<Communicator> self = make_self_communicator();
+    result = Simulation(circuit, own, settings, *self).run();
+  });
+  result.run.ranks = communicator.size();
+  result.run.reason += "; too few qubits to be split, so every rank holds them all";
+  result.memory.peak_bytes_per_rank.assign(static_cast<std::size_t>(communicator.size()),
+                                           result.memory.peak_bytes_per_rank.front());
+  return result;
+}
+
+/// simulate() on ranks that were told the same.
+Result simulate_alike(const Circuit& circuit, const RunOptions& options, Communicator& communicator) {
+  if (options.start == Start::kZero) {
+    if (const std::optional<Circuit> kept = without_idle_resets(circuit)) {
+      Result result = simulate_alike(*kept, options, communicator);
+      describe_operations(result, circuit);
+      return result;
+    }
+  }
+  Settings settings;
+  together(communicator, [&] { settings = check_settings(circuit, options, communicator.size()); });
+  communicator.broadcast(std::as_writable_bytes(std::span(&settings.seed, 1)), 0);  // drawn, where none was given
+  const std::uint32_t rank_bits = log2_exact(static_cast<Index>(communicator.size()));
+  if (communicator.size() > 1 && circuit.qubits() < rank_bits + needed_local_bits(circuit)) {
+    return simulate_on_every_rank(circuit, options, settings, communicator);
+  }
+  return Simulation(circuit, options, settings, communicator).run();
+}
+
+}  // namespace
+
+Result simulate(const Circuit& circuit, const RunOptions& options, Communicator& communicator) {
+  require_same_run(circuit, options, communicator);
+  return simulate_alike(circuit, options, communicator);
+}
+
+Result simulate(const Circuit& circuit, const RunOptions& options, int ranks) {
+  if (ranks == 1) return simulate_alike(circuit, options, *make_self_communicator());
+  if (options.start == Start::kZero) {
+    if (const std::optional<Circuit> kept = without_idle_resets(circuit)) {
+      Result result = simulate(*kept, options, ranks);
+      describe_operations(result, circuit);
+      return result;
+    }
+  }
+  check_settings(circuit, options, ranks);  // before any thread is started
+  Result result;
+  run_thread_ranks(ranks, [&](Communicator& communicator) {
+    Result of_rank = simulate_alike(circuit, options, communicator);
+    if (communicator.rank() == 0) result = std::move(of_rank);
+  });
+  return result;
+}
+
+}  // namespace qsim

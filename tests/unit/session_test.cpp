@@ -1,0 +1,232 @@
+// Sessions: what they refuse, and that they can be used after it.
+#include "qsim/session.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "qsim/error.h"
+#include "qsim/generators.h"
+
+namespace qsim {
+namespace {
+
+Target on_cpu(int ranks = 1) {
+  Target target;
+  target.backend = BackendKind::kCpu;
+  target.ranks = ranks;
+  return target;
+}
+
+Circuit bell() { return std::move(Circuit(2).h(0).cx(0, 1)); }
+
+void expect_bell(State& state) {
+  const std::vector<double> marginals = state.marginals();
+  EXPECT_NEAR(marginals[0], 0.5, 1e-12);
+  EXPECT_NEAR(std::abs(state.amplitudes(3, 1)[0]), std::numbers::sqrt2 / 2, 1e-12);
+}
+
+TEST(Session, SaysWhereItRuns) {
+  const Session session(on_cpu(2));
+  EXPECT_EQ(session.target().backend, BackendKind::kCpu);
+  EXPECT_EQ(session.reason(), "as asked for");
+  EXPECT_GT(session.memory_bytes(), 0u);
+}
+
+TEST(Session, TargetsWithoutSenseAreRefused) {
+  Target three = on_cpu(3), none = on_cpu(0), jit = on_cpu(), gpu = on_cpu();
+  jit.jit = Jit::kOff;
+  gpu.gpu_ids = {0};
+  for (const Target& target : {three, none, jit, gpu}) EXPECT_THROW(Session{target}, UsageError);
+}
+
+TEST(Session, StatesOfFewQubitsAreHeldByEveryRank) {
+  Session session(on_cpu(4));
+  State state = session.run(bell());
+  expect_bell(state);
+  State one = session.state(1);
+  EXPECT_EQ(one.amplitudes(0, 2), (std::vector<Complex>{1, 0}));
+  State large = session.run(generate("ghz", {12, 0, 1}));
+  EXPECT_NEAR(large.marginals()[11], 0.5, 1e-12);
+  expect_bell(state);
+}
+
+TEST(Session, StatesThatDoNotFitAreRefusedAndOthersStay) {
+  Target target = on_cpu();
+  target.max_memory = 64 << 20;
+  Session session(target);
+  State state = session.run(bell());
+  EXPECT_THROW(session.state(30), CapacityError);
+  expect_bell(state);
+  EXPECT_THROW(session.state(0), UsageError);
+  EXPECT_THROW(session.state(63), UsageError);
+}
+
+TEST(Session, ProgramsOfOtherTargetsAreRefused) {
+  Session session(on_cpu());
+  Target single = on_cpu();
+  single.precision = Precision::kSingle;
+  EXPECT_THROW(session.run(compile(bell(), single)), UsageError);
+  EXPECT_THROW(session.run(compile(bell(), on_cpu(2))), UsageError);
+  State state = session.run(compile(bell(), on_cpu()));
+  EXPECT_THROW(state.run(session.compile(Circuit(3))), UsageError);
+  expect_bell(state);
+  Circuit dynamic(2, 1);
+  dynamic.h(0).add_measure(0, 0).x(0);
+  const Program program = session.compile(dynamic);
+  EXPECT_TRUE(program.dynamic());
+  EXPECT_THROW(session.run(program), UnsupportedError);
+  EXPECT_THROW(session.compile(Circuit()), UsageError);
+}
+
+TEST(Session, OpenCircuitsNeedTheirValues) {
+  Session session(on_cpu());
+  Circuit open(1);
+  open.ry(2 * Parameter{"a"} + Parameter{"b"}, 0);
+  const Program program = session.compile(open);
+  EXPECT_THROW(session.run(program), UsageError);
+  EXPECT_THROW(session.run(program, {1.0}), UsageError);
+  EXPECT_THROW(session.run(program, {1.0, std::numeric_limits<double>::quiet_NaN()}), UsageError);
+  EXPECT_THROW(session.run(program, {1.0, HUGE_VAL}), UsageError);
+  for (const double a : {0.1, 0.4}) {
+    State state = session.run(program, {a, 0.3});
+    EXPECT_NEAR(state.amplitudes(1, 1)[0].real(), std::sin(a + 0.15), 1e-14);
+  }
+  EXPECT_EQ(program.work({{0.1, 0.2}}).sweeps, 1u);
+}
+
+TEST(Session, StatesKnowWhenTheyCannotBeUsed) {
+  auto session = std::make_unique<Session>(on_cpu());
+  State state = session->run(bell());
+  State moved = std::move(state);
+  EXPECT_THROW(state.norm(), UsageError);  // NOLINT(bugprone-use-after-move)
+  expect_bell(moved);
+  Session other(on_cpu());
+  State elsewhere = other.run(bell());
+  EXPECT_THROW(moved.inner_product(elsewhere), UsageError);
+  State wide = session->state(3);
+  EXPECT_THROW(moved.inner_product(wide), UsageError);
+  session.reset();
+  EXPECT_THROW(moved.norm(), UsageError);
+  EXPECT_THROW(moved.set(1), UsageError);
+}
+
+TEST(Session, QuestionsWithoutSenseAreRefused) {
+  Session session(on_cpu());
+  State state = session.run(bell());
+  const std::vector<Qubit> twice{0, 0}, beyond{2}, none;
+  for (const std::vector<Qubit>& list : {twice, beyond, none}) EXPECT_THROW(state.probabilities(list), UsageError);
+  EXPECT_THROW(state.amplitudes(3, 2), UsageError);
+  EXPECT_THROW(state.amplitudes(5, 0), UsageError);
+  EXPECT_THROW(state.amplitudes(std::vector<Index>{4}), UsageError);
+  EXPECT_THROW(state.expectations(std::vector<PauliString>{{4, 0}}), UsageError);
+  EXPECT_THROW(state.set(4), UsageError);
+  EXPECT_THROW(state.set(std::vector<Complex>{1, 0}), UsageError);
+  EXPECT_THROW(state.set(std::vector<Complex>{1, 1, 0, 0}), UsageError);
+  EXPECT_THROW(state.set(std::vector<Complex>{std::nan(""), 0, 0, 1}), UsageError);
+  EXPECT_THROW(state.set_product(std::vector<std::array<Complex, 2>>{{Complex(1), Complex(0)}}), UsageError);
+  EXPECT_THROW(state.set_product(std::vector<std::array<Complex, 2>>(2, {Complex(1), Complex(1)})), UsageError);
+  EXPECT_TRUE(state.sample(0, 1).empty());
+  expect_bell(state);
+}
+
+TEST(Session, FilesThatHoldNoStateAreRefused) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "qsim_session_files";
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "state.npy").string();
+  for (const int ranks : {1, 2}) {
+    Session session(on_cpu(ranks));
+    State state = session.run(generate("ghz", {9, 0, 1}));
+    state.save(file);
+    State smaller = session.state(8);
+    EXPECT_THROW(smaller.load(file), FileError);
+    EXPECT_THROW(smaller.norm(), UsageError) << "it has no value now";
+    smaller.set();
+    EXPECT_NEAR(smaller.norm(), 1, 1e-15);
+    State other = session.state(9);
+    for (const char* text : {"", "no array", "\x93NUMPY\x01"}) {
+      std::ofstream(folder / "bad.npy") << text;
+      EXPECT_THROW(other.load((folder / "bad.npy").string()), FileError) << text;
+    }
+    EXPECT_THROW(other.load((folder / "missing.npy").string()), FileError);
+    EXPECT_THROW(other.load(folder.string()), FileError);
+    std::string bytes(std::filesystem::file_size(file), 0);
+    std::ifstream(file, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.replace(bytes.size() - 16, 16, std::string(16, 0));  // the second of the two amplitudes
+    std::ofstream(folder / "short_norm.npy", std::ios::binary) << bytes;
+    EXPECT_THROW(other.load((folder / "short_norm.npy").string()), FileError);
+    EXPECT_THROW(state.save((folder / "missing" / "x.npy").string()), FileError);
+    EXPECT_NEAR(state.norm(), 1, 1e-12);
+    other.load(file);
+    EXPECT_NEAR(std::abs(other.inner_product(state)), 1, 1e-12);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Session, ACallersProgressFunctionMayEndARun) {
+  for (const int ranks : {1, 4}) {
+    bool ends = true;
+    SessionOptions options;
+    options.progress = [&](const Progress& progress) {
+      EXPECT_GT(progress.fraction, 0);
+      if (ends) throw std::domain_error("enough");
+    };
+    Session session(on_cpu(ranks), options);
+    State other = session.run(bell());
+    // Long enough to be told of.
+    const Program program = session.compile(generate("random", {18, 40, 1}), {Strategy::kNaive, {}, false});
+    EXPECT_THROW(session.run(program), std::domain_error) << ranks;
+    expect_bell(other);
+    ends = false;
+    EXPECT_NEAR(session.run(program).norm(), 1, 1e-10);
+    expect_bell(other);
+  }
+}
+
+TEST(Session, OneThreadAtATime) {
+  std::promise<void> inside, go_on;
+  SessionOptions options;
+  bool told = false;
+  options.progress = [&](const Progress&) {
+    if (std::exchange(told, true)) return;
+    inside.set_value();
+    go_on.get_future().wait();
+  };
+  Session session(on_cpu(), options);
+  const Program program = session.compile(generate("random", {18, 40, 1}), {Strategy::kNaive, {}, false});
+  auto running = std::async(std::launch::async, [&] { return session.run(program).norm(); });
+  inside.get_future().wait();
+  EXPECT_THROW(session.state(2), UsageError);
+  go_on.set_value();
+  EXPECT_NEAR(running.get(), 1, 1e-10);
+  EXPECT_NEAR(session.state(2).norm(), 1, 1e-15);
+}
+
+TEST(Session, SamplesAreTheSameForAnyRanks) {
+  const Circuit circuit = generate("random", {10, 10, 3});
+  Session one(on_cpu()), four(on_cpu(4));
+  EXPECT_EQ(one.run(circuit).sample(10'000, 5), four.run(circuit).sample(10'000, 5));
+}
+
+TEST(Session, ManyProgramsAndManyStates) {
+  Target target = on_cpu(2);
+  target.states = 3;
+  Session session(target);
+  std::vector<State> states;
+  for (std::uint32_t i = 0; i < 12; ++i) states.push_back(session.run(generate("random", {8 + i % 2, 4, i})));
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    Session fresh(on_cpu());
+    State same = fresh.run(generate("random", {8 + i % 2, 4, i}));
+    const std::vector<Complex> found = states[i].amplitudes(0, 256), wanted = same.amplitudes(0, 256);
+    for (std::size_t a = 0; a < found.size(); ++a) EXPECT_LT(std::abs(found[a] - wanted[a]), 1e-12) << i;
+  }
+}
+
+}  // namespace
+}  // namespace qsim
