@@ -8,6 +8,7 @@
 
 #include "base/build_info.h"
 #include "base/file/files.h"
+#include "base/file/read_files.h"
 #include "base/ranks/agreement.h"
 #include "base/ranks/failure.h"
 #include "bench/bench.h"
@@ -128,8 +129,16 @@ std::string early_failure_document(const std::vector<std::string>& arguments, co
 int report(const Failure& failure, Context& context, const std::vector<std::string>& arguments) {
   if (!context.root()) return static_cast<int>(failure.code);
   print_failure(failure);
-  const bool has_place = !context.outputs_refused || context.output_file.empty();
-  if (!context.json || !has_place) return static_cast<int>(failure.code);
+  if (!context.json) return static_cast<int>(failure.code);
+  if (!context.output_file.empty()) {
+    if (context.outputs_refused) return static_cast<int>(failure.code);
+    // What the run would have read is not known when it fails: a file that is there may be one that a circuit includes.
+    if (!may_take_failure(context.output_file)) {
+      print_error("hint: '" + context.output_file +
+                  "' is left as it is: a failure's document replaces documents alone");
+      return static_cast<int>(failure.code);
+    }
+  }
   if (context.failure_document != nullptr) {
     context.partial.error = failure;
     deliver({context.failure_document(context.partial), context.output_file}, context);
@@ -186,7 +195,7 @@ Context::Context(const Streams& streams) : streams_(streams) {
 void Context::require_outputs(const Flags& flags) {
   outputs = flags.outputs();
   if (!root()) return;
-  if (output_file.empty()) streams_.require_stdout();
+  if (output_file.empty()) streams_.require_stdout(outputs);
   try {
     flags.require_writable_outputs();
   } catch (const FileError&) {
@@ -215,6 +224,7 @@ void Context::together(const std::function<void()>& work) {
 
 int run_command_line(const std::vector<std::string>& arguments) {
   const Streams streams;
+  const InputGuard inputs;
   // Read ahead of the flags, so that even a wrong flag is reported in the form that was asked for.
   const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
   std::unique_ptr<Context> context;

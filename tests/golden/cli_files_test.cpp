@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -62,6 +63,85 @@ TEST(OutputFiles, NeverLandOnAnInputOrOnEachOther) {
     EXPECT_EQ(read_text(paulis), "1 Z0\n") << testing::PrintToString(words);
     EXPECT_EQ(folder.count(), before) << testing::PrintToString(words);
   }
+}
+
+/// What is wrong with the circuit that includes part.inc, and the code that it ends with.
+const std::vector<std::pair<std::string, int>> kFailing{
+    {kCircuit + "nonsense;\n", 3},                      // after the include
+    {kHead + "nonsense;\ninclude \"part.inc\";\n", 3},  // before it
+    {"OPENQASM 9.0;\ninclude \"part.inc\";\n", 3},      // never reads it
+    {kHead + "include \"absent.inc\";\ninclude \"part.inc\";\n", 3},
+    {kHead + "opaque o a;\ninclude \"part.inc\";\nqreg q[2];\no q[0];\n", 4},
+    {kHead + "qreg q[60];\ninclude \"part.inc\";\nmine q[0];\n", 5}};
+
+TEST(OutputFiles, OfFailedRunsReplaceNothingThatTheCircuitMayInclude) {
+  const TemporaryFolder folder;
+  const std::string part = folder.file("part.inc", kPart), good = folder.file("good.qasm", kCircuit);
+  for (const auto& [text, code] : kFailing) {
+    const std::string circuit = folder.file("c.qasm", text);
+    std::vector<Words> commands{{circuit}, {circuit, "--ranks", "4", "--precision", "single"}, {"gram", good, circuit}};
+    if (code != 5) commands.insert(commands.end(), {Words{"plan", circuit}, Words{"bench", circuit}});
+    for (const Words& command : commands) {
+      for (const Words& flags : {Words{"--json", "--output", part}, Words{"--output", part},
+                                 Words{"--statevector", part}, Words{"--profile", part}, Words{"--svg", part}}) {
+        Words words = command;
+        words.insert(words.end(), flags.begin(), flags.end());
+        const ProgramRun run = run_qsim(words);
+        EXPECT_NE(run.exit_code, 0) << testing::PrintToString(words);
+        EXPECT_EQ(read_text(part), kPart) << testing::PrintToString(words) << run.err;
+      }
+    }
+    if (!mpi_is_here() || code == 3) continue;  // a job of mpirun takes seconds
+    EXPECT_NE(run_mpi(2, {circuit, "--json", "--output", part}).exit_code, 0) << text;
+    EXPECT_EQ(read_text(part), kPart) << text;
+  }
+  // Nor those of a command line that is wrong.
+  for (const Words& wrong :
+       {Words{"--threads", "0"}, Words{"--ranks", "3"}, Words{"--gpus", "0"}, Words{"--nonsense"}}) {
+    Words words{good, "--json", "--output", part};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(run_qsim(words).exit_code, 2) << testing::PrintToString(words);
+    EXPECT_EQ(read_text(part), kPart) << testing::PrintToString(words);
+  }
+}
+
+TEST(OutputFiles, OfFailedRunsTakeThePlaceOfEarlierDocuments) {
+  const TemporaryFolder folder;
+  const std::string circuit = folder.file("c.qasm", kHead + "nonsense;\n"), out = folder.file("out");
+  const std::string good = folder.file("good.qasm", kHead + "qreg q[1];\nh q;\n");
+  for (const std::string& before : {std::string("absent"), std::string(), run_qsim({good, "--json"}).out,
+                                    run_qsim({"plan", good, "--json"}).out, std::string("{\"mine\": 1}\n")}) {
+    fs::remove(out);
+    if (before != "absent") folder.file("out", before);
+    if (before.empty()) std::ofstream{out};
+    EXPECT_EQ(run_qsim({circuit, "--json", "--output", out}).exit_code, 3);
+    const bool kept = before.find("mine") != std::string::npos;
+    EXPECT_EQ(read_text(out) == before, kept) << before;
+  }
+}
+
+TEST(OutputFiles, NeverLandOnWhatABenchmarkReadsOrOnTheStreams) {
+  const TemporaryFolder folder;
+  const std::string circuit = folder.file("c.qasm", kCircuit), part = folder.file("part.inc", kPart);
+  const std::string gates = folder.file("x.gates", "h 0\n"), values = folder.file("x_probs.expected", "0: 0.5\n");
+  const std::string plain = folder.file("plain.qasm", kHead + "qreg q[2];\nh q;\n"), shown = read_text(plain);
+  for (const Words& words : {Words{"bench", circuit, "--repeats", "1", "--output", part},
+                             Words{"bench", circuit, "--repeats", "1", "--svg", part},
+                             Words{"bench", "--gates", gates, "--repeats", "1", "--json", "--output", values}}) {
+    const ProgramRun run = run_qsim(words);
+    EXPECT_EQ(run.exit_code, 9) << testing::PrintToString(words) << run.err;
+    EXPECT_EQ(read_text(part), kPart);
+    EXPECT_EQ(read_text(values), "0: 0.5\n");
+  }
+  const auto shell = [&](const std::string& line) {
+    return run_command({"sh", "-c", "exec \"$0\" " + line, QSIM_PROGRAM, plain, folder.path() + "/out"});
+  };
+  EXPECT_EQ(shell("- --output \"$1\" < \"$1\"").exit_code, 2);
+  EXPECT_EQ(shell("plan - --output \"$1\" < \"$1\"").exit_code, 2);
+  EXPECT_EQ(shell("/dev/stdin --statevector \"$1\" < \"$1\"").exit_code, 2);
+  EXPECT_EQ(shell("\"$1\" >> \"$1\"").exit_code, 9);
+  EXPECT_EQ(shell("\"$1\" --statevector \"$2\" > \"$2\"").exit_code, 2);
+  EXPECT_EQ(read_text(plain), shown);
 }
 
 TEST(OutputFiles, LeaveTheUsersOwnFilesAlone) {

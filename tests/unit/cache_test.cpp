@@ -1,6 +1,7 @@
 // A cache believes only what its own user's processes have put there.
 #include "base/file/cache.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -136,6 +137,21 @@ TEST_F(Cache, LetsTheOldestGoWhenItIsFull) {
   EXPECT_GE(cache.size().files, 5u);
   EXPECT_NE(cache.read("label19"), "");
   EXPECT_EQ(cache.read("label1"), "");
+}
+
+TEST_F(Cache, RemovesNothingThatItHasNotMade) {
+  const std::string own = folder_ + "/thesis.tex", hidden = folder_ + "/.qsim-notes";
+  PrivateCache(folder_, 10'000).write("first", "x");
+  for (const std::string& path : {own, hidden}) std::ofstream(path) << std::string(20'000, 'x');
+  for (const std::string& path : {own, hidden}) {
+    const timespec old[2]{{1, 0}, {1, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), old, 0), 0);
+  }
+  const PrivateCache cache(folder_, 10'000);
+  for (int i = 0; i < 20; ++i) cache.write("label" + std::to_string(i), std::string(1000, 'x'));
+  EXPECT_EQ(::access(own.c_str(), F_OK), 0);
+  EXPECT_EQ(::access(hidden.c_str(), F_OK), 0);
+  EXPECT_LE(cache.size().bytes, 10'000u);
 }
 
 TEST(CacheFolder, IsNeverRelative) {

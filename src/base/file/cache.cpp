@@ -26,6 +26,7 @@ namespace {
 
 constexpr char kMagic[8] = {'Q', 'S', 'I', 'M', 'K', 'E', 'P', '1'};
 constexpr const char* kKeyName = "key";
+constexpr std::string_view kUnfinished = ".qsim-";  // as random_name begins
 constexpr std::uint64_t kMostOfOne = std::uint64_t{64} << 20;
 
 struct Head {
@@ -102,6 +103,13 @@ void make_folders(const std::string& folder) {
   }
 }
 
+/// Whether the cache made a file of that name: in a folder that was named to it, others are somebody's own.
+bool is_own_name(std::string_view name) {
+  constexpr std::size_t kDigits = 32;
+  if (name.starts_with(kUnfinished)) name.remove_prefix(kUnfinished.size());
+  return name.size() == kDigits && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 struct Kept {
   std::string name;
   std::uint64_t bytes = 0;
@@ -114,8 +122,8 @@ std::vector<Kept> files_of(int folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(again < 0 ? nullptr : ::fdopendir(again), ::closedir);
   while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
     struct stat status {};
-    if (std::strcmp(entry->d_name, kKeyName) == 0 ||
-        ::fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) {
+    if (!is_own_name(entry->d_name) || ::fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode)) {
       continue;
     }
     files.push_back({entry->d_name, static_cast<std::uint64_t>(status.st_size), status.st_mtim});

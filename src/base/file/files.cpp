@@ -14,6 +14,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/file/read_files.h"
 #include "base/text.h"
 #include "qsim/error.h"
 
@@ -121,7 +122,10 @@ bool is_stream_target(const std::string& path, OutputKind target) {
   if (link && (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode))) {
     refuse("write", path, "it is a symbolic link: name the file itself");
   }
-  if (S_ISREG(status.st_mode)) return false;
+  if (S_ISREG(status.st_mode)) {
+    if (was_read(path)) refuse("write", path, "this run has read it");
+    return false;
+  }
   if (target == OutputKind::kFileOrStream && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode))) return true;
   refuse("write", path, "it is " + kind_of(status.st_mode));
 }
@@ -167,6 +171,7 @@ InputFile::InputFile(std::string path, Links links) : path_(std::move(path)), de
   if (::fstat(*descriptor_, &status) != 0) fail("open", path_, errno);
   require_regular();
   size_ = static_cast<std::uint64_t>(status.st_size);
+  note_read_file(status);
 }
 
 void InputFile::read_at(void* data, std::uint64_t bytes, std::uint64_t offset) const {
@@ -193,11 +198,21 @@ std::string read_file(const std::string& path, std::uint64_t limit, Links links)
 }
 
 std::string read_standard_input(std::uint64_t limit) {
+  struct stat status {};
+  if (::fstat(0, &status) == 0) note_read_file(status);
   int error = 0;
   std::optional<std::string> text = read_all(0, 0, limit, error);
   if (error != 0) throw FileError(std::string("cannot read standard input: ") + std::strerror(error));
   if (!text) throw FileError(too_large("standard input", limit));
   return std::move(*text);
+}
+
+std::string read_start(const std::string& path, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  const OwnedDescriptor file(is_regular_file(path) ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1);
+  const ssize_t got = *file < 0 ? 0 : ::pread(*file, text.data(), bytes, 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
 }
 
 std::string read_system_file(const std::string& path) {
@@ -320,6 +335,7 @@ void NewFile::give_name() {
 }
 
 void NewFile::commit() {
+  if (!stream_ && was_read(path_)) refuse("write", path_, "this run has read it");
   if (!stream_ && temporary_.text().empty()) give_name();
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("write", path_, errno);
   if (stream_ || committed_) return;

@@ -17,6 +17,8 @@ enum class Links : std::uint8_t { kFollow, kRefuse };
 std::string read_file(const std::string& path, std::uint64_t limit, Links links = Links::kFollow);
 /// Standard input to its end, whatever it is; FileError beyond `limit` bytes.
 std::string read_standard_input(std::uint64_t limit);
+/// The first `bytes` of the regular file `path`, or fewer; empty where it cannot be read. Does not count as an input.
+std::string read_start(const std::string& path, std::size_t bytes);
 /// A file that the kernel makes (/proc, /sys), at most 1 MiB of it; empty where it cannot be read.
 std::string read_system_file(const std::string& path);
 

@@ -135,6 +135,11 @@ StdoutRelay stdout_relay() {
   return relay;
 }
 
+std::string standard_input_path(bool launched) {
+  const LauncherProcess launcher = launched ? launcher_process() : LauncherProcess{};
+  return "/proc/" + (is_open_mpi(launcher) ? std::to_string(launcher.pid) : "self") + "/fd/0";
+}
+
 bool is_open_mpi(const LauncherProcess& launcher) { return is_one_of(launcher.name, kOpenMpi); }
 
 }  // namespace qsim

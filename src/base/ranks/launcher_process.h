@@ -31,4 +31,7 @@ struct StdoutRelay {
 };
 StdoutRelay stdout_relay();
 
+/// A path to what standard input is: this process's, or mpirun's on this host, which hands it on to the first rank.
+std::string standard_input_path(bool launched);
+
 }  // namespace qsim

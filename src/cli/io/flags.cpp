@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "base/file/files.h"
+#include "base/ranks/launcher_process.h"
+#include "qsim/communicator.h"
 #include "qsim/error.h"
 
 namespace qsim::cli {
@@ -46,10 +48,12 @@ void Flags::Impl::check_values() const {
     }
     made.emplace_back(value.name, path);
   });
-  each({Role::kInput}, [&](const Value&, const std::string& path) {
+  each({Role::kInput}, [&](const Value&, const std::string& typed) {
+    const std::string path = typed == "-" && !made.empty() ? standard_input_path(launched_by_mpi()) : typed;
     for (const auto& [other, taken] : made) {
       if (is_regular_file(path) && is_same_file(path, taken)) {
-        throw UsageError(other + " would overwrite '" + path + "', which is read");
+        throw UsageError(other + " would overwrite " + (typed == "-" ? "standard input" : "'" + typed + "'") +
+                         ", which is read");
       }
     }
   });

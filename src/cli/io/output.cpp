@@ -11,6 +11,7 @@
 
 #include "base/file/files.h"
 #include "base/ranks/communicator.h"
+#include "base/file/read_files.h"
 #include "base/ranks/launcher_process.h"
 #include "base/text.h"
 #include "qsim/error.h"
@@ -60,9 +61,16 @@ Streams::Streams() {
   stdout_closed_ = fill_standard_descriptors();
 }
 
-void Streams::require_stdout() const {
-  const bool closed = stdout_closed_ || (launched_by_mpi() && stdout_relay().kind == StdoutRelay::Kind::kClosed);
-  if (closed) throw FileError("standard output is closed, so the result has nowhere to go (--output FILE)");
+void Streams::require_stdout(const std::vector<std::string>& outputs) const {
+  const StdoutRelay relay = launched_by_mpi() ? stdout_relay() : StdoutRelay{};
+  if (stdout_closed_ || relay.kind == StdoutRelay::Kind::kClosed) {
+    throw FileError("standard output is closed, so the result has nowhere to go (--output FILE)");
+  }
+  const std::string own = relay.path.empty() ? "/proc/self/fd/1" : relay.path;
+  for (const std::string& path : outputs) {
+    if (is_same_file(path, own)) throw UsageError("'" + path + "' and standard output are one file");
+  }
+  if (was_read(own)) throw FileError("standard output is a file that this run has read");
 }
 
 namespace {
@@ -115,6 +123,15 @@ void write_file_of(const std::string& path, const TextSource& source) {
   NewFile file(path, OutputKind::kFileOrStream);
   write_in_blocks(source, [&file](std::string_view block) { file.write(block.data(), block.size()); });
   file.commit();
+}
+
+bool may_take_failure(const std::string& path) {
+  if (!is_regular_file(path)) return true;
+  const std::string start = read_start(path, 64);
+  const std::size_t brace = start.find_first_not_of(" \n");
+  if (brace == std::string::npos) return start.empty();
+  const std::size_t word = start.find_first_not_of(" \n", brace + 1);
+  return start[brace] == '{' && word != std::string::npos && start.compare(word, 15, "\"schema\": \"qsim") == 0;
 }
 
 void print_error(const std::string& line) { write_all(2, escape_lines(line) + "\n"); }

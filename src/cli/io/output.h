@@ -17,8 +17,9 @@ using TextSource = std::function<void(const TextSink&)>;
 class Streams {
  public:
   Streams();
-  /// FileError when standard output is closed: said before a long run rather than after it.
-  void require_stdout() const;
+  /// FileError when standard output is closed, UsageError when it is one of the files that are to be made: said before
+  /// a long run rather than after it.
+  void require_stdout(const std::vector<std::string>& outputs = {}) const;
   /// Writes `text` to standard output; FileError when it is closed or full.
   void write_stdout(const TextSource& source) const;
   void write_stdout(const std::string& text) const;
@@ -29,6 +30,9 @@ class Streams {
 
 /// Writes what `source` gives as the file `path`, or into the stream that is there; FileError.
 void write_file_of(const std::string& path, const TextSource& source);
+
+/// Whether the document of a failure may be written there: a stream, no file yet, an empty one or an earlier document.
+bool may_take_failure(const std::string& path);
 
 /// From now on a signal that ends the process removes unfinished files first. After MPI has started, which complains of
 /// handlers that it finds.
