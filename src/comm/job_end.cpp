@@ -33,7 +33,7 @@ void end_process(const std::string& message, int exit_code) {
   ::_exit(exit_code);
 }
 
-void end_launcher_soon(const LauncherProcess& launcher) {
+void end_launcher_soon(const HostProcess& launcher) {
   if (!is_open_mpi(launcher)) return;
   const pid_t child = ::fork();
   if (child != 0) return;

@@ -13,6 +13,6 @@ namespace qsim {
 /// Sees to it that Open MPI's launcher on this host does not outlive its ranks: it waits for minutes for a host that
 /// is cut off. A child process gives it a moment to end by itself, then asks it (SIGTERM), then ends it (SIGKILL).
 /// Other launchers are left alone.
-void end_launcher_soon(const LauncherProcess& launcher);
+void end_launcher_soon(const HostProcess& launcher);
 
 }  // namespace qsim

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 6> kOpenMpi{"mpirun", "mpiexec", "orterun
 constexpr std::array<std::string_view, 3> kOthers{"hydra_pmi_proxy", "mpiexec.hydra", "slurmstepd"};
 
 struct ProcessState {
-  LauncherProcess process;
+  HostProcess process;
   char state = 'X';
   int parent = 0;
 };
@@ -93,8 +93,8 @@ bool is_one_of(const std::string& name, const auto& names) {
 
 }  // namespace
 
-LauncherProcess launcher_process() {
-  LauncherProcess parent;
+HostProcess launcher_process() {
+  HostProcess parent;
   for (int pid = ::getppid(); pid > 1;) {
     const std::optional<ProcessState> found = read_process(pid);
     if (!found) break;
@@ -105,17 +105,22 @@ LauncherProcess launcher_process() {
   return parent;
 }
 
-bool has_ended(const LauncherProcess& launcher) {
-  if (launcher.pid == 0) return false;
-  if (::kill(launcher.pid, 0) != 0 && errno == ESRCH) return true;
-  const std::optional<ProcessState> found = read_process(launcher.pid);
+HostProcess process_of(int pid) {
+  const std::optional<ProcessState> found = read_process(pid);
+  return found ? found->process : HostProcess{};
+}
+
+bool has_ended(const HostProcess& process) {
+  if (process.pid == 0) return false;
+  if (::kill(process.pid, 0) != 0 && errno == ESRCH) return true;
+  const std::optional<ProcessState> found = read_process(process.pid);
   // A file that cannot be read is no proof.
-  return found && (found->process.start_time != launcher.start_time || found->state == 'Z' || found->state == 'X');
+  return found && (found->process.start_time != process.start_time || found->state == 'Z' || found->state == 'X');
 }
 
 StdoutRelay stdout_relay() {
   StdoutRelay relay;
-  const LauncherProcess launcher = launcher_process();
+  const HostProcess launcher = launcher_process();
   const bool front_end = is_open_mpi(launcher) && launcher.name != "orted" && launcher.name != "prted";
   if (!front_end || !writes_to(launcher.pid) || writes_elsewhere(launcher.pid)) return relay;
   const std::string folder = "/proc/" + std::to_string(launcher.pid);
@@ -136,10 +141,10 @@ StdoutRelay stdout_relay() {
 }
 
 std::string standard_input_path(bool launched) {
-  const LauncherProcess launcher = launched ? launcher_process() : LauncherProcess{};
+  const HostProcess launcher = launched ? launcher_process() : HostProcess{};
   return "/proc/" + (is_open_mpi(launcher) ? std::to_string(launcher.pid) : "self") + "/fd/0";
 }
 
-bool is_open_mpi(const LauncherProcess& launcher) { return is_one_of(launcher.name, kOpenMpi); }
+bool is_open_mpi(const HostProcess& launcher) { return is_one_of(launcher.name, kOpenMpi); }
 
 }  // namespace qsim

@@ -7,20 +7,23 @@
 
 namespace qsim {
 
-struct LauncherProcess {
+/// A process of this host.
+struct HostProcess {
   int pid = 0;
   std::string name;              // of the program, "mpirun"
   std::uint64_t start_time = 0;  // with the pid, names the process for ever
 };
+/// The process of that id as it is now; without an id where it cannot be read.
+HostProcess process_of(int pid);
 
 /// The nearest ancestor that is a launcher or a launcher's daemon by name; without one, the parent.
-LauncherProcess launcher_process();
+HostProcess launcher_process();
 
 /// True when it has ended, though it may still wait to be collected.
-bool has_ended(const LauncherProcess& launcher);
+bool has_ended(const HostProcess& process);
 
 /// True for the daemons and front ends of Open MPI, which wait for lost hosts longer than their ranks do.
-bool is_open_mpi(const LauncherProcess& launcher);
+bool is_open_mpi(const HostProcess& launcher);
 
 /// Where mpirun, on this host, sends what this process writes to standard output.
 struct StdoutRelay {

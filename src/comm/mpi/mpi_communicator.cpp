@@ -86,6 +86,10 @@ class MpiCommunicator final : public Communicator {
     max({&no_threads, 1});
     watch_.set_limit(std::chrono::seconds(seconds));
     if (size_ == 1 || seconds == 0) return;
+    std::vector<RankProcess> processes(static_cast<std::size_t>(size_));
+    const RankProcess own = this_rank_process();
+    all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(processes)));
+    together(*this, [&] { watch_.watch_siblings(processes, rank_); });
     if (no_threads == 0) {
       together(*this, [&] { beats_ = std::make_unique<Beats>(watch_, world_.get(), std::chrono::seconds(seconds)); });
       meet_others();
@@ -98,6 +102,7 @@ class MpiCommunicator final : public Communicator {
   ~MpiCommunicator() override {
     if (size_ == 1) return;
     barrier();  // the last moment at which a rank that is lost is noticed by all others
+    watch_.leave_siblings();
     watch_.limited("the end of the heartbeats", watch_.silence(), [this] { beats_.reset(); });
   }
 

@@ -53,6 +53,20 @@ void Watch::end(const std::string& what, bool with_launcher) const {
               static_cast<int>(ExitCode::kCommunication));
 }
 
+void Watch::watch_siblings(std::span<const RankProcess> processes, int rank) {
+  siblings_.emplace(processes, rank);
+  siblings_watched_.store(true, std::memory_order_release);
+}
+
+void Watch::look_at_siblings() {
+  if (!siblings_watched_.load(std::memory_order_acquire)) return;
+  const int ended = siblings_->ended();
+  if (ended < 0) return;
+  const bool speaks = siblings_->speaks();
+  if (++ticks_without_sibling_ <= (speaks ? 1 : 2) * kTicksForLauncher) return;
+  end("the process of rank " + std::to_string(ended) + " has ended", speaks);
+}
+
 void Watch::run(const std::stop_token& stop) {
   ::pthread_setname_np(::pthread_self(), "qsim-watch");
   std::mutex mutex;
@@ -60,6 +74,7 @@ void Watch::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex);
   while (!stopped.wait_for(lock, stop, kTick, [&] { return stop.stop_requested(); })) {
     if (has_ended(launcher_)) end(launcher_.name + ", which started this rank, has gone", false);
+    look_at_siblings();
     const std::int64_t limit = limit_ticks_.load(std::memory_order_acquire);
     if (limit == 0 || limited_ticks_.fetch_add(1, std::memory_order_relaxed) < limit) continue;
     const int code = limited_code_.load(std::memory_order_relaxed);

@@ -4,11 +4,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 
 #include "base/ranks/launcher_process.h"
 #include "comm/liveness.h"
+#include "comm/siblings.h"
 
 namespace qsim {
 
@@ -63,6 +66,10 @@ class Watch {
         static_cast<std::int64_t>(1000 * kSilentShare * static_cast<double>(limit_.count())));
   }
 
+  /// From now on, and until the ranks may end one by one, the end of another rank's process on this host ends this one.
+  void watch_siblings(std::span<const RankProcess> processes, int rank);
+  void leave_siblings() { siblings_watched_ = false; }
+
   /// What others may know of this rank now.
   Pulse pulse() const;
   /// Ends the process; the launcher ends the other ranks of this host. `with_launcher`: and is ended where it does not
@@ -73,12 +80,20 @@ class Watch {
   static constexpr std::chrono::milliseconds kTick{100};
   static constexpr int kStrictness = 50;  // times the silence: 5 minutes
 
+  /// Of the launcher, to end the other ranks by itself once one has ended; and of the rank that speaks, to those that
+  /// do not.
+  static constexpr int kTicksForLauncher = 10;
+
   void run(const std::stop_token& stop);
+  void look_at_siblings();
 
   const int rank_;
-  const LauncherProcess launcher_;
+  const HostProcess launcher_;
   std::chrono::seconds limit_ = kDefaultWatch;
   bool limits_waits_ = false;
+  std::optional<Siblings> siblings_;
+  std::atomic<bool> siblings_watched_{false};
+  int ticks_without_sibling_ = 0;
   std::atomic<const char*> name_{""};
   std::atomic<int> peer_{-1}, limited_code_{7};
   std::atomic<bool> waits_{false};
