@@ -157,9 +157,12 @@ void remove_and_pass_on(int number) {
 
 void remove_files_on_signals() {
   for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
-    if (::sigaction(kEndingSignals[i], nullptr, &actions_before[i]) != 0) continue;
-    if (actions_before[i].sa_handler == SIG_IGN) continue;  // nohup
     struct sigaction action {};
+    if (::sigaction(kEndingSignals[i], nullptr, &action) != 0) continue;
+    // nohup ignores one; a second call finds its own handler, and what was there before stays known.
+    if (action.sa_handler == SIG_IGN || action.sa_handler == remove_and_pass_on) continue;
+    actions_before[i] = action;
+    action = {};
     action.sa_handler = remove_and_pass_on;
     ::sigemptyset(&action.sa_mask);
     ::sigaction(kEndingSignals[i], &action, nullptr);
