@@ -1,11 +1,7 @@
-// Preloaded before a program: makes its Nth call of one kind fail, once.
-//   QSIM_FAIL=KIND:N      alloc, map, thread, open, write, sync, rename or mpi; counted from 1, in one process
-//   QSIM_FAIL_RANK=R      only in the rank of that number (OMPI_COMM_WORLD_RANK; 0 without a launcher)
-//   QSIM_FAIL_TRACE=1     prints where the call was made
-//   QSIM_FAIL_MARK=FILE   is made when the call has failed
-// Only calls by the program itself and by the C++ library for it count: what MPI and the C library do inside is theirs.
+// Preloaded before a program: makes its Nth call of one kind fail, once (fail_plan.h): alloc, map, thread, open, write,
+// sync, rename or mpi. Only calls by the program itself and by the C++ library for it count: what MPI and the C library
+// do inside is theirs.
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <mpi.h>
@@ -26,22 +22,17 @@
 #include <cstring>
 #include <new>
 
+#include "fail_plan.h"
+
 namespace {
 
 struct Range {
   std::uintptr_t begin = 0, end = 0;
 };
 
-struct Plan {
-  char kind[16] = "";
-  long nth = 0;
-  const char* mark = nullptr;
-  std::array<Range, 2> callers{};  // the program, the C++ library
-  Plan();
-};
+std::array<Range, 2> callers{};  // the program, the C++ library
 
-int note_range(dl_phdr_info* info, std::size_t, void* data) {
-  auto& callers = *static_cast<std::array<Range, 2>*>(data);
+int note_range(dl_phdr_info* info, std::size_t, void*) {
   const bool program = info->dlpi_name == nullptr || info->dlpi_name[0] == 0;
   const bool library = !program && std::strstr(info->dlpi_name, "libstdc++") != nullptr;
   if (!program && !library) return 0;
@@ -57,55 +48,24 @@ int note_range(dl_phdr_info* info, std::size_t, void* data) {
   return 0;
 }
 
-Plan::Plan() {
-  const char* text = std::getenv("QSIM_FAIL");
-  if (text == nullptr) return;
-  const char* wanted = std::getenv("QSIM_FAIL_RANK");
-  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  if (std::atoi(wanted == nullptr ? "0" : wanted) != std::atoi(rank == nullptr ? "0" : rank)) return;
-  const char* colon = std::strchr(text, ':');
-  if (colon == nullptr || colon - text >= static_cast<long>(sizeof(kind))) return;
-  std::memcpy(kind, text, static_cast<std::size_t>(colon - text));
-  mark = std::getenv("QSIM_FAIL_MARK");
-  dl_iterate_phdr(note_range, &callers);
-  nth = std::atol(colon + 1);
-}
-
-const Plan& plan() {
-  static const Plan made;
-  return made;
-}
-
-std::atomic<long> calls{0};
 std::atomic<bool> ready{false};  // from the program's main on: what fails before it cannot be caught
 
 using Main = int(int, char**, char**);
 Main* program_main = nullptr;
 
 int main_with_faults(int count, char** words, char** variables) {
-  plan();
+  dl_iterate_phdr(note_range, nullptr);
   ready = true;
   return program_main(count, words, variables);
 }
 
 /// True when this call, of `kind` and made at `caller`, is the one that fails.
 bool fails(const char* kind, void* caller) {
-  if (!ready) return false;
-  const Plan& what = plan();
-  if (what.nth == 0 || std::strcmp(what.kind, kind) != 0) return false;
+  if (!ready || !qsim::faults::fail_plan().is_of(kind)) return false;
   const auto place = reinterpret_cast<std::uintptr_t>(caller);
   bool counts = false;
-  for (const Range& range : what.callers) counts = counts || (place >= range.begin && place < range.end);
-  if (!counts || calls.fetch_add(1) + 1 != what.nth) return false;
-  if (std::getenv("QSIM_FAIL_TRACE") != nullptr) {
-    std::array<void*, 40> frames{};
-    backtrace_symbols_fd(frames.data(), backtrace(frames.data(), static_cast<int>(frames.size())), STDERR_FILENO);
-  }
-  if (what.mark != nullptr) {
-    const long file = syscall(SYS_openat, AT_FDCWD, what.mark, O_WRONLY | O_CREAT, 0600);
-    if (file >= 0) syscall(SYS_close, file);
-  }
-  return true;
+  for (const Range& range : callers) counts = counts || (place >= range.begin && place < range.end);
+  return counts && qsim::faults::is_the_nth();
 }
 
 template <typename Function>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Usage: fail_nth.sh LIBRARY MPIRUN QSIM RANKS KINDS [STEP [RANK]]: runs a circuit with every read-out on RANKS processes (1:
 # no launcher; 0: four thread ranks) and lets the Nth call of each of KINDS fail in rank RANK, for N = 1, 1 + STEP, ...
-# until a run passes untouched. Each run must end in time, either with the answer of an undisturbed run, or with an exit
+# until a run passes untouched. QSIM_FAIL_FLAGS are flags in place of --threads and --ranks, QSIM_FAIL_FROM the first N. Each run must end in time, either with the answer of an undisturbed run, or with an exit
 # code that the kind allows and one message; and leave nothing behind.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,8 +26,11 @@ END
 printf '0.5 Z0 Z1\n-1 X6 Y2\n' > "$folder/sum.txt"
 command=("$program" "$folder/circuit.qasm" --shots 50 --seed 7 --distribution --marginals --probabilities 0,6
   --expectation 'Z0 Z6' --expectation "$folder/sum.txt" --amplitudes top:4 --statevector work/state.npy
-  --profile work/profile.json --verify full --threads 4)
-[ "$ranks" -ne 0 ] || command+=(--ranks 4)
+  --profile work/profile.json --verify full)
+where=(--threads 4)
+[ "$ranks" -ne 0 ] || where+=(--ranks 4)
+[ -z "${QSIM_FAIL_FLAGS:-}" ] || read -ra where <<< "$QSIM_FAIL_FLAGS"
+command+=("${where[@]}")
 
 # run [VARIABLE=VALUE...]: the command with these variables; its exit code in code.
 run() {
@@ -53,6 +56,9 @@ allowed() {  # allowed KIND CODE
     thread) [ "$2" -eq 5 ] || [ "$2" -eq 7 ] ;;
     open | write | sync | rename) [ "$2" -eq 9 ] ;;
     mpi) [ "$2" -eq 7 ] ;;
+    cuda | cublas) [ "$2" -eq 6 ] || [ "$2" -eq 5 ] ;;
+    nvrtc) [ "$2" -eq 6 ] ;;
+    nccl) [ "$2" -eq 6 ] || [ "$2" -eq 7 ] ;;
   esac
 }
 
@@ -62,7 +68,7 @@ wanted=$(answer)
 failures=0
 for kind in "${kinds[@]}"; do
   ran=0 harmless=0
-  for ((n = 1;; n += step)); do
+  for ((n = ${QSIM_FAIL_FROM:-1};; n += step)); do
     run "QSIM_FAIL=$kind:$n" "QSIM_FAIL_RANK=$victim"
     [ -e "$folder/mark" ] || break
     ran=$((ran + 1))

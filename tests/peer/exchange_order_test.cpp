@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <random>
@@ -11,11 +12,13 @@
 
 #include "base/bits.h"
 #include "base/ranks/communicator.h"
+#include "comm/gpu/driver.h"
 #include "comm/gpu/peer/p2p.h"
 #include "null/null_backend.h"
 #include "peer/host_streams.h"
 #include "plan/cost/pool_layout.h"
 #include "runtime/exchange/exchange_pipeline.h"
+#include "support/campaign.h"
 
 namespace qsim {
 namespace {
@@ -36,7 +39,7 @@ class StreamBackend final : public NullBackend {
     shard.resize(words_ << local_bits);
     slots_.assign(pool.chunk_slots, std::vector<std::uint64_t>(pool.chunk_bytes / 8));
     for (int lane = 0; lane < kLanes; ++lane) streams_.push_back(test::make_host_stream());
-    for (cudaEvent_t& event : events_) cudaEventCreateWithFlags(&event, 0);
+    for (cudaEvent_t& event : events_) check_cuda(cudaEventCreateWithFlags(&event, 0), "cudaEventCreateWithFlags");
   }
   ~StreamBackend() override {
     for (const cudaStream_t stream : streams_) test::end_host_stream(stream);
@@ -75,17 +78,17 @@ class StreamBackend final : public NullBackend {
                   });
   }
   void fork() override {
-    cudaEventRecord(events_[0], streams_[0]);
-    for (std::size_t lane = 1; lane < kLanes; ++lane) cudaStreamWaitEvent(streams_[lane], events_[0], 0);
+    record(0);
+    for (std::size_t lane = 1; lane < kLanes; ++lane) wait(lane, 0);
   }
   void join() override {
     for (std::size_t lane = 1; lane < kLanes; ++lane) {
-      cudaEventRecord(events_[lane], streams_[lane]);
-      cudaStreamWaitEvent(streams_[0], events_[lane], 0);
+      record(lane);
+      wait(0, lane);
     }
   }
   void synchronize() override {
-    for (const cudaStream_t stream : streams_) cudaStreamSynchronize(stream);
+    for (const cudaStream_t stream : streams_) check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
 
   Words get(Index i) const {
@@ -103,6 +106,11 @@ class StreamBackend final : public NullBackend {
     BackendOptions options;
     options.precision = precision;
     return options;
+  }
+
+  void record(std::size_t lane) { check_cuda(cudaEventRecord(events_[lane], streams_[lane]), "cudaEventRecord"); }
+  void wait(std::size_t lane, std::size_t event) {
+    check_cuda(cudaStreamWaitEvent(streams_[lane], events_[event], 0), "cudaStreamWaitEvent");
   }
 
   static constexpr int kLanes = 16;
@@ -252,6 +260,37 @@ TEST_P(PeerExchange, SweepsLoadWhatArrivesFromSlotsWhateverIsLate) {
     loaded += now;
   }
   EXPECT_GT(loaded, 0U);
+}
+
+/// QSIM_FAULT_STEP: every how manieth call fails once.
+TEST_P(PeerExchange, EndsWithTheErrorOfAnyCallOfTheRuntimeThatFails) {
+  const std::uint64_t step = test::number_from("QSIM_FAULT_STEP", 23);
+  std::uint64_t failed = 0, harmless = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const Game game = random_game(seed, GetParam());
+    test::set_pauses(0, seed);
+    for (std::uint64_t nth = seed;; nth += step) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", call " + std::to_string(nth));
+      test::fail_call(nth);
+      bool threw = false;
+      try {
+        ASSERT_NO_FATAL_FAILURE(play(game));
+      } catch (const std::exception& error) {
+        threw = true;
+        EXPECT_STRNE(error.what(), "");
+      }
+      const bool reached = test::call_has_failed();
+      test::fail_call(0);
+      if (!reached) {
+        EXPECT_FALSE(threw);
+        break;
+      }
+      ++failed;
+      if (!threw) ++harmless;
+    }
+  }
+  std::printf("%u ranks: %ld calls failed, %ld of them without effect\n", 1U << GetParam(), static_cast<long>(failed),
+              static_cast<long>(harmless));
 }
 
 TEST(PeerExchange, GoesByCopiesWhereChunksAreRunsAndByKernelsWhereTheyAreScattered) {

@@ -21,7 +21,14 @@ std::atomic<std::uint32_t> longest_pause{0};
 std::atomic<std::uint64_t> pause_seed{1};
 std::atomic<std::uint64_t> copies{0}, kernels{0};
 
+std::atomic<std::uint64_t> calls{0}, failing_call{0};
+
+/// True for the call that is to fail.
+bool fails() { return ++calls == failing_call; }
+
+/// Kept for ever, so that one that is named after its end is seen, as the runtime sees it.
 struct HostEvent {
+  std::atomic<bool> destroyed{false};
   std::mutex mutex;
   std::condition_variable changed;
   std::uint64_t recorded = 0, done = 0;
@@ -114,6 +121,11 @@ void set_pauses(std::uint32_t most, std::uint64_t seed) {
   longest_pause = most;
   pause_seed = seed;
 }
+void fail_call(std::uint64_t nth) {
+  calls = 0;
+  failing_call = nth;
+}
+bool call_has_failed() { return failing_call != 0 && calls >= failing_call; }
 CopyCounts copy_counts() { return {copies, kernels}; }
 
 }  // namespace qsim::test
@@ -135,6 +147,7 @@ namespace cuda {
 
 cudaError_t launch_swap(void* mine, void* theirs, std::size_t element_bytes, const ViewMap& map,
                         std::uint64_t their_value, std::uint64_t begin, std::uint64_t end, cudaStream_t stream) {
+  if (fails()) return cudaErrorUnknown;
   test::enqueue(stream, [=] {
     ++kernels;
     for (std::uint64_t i = begin; i < end; ++i) {
@@ -152,6 +165,7 @@ template <class Real>
 cudaError_t launch_pack(std::conditional_t<sizeof(Real) == 8, double2, float2>* state,
                         std::conditional_t<sizeof(Real) == 8, double2, float2>* packed, const ViewMap& map,
                         std::uint64_t count, bool unpack, cudaStream_t stream) {
+  if (fails()) return cudaErrorUnknown;
   test::enqueue(stream, [=] {
     ++kernels;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -170,14 +184,17 @@ template cudaError_t launch_pack<double>(double2*, double2*, const ViewMap&, std
 extern "C" {
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int) {
+  if (fails()) return cudaErrorUnknown;
   *event = reinterpret_cast<cudaEvent_t>(new HostEvent);
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  delete &event_of(event);
-  return cudaSuccess;
+  if (fails()) return cudaErrorUnknown;
+  return event_of(event).destroyed.exchange(true) ? cudaErrorInvalidResourceHandle : cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (fails()) return cudaErrorUnknown;
+  if (event_of(event).destroyed) return cudaErrorInvalidResourceHandle;
   HostEvent& of = event_of(event);
   std::uint64_t number = 0;
   {
@@ -194,6 +211,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
+  if (fails()) return cudaErrorUnknown;
+  if (event_of(event).destroyed) return cudaErrorInvalidResourceHandle;
   HostEvent& of = event_of(event);
   std::uint64_t number = 0;
   {
@@ -207,12 +226,18 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (fails()) return cudaErrorUnknown;
+  if (event_of(event).destroyed) return cudaErrorInvalidResourceHandle;
   HostEvent& of = event_of(event);
   const std::lock_guard lock(of.mutex);
   return of.done >= of.recorded ? cudaSuccess : cudaErrorNotReady;
 }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return stream_of(stream).idle() ? cudaSuccess : cudaErrorNotReady; }
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (fails()) return cudaErrorUnknown;
+  return stream_of(stream).idle() ? cudaSuccess : cudaErrorNotReady;
+}
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (fails()) return cudaErrorUnknown;
   stream_of(stream).wait();
   return cudaSuccess;
 }
@@ -221,6 +246,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind, cudaStream_t stream) {
+  if (fails()) return cudaErrorUnknown;
   stream_of(stream).add([=] {
     copy_rows(static_cast<std::byte*>(to), to_pitch, static_cast<const std::byte*>(from), from_pitch, width, height);
   });

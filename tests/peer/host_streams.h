@@ -24,4 +24,9 @@ struct CopyCounts {
 };
 CopyCounts copy_counts();
 
+/// The Nth call of the runtime from now on fails, once, and does nothing; 0: none does.
+void fail_call(std::uint64_t nth);
+/// Whether it has been reached.
+bool call_has_failed();
+
 }  // namespace qsim::test
