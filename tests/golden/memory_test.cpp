@@ -185,6 +185,21 @@ TEST_P(ReadOutMemory, IsWhatWasPredicted) {
 
 INSTANTIATE_TEST_SUITE_P(All, ReadOutMemory, testing::ValuesIn(kCases), [](const auto& one) { return one.param.name; });
 
+TEST(StateLimits, BeyondWhat64BitsCountAreSaidInPowersOfTwo) {
+  const TemporaryFolder folder;
+  for (const auto& [flags, said] : std::vector<std::pair<Words, std::string>>{
+           {{}, "62 qubits in double need 2^66 bytes for the state, more than 2^64 bytes with all tables"},
+           {{"--precision", "single"}, "62 qubits in single need 2^65 bytes for the state"},
+           {{"--ranks", "4"}, "62 qubits in double need 2^66 bytes = 2^64 bytes on each of 4 ranks"},
+           {{"--ranks", "4", "--precision", "single"}, "2^65 bytes = 8 EiB on each of 4 ranks"}}) {
+    Words words{folder.file("c.qasm", "OPENQASM 2.0;\ninclude \"qelib1.inc\";\nqreg q[62];\nh q;\n")};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const ProgramRun run = run_qsim(words);
+    EXPECT_EQ(run.exit_code, 5) << run.err;
+    EXPECT_NE(run.err.find(said), std::string::npos) << run.err;
+  }
+}
+
 TEST(ReadOutLimits, AreSaidBeforeTheRun) {
   const TemporaryFolder folder;
   const std::string head = "OPENQASM 2.0;\ninclude \"qelib1.inc\";\nqreg q[20];\n";

@@ -6,6 +6,7 @@
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
+#include "plan/cost/state_bytes.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
 #include "qsim/target.h"
@@ -104,7 +105,7 @@ PlanWork plan_work(const Plan& plan) {
 
 PoolLayout pool_layout(const Plan& plan, const Machine& machine) {
   PoolLayout layout;
-  layout.state_bytes = saturating_multiply(std::uint64_t{1} << plan.local_bits(), amplitude_bytes(plan.precision));
+  layout.state_bytes = state_bytes(plan.precision, plan.local_bits());
   if (plan.rank_bits > 0) {
     layout.chunk_bytes = chunk_size(layout.state_bytes, machine);
     layout.chunk_slots = machine.chunk_slots;

@@ -8,6 +8,7 @@
 #include "base/layout.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
+#include "plan/cost/state_bytes.h"
 #include "plan/make/exchange_places.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
@@ -332,7 +333,7 @@ Bit PlanBuilder::long_run_bit() const {
 // Chunks that are small enough for a slot of the ring; at least four, and up to 16 while their parts stay long: the
 // first and the last chunk have nothing beside them.
 int PlanBuilder::chunk_bits(const Exchange& exchange) const {
-  const std::uint64_t part = (std::uint64_t{1} << plan_.local_bits()) * amplitude_bytes(plan_.precision) >>
+  const std::uint64_t part = state_bytes(plan_.precision, plan_.local_bits()) >>
                              (exchange.swaps.size() + static_cast<std::size_t>(std::popcount(exchange.unborn)));
   int wanted = 2;
   while (wanted < 8 && part >> wanted > machine_.chunk_bytes) ++wanted;

@@ -10,6 +10,7 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "plan/cost/state_bytes.h"
 #include "plan/lower/known.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/make/builder.h"
@@ -54,9 +55,9 @@ class Planner {
     const std::uint64_t few = plan.stages.size() == 1 ? 16 : 6;  // in longer plans the first write is a small part
     if (!births_matter_) return false;
     const PlanWork work = plan_work(plan);
-    const std::uint64_t write = amplitude_bytes(plan.precision) << plan.local_bits();
+    const std::uint64_t write = state_bytes(plan.precision, plan.local_bits());
     const auto sweeps = static_cast<std::uint64_t>(std::max(1, first_write_sweeps_));
-    return work.sweeps <= few && work.bytes_swept_per_rank > write * (2 * sweeps - 1);
+    return work.sweeps <= few && work.bytes_swept_per_rank > saturating_multiply(write, 2 * sweeps - 1);
   }
 
   Plan run() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "plan/cost/state_bytes.h"
 #include "plan/plan.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/error.h"
@@ -15,6 +16,13 @@ namespace {
 
 /// Rounds up like the pool does with its items.
 constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// Of 2^bits amplitudes, as a power of two where 64 bits do not hold it.
+std::string shown_state(Precision precision, std::uint32_t bits) {
+  const std::uint64_t bytes = state_bytes(precision, bits);
+  if (bytes != UINT64_MAX) return format_bytes(bytes);
+  return "2^" + std::to_string(bits + (precision == Precision::kDouble ? 4 : 3)) + " bytes";
+}
 
 }  // namespace
 
@@ -81,15 +89,17 @@ RanksMemory agree_on_memory(Communicator& communicator, std::uint64_t usable_byt
 void require_capacity(const CapacityQuestion& question, const Machine& machine) {
   if (question.needed_bytes <= question.usable_bytes) return;
   const bool is_double = question.precision == Precision::kDouble;
-  const std::uint64_t shard = amplitude_bytes(question.precision) << (question.qubits - question.rank_bits);
+  const std::uint32_t shard_bits = question.qubits - question.rank_bits;
   std::string text = std::to_string(question.qubits) + " qubits in " + (is_double ? "double" : "single") + " need ";
   if (question.ranks > 1) {
-    text += format_bytes(shard << question.rank_bits) + " = " + format_bytes(shard) + " on each of " +
-            std::to_string(question.ranks) + " ranks";
+    text += shown_state(question.precision, question.qubits) + " = " + shown_state(question.precision, shard_bits) +
+            " on each of " + std::to_string(question.ranks) + " ranks";
   } else {
-    text += format_bytes(shard);
+    text += shown_state(question.precision, shard_bits);
   }
-  text += " for the state, " + format_bytes(question.needed_bytes) + (question.ranks > 1 ? " a rank" : "") +
+  const bool beyond = question.needed_bytes == UINT64_MAX;
+  text += " for the state, " + (beyond ? "more than 2^64 bytes" : format_bytes(question.needed_bytes)) +
+          (question.ranks > 1 ? " a rank" : "") +
           (question.read_out_bytes == 0 ? " with all tables; "
                                         : " with all tables and " + format_bytes(question.read_out_bytes) +
                                               " for reading out (" + question.read_out + "); ");

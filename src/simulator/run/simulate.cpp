@@ -16,6 +16,7 @@
 #include "document/result.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
+#include "plan/cost/state_bytes.h"
 #include "plan/make/make_plan.h"
 #include "plan/program/forecast.h"
 #include "plan/program/planned_circuit.h"
@@ -113,6 +114,8 @@ class Simulation {
     // A state beyond any memory is refused before a plan is made for it.
     require_fit(amplitude_bytes(options_.precision) << local_bits_);
     program_ = plan_circuit(circuit_, settled_.machine, plan);
+    require_fit(state_bytes(options_.precision, local_bits_));
+    program_ = make_program(circuit_, machine_, plan);
     plan.rank_bits = rank_bits_;
     if (options_.verify == Verify::kFull && settings_.dynamic) {
       second_walk_ = std::make_unique<SecondWalk>(circuit_, program_, settled_.machine, plan);

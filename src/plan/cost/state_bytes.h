@@ -1,0 +1,16 @@
+// How many bytes a state takes, for any number of qubits that an index can name.
+#pragma once
+
+#include <cstdint>
+
+#include "base/bits.h"
+#include "qsim/types.h"
+
+namespace qsim {
+
+/// Of 2^bits amplitudes, bits at most 62; 2^64 - 1 where they are more.
+constexpr std::uint64_t state_bytes(Precision precision, std::uint32_t bits) {
+  return saturating_multiply(std::uint64_t{1} << bits, amplitude_bytes(precision));
+}
+
+}  // namespace qsim
