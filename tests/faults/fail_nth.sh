@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Usage: fail_nth.sh LIBRARY MPIRUN QSIM RANKS KINDS [STEP [RANK]]: runs a circuit with every read-out on RANKS processes (1:
 # no launcher; 0: four thread ranks) and lets the Nth call of each of KINDS fail in rank RANK, for N = 1, 1 + STEP, ...
-# until a run passes untouched. QSIM_FAIL_FLAGS are flags in place of --threads and --ranks, QSIM_FAIL_FROM the first N. Each run must end in time, either with the answer of an undisturbed run, or with an exit
+# until a run passes untouched. QSIM_FAIL_FLAGS are flags in place of --threads and --ranks, QSIM_FAIL_FROM the first N and
+# QSIM_FAIL_SECONDS what a run may take. Each run must end in time, either with the answer of an undisturbed run, or with an exit
 # code that the kind allows and one message; and leave nothing behind.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -39,7 +40,7 @@ run() {
   local started=("${command[@]}")
   [ $# -eq 0 ] || started=(env LD_PRELOAD="$library" QSIM_FAIL_MARK="$folder/mark" "$@" "${command[@]}")
   [ "$ranks" -lt 2 ] || started=("$here/../distributed/mpirun_local.sh" "$mpirun" "$ranks" "${started[@]}")
-  (cd "$folder" && exec timeout -k 2 40 "${started[@]}") > "$folder/out" 2> "$folder/errors"
+  (cd "$folder" && exec timeout -k 2 "${QSIM_FAIL_SECONDS:-40}" "${started[@]}") > "$folder/out" 2> "$folder/errors"
   code=$?
 }
 
@@ -58,7 +59,8 @@ allowed() {  # allowed KIND CODE
     thread) [ "$2" -eq 5 ] || [ "$2" -eq 7 ] ;;
     open | write | sync | rename) [ "$2" -eq 9 ] ;;
     mpi) [ "$2" -eq 7 ] ;;
-    cuda | cublas) [ "$2" -eq 6 ] || [ "$2" -eq 5 ] ;;
+    cuda) [ "$2" -ge 5 ] && [ "$2" -le 7 ] ;;  # 7: a way between GPUs that was asked for cannot be opened
+    cublas) [ "$2" -eq 6 ] || [ "$2" -eq 5 ] ;;
     nvrtc) [ "$2" -eq 6 ] ;;
     nccl) [ "$2" -eq 6 ] || [ "$2" -eq 7 ] ;;
   esac
@@ -68,6 +70,8 @@ run
 [ $code -eq 0 ] || { cat "$folder/errors"; exit 1; }
 wanted=$(answer)
 failures=0
+summary() { echo "$kind on $ranks ranks, in rank $victim: $ran calls failed, $harmless without effect, $failures wrong so far"; }
+trap 'summary; echo "stopped at call $n"; exit 1' TERM
 for kind in "${kinds[@]}"; do
   ran=0 harmless=0
   for ((n = ${QSIM_FAIL_FROM:-1};; n += step)); do
@@ -96,6 +100,6 @@ for kind in "${kinds[@]}"; do
     rm -rf "$folder/tmp"/*
   done
   [ $code -eq 0 ] && [ "$(answer)" = "$wanted" ] || { echo "$kind $n, untouched: exit code $code"; failures=$((failures + 1)); }
-  echo "$kind on $ranks ranks, in rank $victim: $ran calls failed, $harmless without effect, $failures wrong so far"
+  summary
 done
 [ $failures -eq 0 ]

@@ -8,18 +8,44 @@
 
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "comm/gpu/driver.h"
 #include "comm/gpu/strided_copy.h"
+#include "comm/job_end.h"
 #include "qsim/error.h"
 
 namespace qsim {
 namespace {
 
 constexpr std::chrono::seconds kPatience{60};  // a lane's longest exchange takes a few seconds
+
+/// Ends the process when it lives longer than kPatience: for calls that wait for all ranks, give no sign of the others,
+/// and cannot be broken off.
+class StartLimit {
+ public:
+  explicit StartLimit(int rank)
+      : thread_([rank](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::condition_variable_any stopped;
+          std::unique_lock lock(mutex);
+          if (stopped.wait_for(lock, stop, kPatience, [&] { return stop.stop_requested(); })) return;
+          end_process("qsim: error: rank " + std::to_string(rank) + ": NCCL has waited for the other ranks for " +
+                          std::to_string(kPatience.count()) +
+                          " s; the job is ended (choose another way with --exchange)",
+                      static_cast<int>(ExitCode::kCommunication));
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
 
 /// The functions of libnccl that are used; loaded() is false when the library is not there.
 struct NcclLibrary {
@@ -65,7 +91,7 @@ class NcclTransport final : public Transport {
     communicator.max(failed);
     if (failed[0] != 0) throw CommunicatorError("ncclGetUniqueId failed on rank 0", 0);
     communicator.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
-    const ncclResult_t status = nccl_.comm_init_rank(&comm_, communicator.size(), id, communicator.rank());
+    const ncclResult_t status = join(communicator, id);
     failed[0] = status == ncclSuccess ? 0 : 1;
     communicator.max(failed);
     if (failed[0] != 0) {
@@ -100,14 +126,19 @@ class NcclTransport final : public Transport {
     for (const Trade& one : trades) {
       if (!in_one_run(one)) copy_view_to_buffer(shape_, one.mine, backend_.state().data, packed(one), stream);
     }
-    check(nccl_.group_start(), "ncclGroupStart");
+    std::optional<StartLimit> limit;  // NCCL connects at the first trade with a rank
+    for (const Trade& one : trades) {
+      if (met_.insert(one.peer).second && !limit) limit.emplace(rank_);
+    }
+    Group group(*this);
     for (const Trade& one : trades) {
       const ViewRuns runs = view_runs(shape_, one.mine);
       const std::byte* const outgoing = in_one_run(one) ? backend_.state().data + runs.offsets.front() : packed(one);
       check(nccl_.send(outgoing, runs.bytes(), ncclInt8, one.peer, comm_, stream), "ncclSend");
       check(nccl_.receive(backend_.slot(one.slot).data, runs.bytes(), ncclInt8, one.peer, comm_, stream), "ncclRecv");
     }
-    check(nccl_.group_end(), "ncclGroupEnd");
+    group.end();
+    limit.reset();
     for (const Trade& one : trades) {
       copy_buffer_to_view(shape_, one.mine, backend_.slot(one.slot).data, backend_.state().data, stream);
     }
@@ -138,6 +169,31 @@ class NcclTransport final : public Transport {
   }
 
  private:
+  /// Calls that NCCL begins together. One that is left open by an error would keep the communicator from being aborted.
+  class Group {
+   public:
+    explicit Group(NcclTransport& transport) : transport_(transport) {
+      transport_.check(transport_.nccl_.group_start(), "ncclGroupStart");
+    }
+    ~Group() {
+      if (open_) (void)transport_.nccl_.group_end();
+    }
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+    void end() {
+      open_ = false;
+      transport_.check(transport_.nccl_.group_end(), "ncclGroupEnd");
+    }
+
+   private:
+    NcclTransport& transport_;
+    bool open_ = true;
+  };
+
+  ncclResult_t join(const Communicator& communicator, const ncclUniqueId& id) {
+    const StartLimit limit(rank_);
+    return nccl_.comm_init_rank(&comm_, communicator.size(), id, rank_);
+  }
   bool in_one_run(const Trade& one) const {
     const ViewRuns runs = view_runs(shape_, one.mine);
     return runs.count == 1 && runs.offsets.size() == 1;
@@ -159,6 +215,7 @@ class NcclTransport final : public Transport {
   int rank_;
   ncclComm_t comm_ = nullptr;
   bool finished_ = true;
+  std::set<int> met_;  // ranks that it has traded with
 };
 
 }  // namespace
