@@ -3,15 +3,16 @@
 #include <cmath>
 #include <string>
 
+#include "base/bits.h"
 #include "base/finite.h"
 #include "base/text.h"
 #include "batch/lower.h"
 #include "device/gpu_parts.h"
+#include "plan/cost/state_bytes.h"
 #include "qsim/batch.h"
 #include "qsim/error.h"
 #include "qsim/session.h"
 #include "session/choose/choose.h"
-
 
 namespace qsim {
 namespace {
@@ -40,14 +41,14 @@ void check_circuits(std::span<const Circuit> circuits) {
 }
 
 /// CapacityError unless all states fit the device together with what the largest of the programs needs beside its own.
-void require_room(std::span<const Program> programs, const Session& session, std::uint64_t state_bytes) {
+void require_room(std::span<const Program> programs, const Session& session, std::uint64_t one) {
   std::uint64_t needed = 0;
   for (const Program& program : programs) needed = std::max(needed, program.work().memory_bytes);
   const std::uint64_t rest = needed, usable = session.memory_bytes();
-  needed += (programs.size() - 1) * state_bytes;
+  needed = saturating_add(needed, saturating_multiply(programs.size() - 1, one));
   if (needed <= usable) return;
-  const std::uint64_t fit = usable > rest ? 1 + (usable - rest) / state_bytes : 0;
-  throw CapacityError(std::to_string(programs.size()) + " states of " + format_bytes(state_bytes) + " need " +
+  const std::uint64_t fit = usable > rest ? 1 + (usable - rest) / one : 0;
+  throw CapacityError(std::to_string(programs.size()) + " states of " + format_bytes(one) + " need " +
                           format_bytes(needed) + "; " + format_bytes(usable) + " can be used, which is " +
                           std::to_string(fit) + " states",
                       needed, usable);
@@ -95,7 +96,7 @@ GramResult gram(std::span<const Circuit> circuits, const Target& target) {
   result.backend = session.target().backend;
   std::vector<Program> programs;
   for (const Circuit& circuit : circuits) programs.push_back(session.compile(circuit));
-  require_room(programs, session, amplitude_bytes(target.precision) << result.qubits);
+  require_room(programs, session, state_bytes(target.precision, result.qubits));
   std::vector<State> states;
   for (std::size_t i = 0; i < result.states; ++i) {
     State& state = states.emplace_back(session.run(programs[i]));

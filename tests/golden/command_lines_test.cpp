@@ -16,7 +16,7 @@
 #include <sstream>
 #include <string>
 
-#include "cli/app.h"
+#include "cli/io/context.h"
 #include "golden/cli_program.h"
 #include "support/campaign.h"
 #include "support/random_program.h"

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "base/file/files.h"
+#include "base/ranks/communicator.h"
 #include "base/ranks/launcher_process.h"
-#include "qsim/communicator.h"
 #include "qsim/error.h"
 
 namespace qsim::cli {

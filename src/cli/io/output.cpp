@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "base/file/files.h"
-#include "base/ranks/communicator.h"
 #include "base/file/read_files.h"
+#include "base/ranks/communicator.h"
 #include "base/ranks/launcher_process.h"
 #include "base/text.h"
 #include "qsim/error.h"

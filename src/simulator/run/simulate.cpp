@@ -112,10 +112,8 @@ class Simulation {
     plan.tile_bits = options_.tile_bits;
     plan.strategy = options_.strategy;
     // A state beyond any memory is refused before a plan is made for it.
-    require_fit(amplitude_bytes(options_.precision) << local_bits_);
-    program_ = plan_circuit(circuit_, settled_.machine, plan);
     require_fit(state_bytes(options_.precision, local_bits_));
-    program_ = make_program(circuit_, machine_, plan);
+    program_ = plan_circuit(circuit_, settled_.machine, plan);
     plan.rank_bits = rank_bits_;
     if (options_.verify == Verify::kFull && settings_.dynamic) {
       second_walk_ = std::make_unique<SecondWalk>(circuit_, program_, settled_.machine, plan);
