@@ -4,7 +4,9 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <unordered_set>
 
 #include "base/file/files.h"
@@ -16,6 +18,7 @@ namespace qsim {
 namespace {
 
 using qasm3::Name;
+using Kind = qasm3::TokenKind;
 
 // Words that begin statements in both versions.
 bool is_shared_word(Name word) {
@@ -34,36 +37,92 @@ bool is_shared_word(Name word) {
   }
 }
 
-// Without a version line: version 3 where a statement begins with a word that only version 3 has, or stdgates.inc or
-// physical qubits are named. A word that the text defines as a gate is none.
-bool looks_like_version_3(qasm3::Lexer& lexer, qasm3::Token token) {
-  using Kind = qasm3::TokenKind;
-  std::unordered_set<Name> gates;
-  bool begins = true;
-  for (; token.kind != Kind::kEnd; token = lexer.next()) {
-    const bool word = token.kind == Kind::kWord;
-    if (token.kind == Kind::kPhysical) return true;
-    const bool identifier = token.kind == Kind::kIdentifier;
-    if (identifier &&
-        std::ranges::any_of(lexer.view(token), [](char c) { return static_cast<unsigned char>(c) > 0x7f; })) {
+// Tokens that version 2 has nowhere.
+bool is_new_token(const qasm3::Token& token) {
+  using qasm3::Sign;
+  switch (token.kind) {
+    case Kind::kPhysical:
+    case Kind::kAt:
+    case Kind::kConcat:
+    case Kind::kAssign:
+    case Kind::kAssignBinary:
+    case Kind::kColon:
+    case Kind::kImaginary:
+    case Kind::kTime:
       return true;
-    }
-    if (begins && token.kind == Kind::kAt) return true;
-    if (begins && word && !is_shared_word(token.name) && !gates.contains(token.name)) return true;
-    if (begins && token.kind == Kind::kIdentifier && lexer.view(token) == "opaque") return false;
-    if (begins && word && (token.name == qasm3::kWordGate || token.name == qasm3::kWordInclude)) {
-      const bool gate = token.name == qasm3::kWordGate;
-      token = lexer.next();
-      if (gate) gates.insert(token.name);
-      if (!gate && token.kind == Kind::kString) {
-        const std::string_view name = lexer.view(token).substr(1, token.length - 2);
-        if (name == "stdgates.inc" || name == "qelib1.inc") return name == "stdgates.inc";
-      }
-    }
-    begins = token.kind == Kind::kSemicolon || token.kind == Kind::kLeftBrace || token.kind == Kind::kRightBrace;
+    case Kind::kOperator:
+      break;
+    default:
+      return false;
   }
-  return false;
+  constexpr Sign kShared[] = {Sign::kPlus, Sign::kMinus, Sign::kTimes, Sign::kDivide, Sign::kBitXor, Sign::kEqual};
+  return std::ranges::find(kShared, token.op) == std::end(kShared);
 }
+
+// The tokens of a program without a version line, from its first statement on.
+class Statements {
+ public:
+  Statements(qasm3::Lexer& lexer, const qasm3::Token& first) : lexer_(lexer), token_(first) {}
+
+  // Version 3 where a statement begins as none of version 2 does, where a token is new, or where stdgates.inc is
+  // included. A word that the text defines as a gate begins none.
+  bool are_of_version_3() {
+    bool begins = true;
+    while (token_.kind != Kind::kEnd) {
+      if (is_new_token(token_) || has_new_letter()) return true;
+      if (begins) {
+        if (lexer_.view(token_) == "opaque") return false;
+        if (const std::optional<bool> newer = first_words()) return *newer;
+      }
+      begins = token_.kind == Kind::kSemicolon || token_.kind == Kind::kLeftBrace || token_.kind == Kind::kRightBrace;
+      token_ = lexer_.next();
+    }
+    return false;
+  }
+
+ private:
+  bool has_new_letter() const {
+    return token_.kind == Kind::kIdentifier &&
+           std::ranges::any_of(lexer_.view(token_), [](char c) { return static_cast<unsigned char>(c) > 0x7f; });
+  }
+
+  // What the words that a statement begins with say of the version, where they do.
+  std::optional<bool> first_words() {
+    if (token_.kind == Kind::kOperator || token_.kind == Kind::kLeftParen) return true;
+    if (token_.kind == Kind::kIdentifier) {
+      token_ = lexer_.next();
+      return token_.kind == Kind::kOperator || is_new_token(token_) ? std::optional(true) : std::nullopt;
+    }
+    if (token_.kind != Kind::kWord) return std::nullopt;
+    if (!is_shared_word(token_.name)) return gates_.contains(token_.name) ? std::nullopt : std::optional(true);
+    if (token_.name == qasm3::kWordIf) return is_new_condition() ? std::optional(true) : std::nullopt;
+    if (token_.name == qasm3::kWordGate) {
+      token_ = lexer_.next();
+      gates_.insert(token_.name);
+    } else if (token_.name == qasm3::kWordInclude) {
+      token_ = lexer_.next();
+      if (token_.kind != Kind::kString) return std::nullopt;
+      const std::string_view name = lexer_.view(token_).substr(1, token_.length - 2);
+      if (name == "stdgates.inc" || name == "qelib1.inc") return name == "stdgates.inc";
+    }
+    return std::nullopt;
+  }
+
+  // Version 2 has the form if (NAME == NUMBER) and no blocks.
+  bool is_new_condition() {
+    for (const Kind kind : {Kind::kLeftParen, Kind::kIdentifier, Kind::kOperator, Kind::kInteger, Kind::kRightParen}) {
+      token_ = lexer_.next();
+      if (token_.kind == Kind::kBad || token_.kind == Kind::kEnd) return false;
+      if (token_.kind != kind || is_new_token(token_)) return true;
+    }
+    token_ = lexer_.next();
+    return token_.kind == Kind::kLeftBrace;
+  }
+
+  qasm3::Lexer& lexer_;
+  qasm3::Token token_;
+  std::unordered_set<Name> gates_;
+};
 
 bool is_version_3(std::string_view text) {
   qasm3::Names names;
@@ -72,7 +131,7 @@ bool is_version_3(std::string_view text) {
   // Version 2 has no comments between /* and */, and no letters outside of ASCII in names.
   const bool newer = text.substr(0, first.offset).find("/*") != std::string_view::npos;
   if (first.kind != qasm3::TokenKind::kWord || first.name != qasm3::kWordOpenQasm) {
-    return newer || looks_like_version_3(lexer, first);
+    return newer || Statements(lexer, first).are_of_version_3();
   }
   return lexer.view(lexer.next()).starts_with('3');
 }

@@ -140,11 +140,13 @@ TEST(QasmVersions, TheVersionLineOrTheFirstWordsOfVersion3Decide) {
        {"OPENQASM 3; // c", "OPENQASM 3.0;\nqubit q;", "// c\nOPENQASM 3.1; int x;", "qubit[2] q;",
         "include \"stdgates.inc\";", "int x = 3;", "/* adder\n */ // c\n/**/ include \"stdgates.inc\";",
         "/* c */ OPENQASM 3; int x;", "/* c */ qreg q[1];", "gate p(\xce\xb8) a { U(0,0,\xce\xb8) a; }",
-        "qreg q[1]; U(0, 0, 0) $0;"}) {
+        "qreg q[1]; U(0, 0, 0) $0;", "@hint\nqreg q[1];", "creg c[2]; creg d[2]; if (c == d) c[0] = 1;",
+        "creg c[2]; if (c == 1) { }", "creg c[2]; c ^ c;", "creg c[2]; !c[0];"}) {
     EXPECT_EQ("OPENQASM 3", parse_qasm(text).language) << text;
   }
-  for (const std::string text : {"OPENQASM 2;", "qreg q[1]; U(0,0,0) q;", "gate bit a { } qreg q[1]; bit q;",
-                                 "include \"qelib1.inc\"; qreg delay[1]; h delay;"}) {
+  for (const std::string text :
+       {"OPENQASM 2;", "qreg q[1]; U(0,0,0) q;", "gate bit a { } qreg q[1]; bit q;",
+        "include \"qelib1.inc\"; qreg delay[1]; h delay;", "qreg q[1]; creg c[1]; if (c == 1) U(0,0,0) q[0];"}) {
     EXPECT_EQ("OPENQASM 2.0", parse_qasm(text).language) << text;
   }
   EXPECT_EQ(ExitCode::kUnsupported, code_of("OPENQASM 3.2;"));
