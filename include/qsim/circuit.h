@@ -16,6 +16,7 @@
 namespace qsim {
 
 struct Control;  // classical control of programs that were read; not for callers
+struct Finish;   // their classical end; not for callers
 
 /// A number that a circuit leaves open, by its name.
 struct Parameter {
@@ -91,6 +92,8 @@ class Circuit {
 
   std::uint32_t add_qreg(const std::string& name, std::uint32_t size);  // returns its index
   std::uint32_t add_creg(const std::string& name, std::uint32_t size);
+  /// Classical bits that no result shows; returns the first. Their register has no name.
+  Clbit add_hidden_clbits(std::uint32_t count);
   /// Value of a classical bit before the first operation; 0 unless it is set.
   void set_initial(Clbit clbit, bool value);
   bool initial(Clbit clbit) const { return clbit < initial_.size() && initial_[clbit]; }
@@ -169,6 +172,9 @@ class Circuit {
   void append(const Circuit& other, const Operation& op);
   /// The same without the condition.
   void append_unconditional(const Circuit& other, Operation op);
+
+  /// The same registers, initial bits and classical end, without operations.
+  Circuit without_operations() const;
   /// Takes back the operations from number `operations` on.
   void truncate(std::size_t operations);
 
@@ -181,6 +187,8 @@ class Circuit {
   std::uint32_t clbits() const { return clbits_; }
   const std::vector<Register>& qregs() const { return qregs_; }
   const std::vector<Register>& cregs() const { return cregs_; }
+  /// Without those of hidden bits.
+  std::vector<Register> shown_cregs() const;
   const std::vector<Operation>& operations() const { return operations_; }
   const std::vector<Condition>& conditions() const { return conditions_; }
   std::span<const Qubit> controls(const Operation& op) const;
@@ -217,6 +225,9 @@ class Circuit {
   /// the circuit's. (What readers of programs make.)
   void set_control(std::shared_ptr<const Control> control);
   const Control* control() const { return control_.get(); }
+  /// What is computed from the classical bits when the operations have run.
+  void set_finish(std::shared_ptr<const Finish> finish);
+  const Finish* finish() const { return finish_.get(); }
 
  private:
   Operation& append_operation(OpKind kind, std::span<const Qubit> controls, std::span<const Qubit> targets);
@@ -241,6 +252,7 @@ class Circuit {
   std::map<std::string, std::uint32_t> numbers_;         // their places in parameters_
   std::map<std::uint64_t, std::vector<OpenTerm>> open_;  // by place in params_
   std::shared_ptr<const Control> control_;
+  std::shared_ptr<const Finish> finish_;
   std::vector<bool> initial_;  // of classical bits; shorter when the rest is 0
   std::int32_t current_condition_ = -1;
   std::uint32_t current_line_ = 0;

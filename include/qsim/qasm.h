@@ -1,4 +1,4 @@
-// OpenQASM 2.0 and 3 in, OpenQASM 2.0 out.
+// OpenQASM 2.0 and 3, read and written.
 #pragma once
 
 #include <cstdint>
@@ -44,9 +44,11 @@ QasmProgram parse_qasm(std::string_view text, const QasmOptions& options = {});
 QasmProgram parse_qasm_file(const std::string& path, std::uint64_t* xxh3 = nullptr, QasmOptions options = {});
 /// All diagnostics of `text` without throwing (at most max_errors); empty when it is valid.
 std::vector<Diagnostic> check_qasm(std::string_view text, const QasmOptions& options = {});
-/// Writes `circuit` as OpenQASM 2.0 that parses back to the same operations (angles in the shortest form that reads
-/// back exactly). Gates without a name of their own are written as gate definitions; UnsupportedError where that cannot
-/// be.
-std::string write_qasm(const Circuit& circuit);
+enum class QasmVersion : std::uint8_t { k2, k3 };
+
+/// Writes `circuit` as OpenQASM 2.0 or 3.1 that parses back to a circuit which does the same (angles in the shortest
+/// form that reads back exactly). Gates without a name of their own are written as gate definitions, up to their global
+/// phase; UnsupportedError with the reason where that cannot be, and for what version 2 has no words for.
+std::string write_qasm(const Circuit& circuit, QasmVersion version = QasmVersion::k2);
 
 }  // namespace qsim

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -33,11 +34,15 @@ std::uint32_t register_end(const std::vector<Register>& registers) {
   return registers.empty() ? 0 : registers.back().first + registers.back().size;
 }
 
-void check_new_register(const std::string& name, std::uint32_t size, std::uint32_t used) {
-  if (name.empty()) throw CircuitError("a register needs a name");
+void check_register_size(const std::string& name, std::uint32_t size, std::uint32_t used) {
   if (size > std::numeric_limits<std::uint32_t>::max() - used) {
     throw CircuitError(fmt::format("register {}[{}] makes more than 2^32 bits", name, size));
   }
+}
+
+void check_new_register(const std::string& name, std::uint32_t size, std::uint32_t used) {
+  if (name.empty()) throw CircuitError("a register needs a name");
+  check_register_size(name, size, used);
 }
 
 // The largest departure of matrix * adjoint from the identity.
@@ -75,6 +80,20 @@ std::uint32_t Circuit::add_creg(const std::string& name, std::uint32_t size) {
   return static_cast<std::uint32_t>(cregs_.size() - 1);
 }
 
+Clbit Circuit::add_hidden_clbits(std::uint32_t count) {
+  const Clbit first = clbits_;
+  check_register_size("of hidden bits", count, clbits_);
+  cregs_.push_back({"", register_end(cregs_), count});
+  clbits_ += count;
+  return first;
+}
+
+std::vector<Register> Circuit::shown_cregs() const {
+  std::vector<Register> shown;
+  std::ranges::copy_if(cregs_, std::back_inserter(shown), [](const Register& creg) { return !creg.name.empty(); });
+  return shown;
+}
+
 void Circuit::set_initial(Clbit clbit, bool value) {
   if (clbit >= clbits_) {
     throw CircuitError(fmt::format("classical bit {} does not exist: the circuit has {}", clbit, clbits_));
@@ -96,6 +115,29 @@ void Circuit::set_control(std::shared_ptr<const Control> control) {
     }
   }
   control_ = std::move(control);
+}
+
+void Circuit::set_finish(std::shared_ptr<const Finish> finish) {
+  for (const FlowStep& step : finish->control.steps) {
+    if (!is_classical(step.kind)) throw CircuitError("the classical end of a circuit has an operation");
+  }
+  for (const std::optional<Clbit>& bit : finish->bit_of) {
+    if (bit && *bit >= clbits_) {
+      throw CircuitError(fmt::format("classical bit {} does not exist: the circuit has {}", *bit, clbits_));
+    }
+  }
+  finish_ = std::move(finish);
+}
+
+Circuit Circuit::without_operations() const {
+  Circuit empty;
+  empty.qubits_ = qubits_;
+  empty.clbits_ = clbits_;
+  empty.qregs_ = qregs_;
+  empty.cregs_ = cregs_;
+  empty.initial_ = initial_;
+  empty.finish_ = finish_;
+  return empty;
 }
 
 void Circuit::truncate(std::size_t operations) {

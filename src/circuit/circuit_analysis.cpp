@@ -5,6 +5,7 @@
 
 #include "circuit/gate_table.h"
 #include "classical/control.h"
+#include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 
@@ -107,6 +108,17 @@ bool Circuit::measurements_are_terminal() const {
     clbit_written[clbit(op)] = true;
   }
   return true;
+}
+
+CircuitSummary summarize(const Circuit& circuit) {
+  CircuitSummary summary;
+  summary.qubits = circuit.qubits();
+  summary.operations = circuit.operation_count();
+  summary.depth = circuit.depth();
+  summary.qregs = circuit.qregs();
+  summary.cregs = circuit.shown_cregs();
+  for (const Register& creg : summary.cregs) summary.clbits += creg.size;
+  return summary;
 }
 
 }  // namespace qsim

@@ -2,20 +2,62 @@
 #include "classical/control.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "qsim/circuit.h"
 #include "qsim/error.h"
 
 namespace qsim {
 
 bool Control::branches() const {
-  return std::ranges::any_of(steps, [](const FlowStep& step) {
-    return step.kind != FlowStep::Kind::kRun && step.kind != FlowStep::Kind::kMeasure &&
-           step.kind != FlowStep::Kind::kReset;
-  });
+  return std::ranges::any_of(steps, [](const FlowStep& step) { return is_classical(step.kind); });
 }
 
 bool Control::measures() const {
   return std::ranges::any_of(steps, [](const FlowStep& step) { return step.kind == FlowStep::Kind::kMeasure; });
+}
+
+bool is_classical(FlowStep::Kind kind) {
+  switch (kind) {
+    case FlowStep::Kind::kAssign:
+    case FlowStep::Kind::kBranch:
+    case FlowStep::Kind::kJump:
+      return true;
+    case FlowStep::Kind::kRun:
+    case FlowStep::Kind::kMeasure:
+    case FlowStep::Kind::kReset:
+      break;
+  }
+  return false;
+}
+
+std::size_t run_classical(const Control& control, const FlowStep& step, std::size_t place,
+                          std::vector<Scalar>& variables) {
+  if (step.kind == FlowStep::Kind::kJump) return step.b;
+  if (step.kind == FlowStep::Kind::kBranch) return truth(evaluate(control, step.a, variables)) ? place + 1 : step.b;
+  if (step.kind != FlowStep::Kind::kAssign) throw Error("a step of a program is not classical");
+  variables[step.a] = evaluate(control, step.b, variables);
+  return place + 1;
+}
+
+std::vector<Scalar> output_values(const FlowOutput& output, const std::vector<Scalar>& variables) {
+  std::vector<Scalar> values;
+  values.reserve(output.values.size());
+  for (const FlowValue& value : output.values)
+    values.push_back(value.known ? value.constant : variables[value.variable]);
+  return values;
+}
+
+std::vector<FlowOutput> outputs_by_value(const std::vector<FlowOutput>& outputs) {
+  std::vector<FlowOutput> chosen;
+  std::ranges::copy_if(outputs, std::back_inserter(chosen), &FlowOutput::declared_output);
+  if (!chosen.empty() || std::ranges::all_of(outputs, &FlowOutput::is_register)) return chosen;
+  return outputs;
+}
+
+std::vector<FlowOutput> result_variables(const Circuit& circuit) {
+  if (circuit.control() != nullptr) return outputs_by_value(circuit.control()->outputs);
+  return circuit.finish() != nullptr ? outputs_by_value(circuit.finish()->control.outputs) : std::vector<FlowOutput>();
 }
 
 Scalar evaluate(const Control& control, std::uint32_t expression, const std::vector<Scalar>& variables) {

@@ -2,13 +2,18 @@
 // measurements and resets run. Everything that no measurement decides is already evaluated.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "classical/classical.h"
+#include "qsim/types.h"
 
 namespace qsim {
+
+class Circuit;
 
 /// A value of classical variables; children stand before their parents.
 struct FlowExpression {
@@ -36,12 +41,15 @@ struct FlowStep {
     kAssign,   // variable a becomes expression b
     kBranch,   // to step b unless expression a holds
     kJump,     // to step b
-    kFail,     // the program is wrong here: message a
   };
   Kind kind = Kind::kRun;
   std::uint32_t a = 0, b = 0;
   std::uint32_t line = 0;
 };
+
+inline bool jumps(const FlowStep& step) {
+  return step.kind == FlowStep::Kind::kJump || step.kind == FlowStep::Kind::kBranch;
+}
 
 /// A value at the end: a constant or a variable.
 struct FlowValue {
@@ -65,13 +73,31 @@ struct Control {
   std::vector<ScalarType> variables;
   std::vector<FlowExpression> expressions;
   std::vector<Scalar> constants;
-  std::vector<std::string> failures;  // texts of kFail
-  std::vector<FlowOutput> outputs;    // in order of declaration
+  std::vector<FlowOutput> outputs;  // in order of declaration
 
   /// Whether a measurement decides what happens: there is a branch, an assignment or a jump.
   bool branches() const;
   bool measures() const;
 };
+
+/// The classical end of a circuit whose order no measurement decides: assignments, branches and jumps behind the last
+/// operation.
+struct Finish {
+  Control control;
+  std::vector<std::optional<Clbit>> bit_of;  // by variable: the classical bit that it begins with; else zero
+};
+
+/// Whether a step moves classical values alone.
+bool is_classical(FlowStep::Kind kind);
+/// Does a classical step, number `place`, and returns the number of the next one. ArithmeticFault.
+std::size_t run_classical(const Control& control, const FlowStep& step, std::size_t place,
+                          std::vector<Scalar>& variables);
+/// What `output` holds with these values of the variables.
+std::vector<Scalar> output_values(const FlowOutput& output, const std::vector<Scalar>& variables);
+/// Those of `outputs` that results hold by value: the declared ones; without any, all where one is no register.
+std::vector<FlowOutput> outputs_by_value(const std::vector<FlowOutput>& outputs);
+/// Those of a circuit with control or a classical end.
+std::vector<FlowOutput> result_variables(const Circuit& circuit);
 
 /// Value of `expression` with these values of the variables. ArithmeticFault.
 Scalar evaluate(const Control& control, std::uint32_t expression, const std::vector<Scalar>& variables);

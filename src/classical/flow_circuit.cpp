@@ -56,8 +56,6 @@ std::vector<bool> variables_read(const Control& flow) {
   return read;
 }
 
-bool jumps(const FlowStep& step) { return step.kind == Kind::kJump || step.kind == Kind::kBranch; }
-
 // Where a jump to `target` ends once jumps on the way are followed.
 std::uint32_t final_target(const Control& flow, std::uint32_t target) {
   for (std::size_t hops = 0; hops < flow.steps.size(); ++hops) {
@@ -77,7 +75,7 @@ std::vector<bool> steps_reached(const Control& flow) {
       reached[at] = true;
       const FlowStep& step = flow.steps[at];
       if (jumps(step)) open.push_back(step.b);
-      if (step.kind == Kind::kJump || step.kind == Kind::kFail) break;
+      if (step.kind == Kind::kJump) break;
       ++at;
     }
   }
@@ -168,21 +166,35 @@ std::vector<bool> used_later(const Control& flow, const Circuit& circuit) {
   return later;
 }
 
-// Bits that each measurement writes. One that nothing keeps, of a qubit that is used again, writes a bit that a later
-// measurement overwrites; false where there is none.
-bool choose_bits(const Control& control, const std::vector<bool>& later, std::vector<std::vector<Clbit>>& bits_of) {
-  std::optional<Clbit> overwritten;
-  for (std::size_t i = control.steps.size(); i-- > 0;) {
+// Gives hidden bits to the measurements that write no register although something reads them (`read`, by variable) or
+// acts on their qubit later.
+void add_hidden_bits(const Control& control, const std::vector<bool>& later, const std::vector<bool>& read,
+                     std::vector<std::vector<Clbit>>& bits_of, Circuit& circuit) {
+  std::vector<std::uint32_t> hidden;
+  for (std::size_t i = 0; i < control.steps.size(); ++i) {
     if (control.steps[i].kind != Kind::kMeasure) continue;
-    std::vector<Clbit>& bits = bits_of[control.steps[i].b];
-    if (bits.empty() && later[i]) {
-      if (!overwritten) return false;
-      bits.push_back(*overwritten);
-    } else if (!bits.empty()) {
-      overwritten = bits.front();
-    }
+    const std::uint32_t variable = control.steps[i].b;
+    if (bits_of[variable].empty() && (later[i] || read[variable])) hidden.push_back(variable);
   }
-  return true;
+  if (hidden.empty()) return;
+  Clbit bit = circuit.add_hidden_clbits(static_cast<std::uint32_t>(hidden.size()));
+  for (const std::uint32_t variable : hidden) bits_of[variable] = {bit++};
+}
+
+// What is left to compute when `flow` has run; the outputs by value are all that counts.
+Control classical_end(const Flow& flow) {
+  Control end;
+  end.outputs = outputs_by_value(flow.outputs);
+  end.variables = flow.variables;
+  if (end.outputs.empty()) return end;
+  end.expressions = flow.expressions;
+  end.constants = flow.constants;
+  end.steps = flow.steps;
+  std::vector<bool> keep;
+  for (const FlowStep& step : end.steps) keep.push_back(is_classical(step.kind));
+  keep_steps(end, keep);
+  tidy(end);
+  return end;
 }
 
 // Steps from `first` on behind the operations that `circuit` has already.
@@ -215,9 +227,7 @@ std::optional<Circuit> straight_circuit(Flow& flow) {
   std::erase_if(control.outputs, [](const FlowOutput& output) { return !output.is_register; });
   tidy(control);
   if (control.branches()) return std::nullopt;
-  Circuit registers;
-  std::vector<std::vector<Clbit>> bits_of = add_registers(control, registers);
-  if (!choose_bits(control, used_later(control, flow.circuit), bits_of)) return std::nullopt;
+  Control end = classical_end(flow);
   const auto first = static_cast<std::size_t>(
       std::ranges::find_if(control.steps, [](const FlowStep& step) { return step.kind != Kind::kRun; }) -
       control.steps.begin());
@@ -225,6 +235,7 @@ std::optional<Circuit> straight_circuit(Flow& flow) {
   const bool more = std::any_of(control.steps.begin() + static_cast<std::ptrdiff_t>(first), control.steps.end(),
                                 [](const FlowStep& step) { return step.kind == Kind::kRun; });
   const Circuit all = more ? flow.circuit : Circuit();
+  const std::vector<bool> later = used_later(control, flow.circuit);
   Circuit circuit = std::move(flow.circuit);
   flow.circuit = Circuit();
   circuit.truncate(first == 0 ? 0 : control.steps[first - 1].b);
@@ -233,8 +244,16 @@ std::optional<Circuit> straight_circuit(Flow& flow) {
     const std::array<double, 4> angles = {0, 0, 0, flow.global_phase};
     circuit.add_gate(Gate::kUPhase, {}, {&qubit, 1}, angles);
   }
-  add_registers(control, circuit);
+  std::vector<std::vector<Clbit>> bits_of = add_registers(control, circuit);
+  add_hidden_bits(control, later, variables_read(end), bits_of, circuit);
   append_steps(control, first, all, bits_of, circuit);
+  if (end.outputs.empty()) return circuit;
+  Finish finish;
+  for (const std::vector<Clbit>& bits : bits_of) {
+    finish.bit_of.push_back(bits.empty() ? std::nullopt : std::optional(bits.front()));
+  }
+  finish.control = std::move(end);
+  circuit.set_finish(std::make_shared<const Finish>(std::move(finish)));
   return circuit;
 }
 

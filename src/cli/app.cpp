@@ -28,11 +28,12 @@ struct Command {
 };
 
 /// Every command; `run` is also what a first argument that is none of these means.
-const std::array<Command, 6> kCommands{{
+const std::array<Command, 7> kCommands{{
     {"run", "simulate a circuit (the default: qsim FILE)", command_run},
     {"plan", "what a run would do: sweeps, exchanges, memory, time; touches no device", command_plan},
     {"bench", "time circuits and check what they make, over sizes, ranks and start states", command_bench},
     {"gram", "inner products, fidelities and distances between the states of several circuits", command_gram},
+    {"convert", "write a program in OpenQASM 2 or 3", command_convert},
     {"gen", "write a benchmark circuit as OpenQASM 2.0", command_gen},
     {"info", "this machine: processor, memory, devices, libraries, and what would be used", command_info},
 }};
@@ -43,7 +44,7 @@ std::string help_text() {
                      "Usage: qsim [COMMAND] FILE|- [flags]      (- reads standard input)\n"
                      "       mpirun -n N qsim FILE [flags]      one rank a process\n\nCommands:\n";
   for (const Command& command : kCommands) {
-    text += "  " + command.name + std::string(7 - command.name.size(), ' ') + command.summary + "\n";
+    text += "  " + command.name + std::string(9 - command.name.size(), ' ') + command.summary + "\n";
   }
   return text +
          "\nExamples:\n"

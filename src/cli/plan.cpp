@@ -14,6 +14,7 @@
 #include "plan/cost/pool_layout.h"
 #include "plan/make/make_plan.h"
 #include "plan/program/forecast.h"
+#include "plan/program/planned_circuit.h"
 #include "plan/show/show.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
@@ -82,6 +83,21 @@ Machine machine_of(const PlanFlags& typed) {
   return machine;
 }
 
+/// What is said of a circuit that measures, resets or branches before its end.
+std::string planned_program(const PlanFlags& typed, const CircuitInput& input, const Machine& machine,
+                            const PlanOptions& options, const std::vector<std::string>& warnings) {
+  const auto refuse = [](const char* flag) {
+    throw UnsupportedError(std::string(flag) + ": the circuit measures, resets or branches before its end");
+  };
+  if (typed.trace) refuse("--trace");
+  if (typed.compare_ranks) refuse("--compare-ranks");
+  const PlannedCircuit program = plan_circuit(input.circuit, machine, options);
+  if (typed.json) return program_json(program, input.circuit, machine, input.summary, warnings);
+  std::string text = program_text(program, input.circuit, machine);
+  for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
+  return escape_lines(text);
+}
+
 /// The document of a plan that could not be made.
 std::string failure_document(const Result& partial) {
   return plan_error_json(partial.circuit, partial.error.value_or(Failure{}), partial.warnings);
@@ -112,8 +128,12 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
   std::string text;
   context.together([&] {
     check_size(input.circuit, options.precision, options.rank_bits, machine);
-    const Plan plan = make_plan(input.circuit, machine, options);
     std::vector<std::string> warnings = input.notes;
+    if (!input.circuit.measurements_are_terminal()) {
+      text = planned_program(typed, input, machine, options, warnings);
+      return;
+    }
+    const Plan plan = make_plan(input.circuit, machine, options);
     if (pool_layout(plan, machine).total_bytes() == UINT64_MAX) {
       warnings.emplace_back("byte counts that pass 2^64 - 1 are shown as 2^64 - 1");
     }

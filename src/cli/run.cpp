@@ -28,7 +28,7 @@ struct RunFlags {
   std::string file, backend = "auto", precision = "double", shots, seed, threads, gpus, gpu_ids, ranks, from = "zero";
   bool counts = false, distribution = false, marginals = false;
   std::vector<std::string> probabilities, expectation, parameters;
-  std::string parameter_file;
+  std::string parameter_file, max_iterations;
   std::string amplitudes, statevector;
   std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", kernel_cache, profile, output;
   bool reproducible = false, oversubscribe_gpus = false, json = false;
@@ -68,6 +68,8 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.flag("--oversubscribe-gpus", typed.oversubscribe_gpus, "under MPI, ranks may share a GPU (for tests)");
   flags.choice("--exchange", typed.exchange, names_of<ExchangeKind>(), "how ranks trade amplitudes");
   flags.choice("--from", typed.from, {"zero", "random"}, "start state");
+  flags.text("--max-iterations", typed.max_iterations, "N",
+             "most iterations of loops that measure, in one branch (default 1048576)");
   flags.text("--max-memory", typed.max_memory, "SIZE", "most memory a rank may use");
   flags.text("--pool", typed.pool, "SHARE%", "share of GPU memory to take");
   flags.choice("--jit", typed.jit, names_of<Jit>(), "kernels compiled for the circuit");
@@ -151,6 +153,9 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   if (!options.gpu_ids.empty()) options.backend = BackendKind::kCuda;
   options.start = typed.from == "zero" ? Start::kZero : Start::kRandom;
   options.exchange = choice_of<ExchangeKind>(typed.exchange);
+  if (flags.given("--max-iterations")) {
+    options.max_iterations = parse_unsigned("--max-iterations", typed.max_iterations, 1'000'000'000);
+  }
   if (flags.given("--max-memory")) options.max_memory = parse_bytes("--max-memory", typed.max_memory);
   if (flags.given("--pool")) options.pool_share = parse_share("--pool", typed.pool);
   options.verify = choice_of<Verify>(typed.verify);
@@ -203,7 +208,11 @@ void add_circuit_options(const Flags& flags, const RunFlags& typed, const Circui
   if (flags.given("--seed") && !samples && options.start == Start::kZero && circuit.measurements_are_terminal()) {
     no_effect("--seed", "nothing is drawn at random in this run");
   }
-  if (typed.distribution && circuit.clbits() == 0) no_effect("--distribution", "the circuit has no classical bits");
+  if (flags.given("--max-iterations") && !has_loops(circuit)) {
+    no_effect("--max-iterations", "no measurement decides how often anything runs");
+  }
+  if (typed.distribution && circuit.clbits() == 0 && !has_variables(circuit))
+    no_effect("--distribution", "the circuit has no classical bits");
   for (const std::string& text : typed.probabilities) {
     options.probabilities.push_back(parse_qubits("--probabilities", text, circuit.qubits()));
   }

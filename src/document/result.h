@@ -1,6 +1,7 @@
 // What a run returns: the value behind `qsim.result/1` (docs/json.md names the keys).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/ranks/failure.h"
+#include "classical/control.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/state.h"
@@ -22,6 +24,9 @@ struct CircuitSummary {
   std::uint64_t operations = 0, depth = 0;
   std::vector<Register> qregs, cregs;
 };
+
+/// Sizes, depth and registers; the names of file and language are the caller's.
+CircuitSummary summarize(const Circuit& circuit);
 
 struct RunSummary {
   std::string backend, device, exchange;
@@ -55,11 +60,29 @@ struct OutputFile {
   std::vector<std::uint64_t> shape;
 };
 
+/// Values of all variables of a program that results hold by value, one after the other.
+using VariableValues = std::vector<Scalar>;
+struct VariableOrder {
+  bool operator()(const VariableValues& a, const VariableValues& b) const {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                        [](const Scalar& x, const Scalar& y) { return x.word < y.word; });
+  }
+};
+
+/// The variables of a program of OpenQASM 3 when it ends: those declared as output; without any, all classical ones of
+/// global scope.
+struct VariableResults {
+  std::vector<FlowOutput> variables;  // what the values belong to; their own values mean nothing here
+  std::optional<std::map<VariableValues, std::uint64_t, VariableOrder>> counts;
+  std::optional<std::map<VariableValues, double, VariableOrder>> distribution;  // of a run without measurements always
+};
+
 /// Not computed = nullopt. Bit strings are Qiskit's: right-most character is bit 0, registers separated by a space, the
 /// last declared leftmost.
 struct Results {
   std::optional<std::map<std::string, std::uint64_t>> counts;
   std::optional<std::map<std::string, double>> distribution;
+  std::optional<VariableResults> variables;  // nullopt where the bit strings say all
   std::optional<std::vector<QubitProbabilities>> probabilities;
   std::optional<std::vector<double>> marginals;  // P(qubit = 1)
   std::optional<std::vector<AmplitudeEntry>> amplitudes;

@@ -30,7 +30,7 @@ void check_ranks(const Circuit& circuit, int ranks) {
 
 void check_read_outs(const Circuit& circuit, const RunOptions& options, bool dynamic) {
   const std::uint32_t qubits = circuit.qubits();
-  if (options.distribution && circuit.clbits() == 0) {
+  if (options.distribution && circuit.clbits() == 0 && result_variables(circuit).empty()) {
     throw UsageError("`distribution` has no effect: the circuit has no classical bits");
   }
   for (const std::vector<Qubit>& list : options.probabilities) {
@@ -133,10 +133,7 @@ std::optional<Circuit> without_idle_resets(const Circuit& circuit) {
     for (const Qubit qubit : circuit.targets(op)) touched[qubit] = true;
   }
   if (std::find(idle.begin(), idle.end(), true) == idle.end()) return std::nullopt;
-  Circuit kept;
-  for (const Register& qreg : circuit.qregs()) kept.add_qreg(qreg.name, qreg.size);
-  for (const Register& creg : circuit.cregs()) kept.add_creg(creg.name, creg.size);
-  for (Clbit bit = 0; bit < circuit.clbits(); ++bit) kept.set_initial(bit, circuit.initial(bit));
+  Circuit kept = circuit.without_operations();
   for (std::size_t i = 0; i < idle.size(); ++i) {
     if (!idle[i]) kept.append(circuit, circuit.operations()[i]);
   }
@@ -157,5 +154,16 @@ std::vector<ExpectationValue> expectation_values(std::span<const PauliSum> sums,
   }
   return values;
 }
+
+bool has_loops(const Circuit& circuit) {
+  if (circuit.control() == nullptr) return false;
+  const std::vector<FlowStep>& steps = circuit.control()->steps;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (jumps(steps[i]) && steps[i].b <= i) return true;
+  }
+  return false;
+}
+
+bool has_variables(const Circuit& circuit) { return !result_variables(circuit).empty(); }
 
 }  // namespace qsim

@@ -40,6 +40,8 @@ struct RunOptions : Target {
   bool amplitudes_requested = false;  // amplitude_indices may be empty then
   std::vector<PauliSum> expectation;
   std::string statevector_path;  // .npy; empty = none
+  /// Of loops that measurements decide, all together in one branch; more is UnsupportedError.
+  std::uint64_t max_iterations = std::uint64_t{1} << 20;
   std::string profile_path;
 
   /// The state is made `warm_ups` times untimed and then up to `repeats` times, with one plan and one allocation; the
@@ -68,5 +70,10 @@ std::vector<std::pair<std::string, std::string>> host_facts();
 /// The usable GPUs for people, as (name, value): memory and measured copy rate of each, the run-time compiler, and the
 /// versions of the libraries that are loaded on first use. Starts the driver; empty in a build without CUDA.
 std::vector<std::pair<std::string, std::string>> gpu_facts();
+
+/// Whether measurements decide how often anything in `circuit` runs.
+bool has_loops(const Circuit& circuit);
+/// Whether its results hold variables by value, beside bit strings.
+bool has_variables(const Circuit& circuit);
 
 }  // namespace qsim

@@ -41,8 +41,8 @@ TEST(JsonResult, HasEveryKeyAlways) {
                                    "verification", "memory", "time_s", "work", "environment", "warnings", "error"}));
   EXPECT_EQ(keys_of(document["circuit"]), (std::set<std::string>{"file", "xxh3", "language", "qubits", "clbits",
                                                                  "operations", "depth", "qregs", "cregs"}));
-  EXPECT_EQ(keys_of(document["results"]), (std::set<std::string>{"counts", "distribution", "probabilities", "marginals",
-                                                                 "amplitudes", "expectation", "files"}));
+  EXPECT_EQ(keys_of(document["results"]), (std::set<std::string>{"counts", "distribution", "variables", "probabilities",
+                                                                 "marginals", "amplitudes", "expectation", "files"}));
   EXPECT_EQ(keys_of(document["run"]),
             (std::set<std::string>{"backend", "device", "precision", "ranks", "threads", "exchange", "seed", "shots"}));
   EXPECT_EQ(keys_of(document["work"]),

@@ -27,12 +27,12 @@ const std::string kTurned =
     "input float[64] turn;\ninput bit[2] mask;\nqubit[2] q;\nrx(turn) q[0];\nif (mask[1]) x q[1];\n"
     "bit[2] c = measure q;\n";
 
-json distribution_of(const std::vector<std::string>& flags, const std::string& program) {
-  std::vector<std::string> words{"run", "-", "--distribution", "--shots", "0", "--json"};
+json results_of(const std::vector<std::string>& flags, const std::string& program) {
+  std::vector<std::string> words{"run", "-", "--json"};
   words.insert(words.end(), flags.begin(), flags.end());
   const ProgramRun run = run_qsim(words, kHead + program);
   EXPECT_EQ(0, run.exit_code) << run.err;
-  return run.exit_code == 0 ? json::parse(run.out)["results"]["distribution"] : json();
+  return run.exit_code == 0 ? json::parse(run.out)["results"] : json();
 }
 
 TEST(Qasm3Program, InputsTakeTheirValuesFromFlagsAndFiles) {
@@ -40,7 +40,9 @@ TEST(Qasm3Program, InputsTakeTheirValuesFromFlagsAndFiles) {
   const std::string file = folder.file("values.json", R"({"turn": 3.141592653589793, "mask": "10"})");
   for (const std::vector<std::string>& flags :
        {std::vector<std::string>{"--param", "turn=pi", "--param", "mask=10"}, {"--params", file}}) {
-    EXPECT_NEAR(1, distribution_of(flags, kTurned).value("11", 0.0), 1e-14);
+    std::vector<std::string> all{"--distribution", "--shots", "0"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    EXPECT_NEAR(1, results_of(all, kTurned)["distribution"].value("11", 0.0), 1e-14);
   }
 }
 
@@ -62,6 +64,57 @@ TEST(Qasm3Program, FilesOfParametersAreChecked) {
   EXPECT_TRUE(mentions(failure(9, kTurned, {"--params", folder.file("absent.json")}), "absent.json"));
   EXPECT_TRUE(mentions(failure(9, kTurned, {"--params", folder.file("a.json", "[1]")}), "no JSON object"));
   EXPECT_TRUE(mentions(failure(9, kTurned, {"--params", folder.file("b.json", R"({"turn": null})")}), "'turn'"));
+}
+
+TEST(Qasm3Program, VariablesAreResultsByValue) {
+  const json results = results_of({"--distribution", "--shots", "0"}, R"(
+    qubit[2] q; bit[2] c; int[8] k = -2; float f = 1.5; angle[4] a = pi / 4; complex w = 1.0 + 2 im;
+    array[int[8], 2, 2] m = {{1, 2}, {3, 4}}; bool flag = true; uint[64] big = 18446744073709551615;
+    h q[0]; cx q[0], q[1]; c = measure q; if (c[0]) { k = c[1] + 4; m[1][0] = k; f = 2.5; })");
+  EXPECT_TRUE(results["variables"]["counts"].is_null());
+  const json& distribution = results["variables"]["distribution"];
+  ASSERT_EQ(2u, distribution.size());
+  for (const json& entry : distribution) {
+    EXPECT_NEAR(0.5, entry["probability"].get<double>(), 1e-14);
+    const json& values = entry["values"];
+    const bool one = values["c"] == "11";
+    EXPECT_EQ(one ? 5 : -2, values["k"]);
+    EXPECT_EQ(one ? 2.5 : 1.5, values["f"]);
+    EXPECT_EQ(one ? json({{1, 2}, {5, 4}}) : json({{1, 2}, {3, 4}}), values["m"]);
+    EXPECT_EQ(json({1.0, 2.0}), values["w"]);
+    EXPECT_EQ(true, values["flag"]);
+    EXPECT_EQ("18446744073709551615", values["big"]);
+    EXPECT_NEAR(0.78539816339744831, values["a"].get<double>(), 1e-15);
+  }
+}
+
+TEST(Qasm3Program, DeclaredOutputsAreTheResultsByValue) {
+  const std::string text = "output bit[2] r; output int k; bit b; qubit q; h q; b = measure q; r[1] = b; k = b + 6;";
+  const json drawn = results_of({"--shots", "400", "--seed", "3"}, text);
+  std::uint64_t total = 0;
+  for (const json& entry : drawn["variables"]["counts"]) {
+    EXPECT_EQ(2u, entry["values"].size());
+    EXPECT_EQ(entry["values"]["r"] == "10" ? 7 : 6, entry["values"]["k"]);
+    total += entry["count"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(400u, total);
+  EXPECT_TRUE(drawn["variables"]["distribution"].is_null());
+  EXPECT_TRUE(drawn["counts"].contains("0 00")) << "all registers stay in the bit strings";
+}
+
+TEST(Qasm3Program, BitsThatNoRegisterKeepsStillGiveVariablesTheirValues) {
+  const std::string text =
+      "def ask(qubit q) -> int[8] { bit b = measure q; return 10 * b; } qubit[2] q; x q[1];"
+      "int[8] k = ask(q[1]) + ask(q[0]); reset q; ";
+  const json results = results_of({"--distribution", "--shots", "0"}, text);
+  EXPECT_EQ(json({{"values", {{"k", 10}}}, {"probability", 1.0}}), results["variables"]["distribution"][0]);
+  EXPECT_EQ(json({{"", 1.0}}), results["distribution"]);
+}
+
+TEST(Qasm3Program, ValuesThatNoMeasurementDecidesNeedNoShots) {
+  const json results = results_of({}, "int k = 3; qubit q; x q; for int i in [1:4] { k *= i; }");
+  EXPECT_EQ(json({{"values", {{"k", 72}}}, {"probability", 1.0}}), results["variables"]["distribution"][0]);
+  EXPECT_TRUE(results_of({}, "qubit q; bit[2] c = \"10\"; h q;")["variables"].is_null());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "qsim/circuit.h"
 #include "qsim/qasm.h"
 #include "support/corpus.h"
+#include "support/corpus_variables.h"
 #include "support/flow_interpreter.h"
 
 namespace qsim {
@@ -105,55 +106,18 @@ void expect_registers(const test::CorpusClassical& expected, const std::map<std:
   }
 }
 
-// A text of the corpus as number: true, false and bit strings too.
-double number_of(const std::string& text) {
-  if (text == "true" || text == "false") return text == "true" ? 1 : 0;
-  return std::stod(text);
-}
-
-std::vector<double> numbers_of(const std::vector<Scalar>& values) {
-  std::vector<double> numbers;
-  for (const Scalar& value : values) {
-    if (value.type.kind == ScalarKind::kComplex) {
-      numbers.insert(numbers.end(), {value.parts[0], value.parts[1]});
-    } else {
-      numbers.push_back(real_value(value));
-    }
-  }
-  return numbers;
-}
-
-bool holds(const test::CorpusVariables& wanted, const Flow& flow, const test::FlowBranch& branch, double tolerance) {
-  for (const FlowOutput& output : flow.outputs) {
-    const auto at = wanted.values.find(output.name);
-    if (at == wanted.values.end()) continue;
-    const std::vector<double> numbers = numbers_of(test::output_values(output, branch));
-    if (numbers.size() != at->second.size()) return false;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const double value = number_of(at->second[i]);
-      if (std::abs(numbers[i] - value) > tolerance * std::max(1.0, std::abs(value))) return false;
-    }
-  }
-  return true;
-}
-
 void expect_variables(const CorpusProgram& program, const Flow& flow) {
-  std::vector<double> found(program.answer->variables.size());
+  const std::vector<test::CorpusVariables>& wanted = program.answer->variables;
+  std::vector<double> found(wanted.size());
   test::run_flow(flow, [&](const test::FlowBranch& branch) {
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (holds(program.answer->variables[i], flow, branch, std::max(program.tolerance, 1e-9))) {
-        found[i] += branch.probability;
-        return;
-      }
+    std::vector<Scalar> values;
+    for (const FlowOutput& output : flow.outputs) {
+      for (const Scalar& value : output_values(output, branch.variables)) values.push_back(value);
     }
+    test::add_probability(wanted, flow.outputs, values, std::max(program.tolerance, 1e-9), branch.probability, found);
   });
   for (std::size_t i = 0; i < found.size(); ++i) {
-    std::string text;
-    for (const auto& [name, values] : program.answer->variables[i].values) {
-      text += ' ' + name + '=';
-      for (const std::string& value : values) text += value + ',';
-    }
-    EXPECT_NEAR(program.answer->variables[i].probability, found[i], program.tolerance) << text.substr(0, 300);
+    EXPECT_NEAR(wanted[i].probability, found[i], program.tolerance) << test::text_of(wanted[i]);
   }
 }
 

@@ -35,8 +35,9 @@ namespace {
 using nlohmann::json;
 
 /// Flags that need a GPU, several ranks' devices, a launcher or a program with inputs; their own tests have them.
-const std::set<std::string> kElsewhere = {
-    "--gpus", "--gpu-ids", "--oversubscribe-gpus", "--pool", "--jit", "--kernel-cache", "--param", "--params"};
+const std::set<std::string> kElsewhere = {"--gpus",  "--gpu-ids", "--oversubscribe-gpus",
+                                          "--pool",  "--jit",     "--kernel-cache",
+                                          "--param", "--params",  "--max-iterations"};
 
 Circuit random_of(std::uint64_t seed) {
   if (seed % 2 == 0) return random_dynamic({.seed = seed, .max_operations = 20, .negated = false});

@@ -73,8 +73,6 @@ class Walk {
         case FlowStep::Kind::kJump:
           branch.step = step.b;
           break;
-        case FlowStep::Kind::kFail:
-          throw std::runtime_error(flow_.failures[step.a]);
       }
     }
     visit_(branch);
@@ -117,21 +115,14 @@ double run_flow(const Flow& flow, const std::function<void(const FlowBranch&)>& 
   return Walk(flow, visit, smallest, most_steps).run();
 }
 
-std::vector<Scalar> output_values(const FlowOutput& output, const FlowBranch& branch) {
-  std::vector<Scalar> values;
-  for (const FlowValue& value : output.values) {
-    values.push_back(value.known ? value.constant : branch.variables[value.variable]);
-  }
-  return values;
-}
-
 std::map<std::string, double> register_distribution(const Flow& flow, double* left_out) {
   std::map<std::string, double> distribution;
   const double lost = run_flow(flow, [&](const FlowBranch& branch) {
     std::string bits;
     for (const FlowOutput& output : flow.outputs) {
       if (!output.is_register) continue;
-      for (const Scalar& bit : output_values(output, branch)) bits.insert(bits.begin(), truth(bit) ? '1' : '0');
+      for (const Scalar& bit : output_values(output, branch.variables))
+        bits.insert(bits.begin(), truth(bit) ? '1' : '0');
     }
     distribution[bits] += branch.probability;
   });

@@ -21,9 +21,6 @@ struct FlowBranch {
 double run_flow(const Flow& flow, const std::function<void(const FlowBranch&)>& visit, double smallest = 1e-14,
                 std::uint64_t most_steps = 1'000'000);
 
-/// Values of an output at the end of a branch.
-std::vector<Scalar> output_values(const FlowOutput& output, const FlowBranch& branch);
-
 /// Distribution of the registers: bit strings without spaces, the last declared left-most.
 std::map<std::string, double> register_distribution(const Flow& flow, double* left_out = nullptr);
 

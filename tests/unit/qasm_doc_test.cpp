@@ -6,9 +6,12 @@
 #include <sstream>
 
 #include "circuit/gate_table.h"
+#include "qasm3/read.h"
 #include "qsim/error.h"
 #include "qsim/gate.h"
 #include "qsim/qasm.h"
+#include "support/flow_interpreter.h"
+#include "support/qasm3_features.h"
 
 namespace qsim {
 namespace {
@@ -64,6 +67,45 @@ TEST(QasmDocs, EveryNameOfTheGateTableIsDocumented) {
     for (const std::string_view name : info.aliases) expect(name);
     for (const std::string_view name : info.controlled_names) expect(name);
     for (const std::string_view name : info.controlled_aliases) expect(name);
+  }
+}
+
+TEST(QasmDocs, TheTableOfVersion3IsThatOfItsTests) {
+  std::ifstream file(std::string(QSIM_SOURCE_DIR) + "/docs/qasm.md");
+  std::string table;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("<!-- end of features")) inside = false;
+    if (inside) table += line + '\n';
+    if (line.starts_with("<!-- features")) inside = true;
+  }
+  EXPECT_EQ(test::qasm3_feature_table(), table) << "copy the first of both into docs/qasm.md";
+}
+
+TEST(QasmDocs, EveryFeatureOfVersion3DoesWhatIsSaid) {
+  for (const test::Qasm3Feature& row : test::qasm3_features()) {
+    SCOPED_TRACE(row.example);
+    const std::string head = row.whole ? "" : "OPENQASM 3.0;\ninclude \"stdgates.inc\";\n";
+    QasmOptions options;
+    options.parameters = row.inputs;
+    ExitCode code = ExitCode::kOk;
+    std::string said;
+    try {
+      for (const std::string& note : parse_qasm(head + row.example, options).notes) said += note + '\n';
+      if (!row.registers.empty()) {
+        const auto found = test::register_distribution(parse_flow(head + row.example, options));
+        EXPECT_EQ(row.registers.size(), found.size());
+        for (const auto& [bits, probability] : row.registers) {
+          const auto at = found.find(bits);
+          EXPECT_NEAR(probability, at == found.end() ? 0 : at->second, 1e-12) << bits;
+        }
+      }
+    } catch (const Error& error) {
+      code = error.code();
+      said = error.what() + error.hint();
+    }
+    EXPECT_EQ(row.code, code) << said;
+    EXPECT_NE(std::string::npos, said.find(row.note)) << said;
   }
 }
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "circuit/gate_table.h"
-#include "qasm/expand.h"
+#include "qasm/write/expand.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/generators.h"
@@ -19,6 +19,7 @@ namespace qsim {
 namespace {
 
 using Qubits = std::vector<Qubit>;
+constexpr QasmVersion kVersions[] = {QasmVersion::k2, QasmVersion::k3};
 
 TEST(Writer, WritesRegistersGatesMeasurementsAndConditions) {
   Circuit circuit;
@@ -69,7 +70,7 @@ TEST(Writer, DefinitionsStayClearOfRegisterNames) {
   Circuit circuit;
   circuit.add_qreg("qsim_gate1", 2);
   circuit.add_gate(Gate::kRyy, {}, Qubits{0, 1}, std::vector<double>{0.3});
-  EXPECT_NE(write_qasm(circuit).find("gate qsim_gate_1 a0,a1 {"), std::string::npos);
+  EXPECT_NE(write_qasm(circuit).find("gate qsim__gate1 a0,a1 {"), std::string::npos);
   EXPECT_EQ(parse_qasm(write_qasm(circuit)).circuit.qregs()[0].name, "qsim_gate1");
 }
 
@@ -104,10 +105,12 @@ TEST(Writer, NamedGatesReadBackAsTheSameOperations) {
 TEST(Writer, EverythingReadsBackAsTheSameState) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Circuit circuit = test::random_circuit({.qubits = 5, .operations = 40, .seed = seed});
-    const Circuit again = parse_qasm(write_qasm(circuit)).circuit;
-    const auto start = dense::random_state(5, seed);
-    EXPECT_LT(dense::max_difference_up_to_phase(dense::run(again, start), dense::run(circuit, start)), 1e-11)
-        << "seed " << seed;
+    for (const QasmVersion version : kVersions) {
+      const Circuit again = parse_qasm(write_qasm(circuit, version)).circuit;
+      const auto start = dense::random_state(5, seed);
+      EXPECT_LT(dense::max_difference_up_to_phase(dense::run(again, start), dense::run(circuit, start)), 1e-11)
+          << "seed " << seed;
+    }
   }
 }
 
@@ -122,10 +125,12 @@ TEST(Writer, ControlsKeepTheirPhases) {
       circuit.add_gate(info.gate, used.first(static_cast<std::size_t>(controls)),
                        used.subspan(static_cast<std::size_t>(controls), static_cast<std::size_t>(info.targets)),
                        params);
-      const Circuit again = parse_qasm(write_qasm(circuit)).circuit;
-      const auto start = dense::random_state(7, 3);
-      EXPECT_LT(dense::max_difference_up_to_phase(dense::run(again, start), dense::run(circuit, start)), 1e-11)
-          << "row " << static_cast<int>(info.gate) << " with " << controls << " controls";
+      for (const QasmVersion version : kVersions) {
+        const Circuit again = parse_qasm(write_qasm(circuit, version)).circuit;
+        const auto start = dense::random_state(7, 3);
+        EXPECT_LT(dense::max_difference_up_to_phase(dense::run(again, start), dense::run(circuit, start)), 1e-11)
+            << "row " << static_cast<int>(info.gate) << " with " << controls << " controls";
+      }
     }
   }
 }

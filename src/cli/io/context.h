@@ -69,6 +69,7 @@ Output command_run(std::span<const std::string> arguments, Context& context);
 Output command_plan(std::span<const std::string> arguments, Context& context);
 Output command_bench(std::span<const std::string> arguments, Context& context);
 Output command_gram(std::span<const std::string> arguments, Context& context);
+Output command_convert(std::span<const std::string> arguments, Context& context);
 Output command_gen(std::span<const std::string> arguments, Context& context);
 Output command_info(std::span<const std::string> arguments, Context& context);
 

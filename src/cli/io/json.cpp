@@ -144,6 +144,67 @@ Json file_json(const OutputFile& file) {
   return {{"kind", file.kind}, {"path", file.path}, {"dtype", file.dtype}, {"shape", file.shape}};
 }
 
+/// A value of OpenQASM 3: integers beyond 2^53 as text, angles in radians, complex numbers as [re, im].
+Json scalar_json(const Scalar& value) {
+  constexpr SignedWide kExact = SignedWide{1} << 53;
+  switch (value.type.kind) {
+    case ScalarKind::kBool:
+      return truth(value);
+    case ScalarKind::kInt:
+    case ScalarKind::kUint: {
+      const auto whole = static_cast<SignedWide>(value.word);
+      if (whole < -kExact || whole > kExact || (value.type.kind == ScalarKind::kUint && whole < 0)) {
+        return value_text(value);
+      }
+      return static_cast<std::int64_t>(whole);
+    }
+    case ScalarKind::kFloat:
+    case ScalarKind::kAngle:
+      return number_or_null(real_value(value));
+    case ScalarKind::kComplex:
+      return Json::array({number_or_null(value.parts[0]), number_or_null(value.parts[1])});
+    case ScalarKind::kBit:
+    case ScalarKind::kDuration:
+      break;
+  }
+  return value_text(value);
+}
+
+/// The elements of an array of this shape, as lists in lists; `at` is the first that is left.
+Json array_json(std::span<const std::uint32_t> shape, std::span<const Scalar> values, std::size_t& at) {
+  if (shape.empty()) return scalar_json(values[at++]);
+  Json list = Json::array();
+  for (std::uint32_t i = 0; i < shape.front(); ++i) list.push_back(array_json(shape.subspan(1), values, at));
+  return list;
+}
+
+/// {name: value} of all variables.
+Json variables_json(const std::vector<FlowOutput>& variables, const VariableValues& values) {
+  Json object = Json::object();
+  std::span<const Scalar> left(values);
+  for (const FlowOutput& variable : variables) {
+    const std::span<const Scalar> own = left.first(variable.values.size());
+    left = left.subspan(own.size());
+    std::size_t at = 0;
+    object[variable.name] = variable.is_register ? Json(register_text(own)) : array_json(variable.shape, own, at);
+  }
+  return object;
+}
+
+void write_variables(JsonStream& out, const VariableResults& results) {
+  const auto list = [&](const char* name, const auto& entries, const char* share) {
+    out.key(name);
+    if (!entries) return out.value(nullptr);
+    write_list(out, *entries, [&](const auto& entry) {
+      out.value(Json{{"values", variables_json(results.variables, entry.first)}, {share, entry.second}});
+    });
+  };
+  out.open('{');
+  list("counts", results.counts, "count");
+  list("distribution", results.distribution, "probability");
+  out.close('}');
+}
+
 void write_results(JsonStream& out, const Results& results, std::uint32_t qubits) {
   const auto answer = [&out](const char* name, const auto& value, auto&& write) {
     out.key(name);
@@ -153,6 +214,7 @@ void write_results(JsonStream& out, const Results& results, std::uint32_t qubits
   out.open('{');
   answer("counts", results.counts, values);
   answer("distribution", results.distribution, values);
+  answer("variables", results.variables, [&](const VariableResults& found) { write_variables(out, found); });
   answer("probabilities", results.probabilities, [&](const auto& list) {
     write_list(out, list, [&](const QubitProbabilities& entry) { write_probabilities(out, entry); });
   });
@@ -231,6 +293,12 @@ void write_result_document(const Result& result, const TextSink& sink) {
 std::string result_document(const Result& result) {
   std::string text;
   write_result_document(result, [&text](std::string_view part) { text += part; });
+  return text;
+}
+
+std::string register_text(std::span<const Scalar> bits) {
+  std::string text;
+  for (std::size_t i = bits.size(); i-- > 0;) text += truth(bits[i]) ? '1' : '0';
   return text;
 }
 

@@ -145,6 +145,39 @@ Section distribution_section(const std::map<std::string, double>& distribution) 
   return section;
 }
 
+std::string variables_text(const std::vector<FlowOutput>& variables, const VariableValues& values) {
+  std::string text;
+  std::span<const Scalar> left(values);
+  for (const FlowOutput& variable : variables) {
+    const std::span<const Scalar> own = left.first(variable.values.size());
+    left = left.subspan(own.size());
+    std::string value = variable.is_register ? register_text(own) : "";
+    for (std::size_t i = 0; !variable.is_register && i < own.size() && value.size() <= kMaxLabel; ++i) {
+      value += (i == 0 ? "" : ", ") + value_text(own[i]);
+    }
+    text += (text.empty() ? "" : ", ") + variable.name + " = " + (variable.shape.empty() ? value : '{' + value + '}');
+  }
+  return shortened(text);
+}
+
+Section variables_section(const VariableResults& results, double shots) {
+  const bool drawn = results.counts.has_value();
+  Section section{drawn ? "variables by shots" : "variables, exactly", {}, 0};
+  const auto list = [&](const auto& entries, double total) {
+    section.total = entries.size();
+    for (const auto& [entry, times] : ranked(entries)) {
+      section.lines.push_back(fmt::format("  {}  {}", percent(static_cast<double>(times) / total),
+                                          variables_text(results.variables, entry->first)));
+    }
+  };
+  if (drawn) {
+    list(*results.counts, shots);
+  } else if (results.distribution) {
+    list(*results.distribution, 1);
+  }
+  return section;
+}
+
 Section amplitudes_section(const Result& result) {
   const std::vector<AmplitudeEntry>& amplitudes = *result.results.amplitudes;
   Section section{"amplitudes (right-most character is qubit 0)", {}, amplitudes.size()};
@@ -199,6 +232,9 @@ std::vector<Section> sections_of(const Result& result) {
     for (const QubitProbabilities& entry : *results.probabilities) sections.push_back(probabilities_section(entry));
   }
   if (results.distribution) sections.push_back(distribution_section(*results.distribution));
+  if (results.variables && (results.variables->counts || results.variables->distribution)) {
+    sections.push_back(variables_section(*results.variables, static_cast<double>(result.run.shots)));
+  }
   if (results.amplitudes) sections.push_back(amplitudes_section(result));
   if (results.counts) sections.push_back(counts_section(result));
   if (results.files && !results.files->empty()) {

@@ -93,46 +93,25 @@ class ProgramMaker {
     std::vector<std::uint32_t> places;
     for (const FlowStep& step : control.steps) {
       places.push_back(static_cast<std::uint32_t>(program_.steps.size()));
-      add_controlled(control, step);
+      add_controlled(step);
     }
     places.push_back(static_cast<std::uint32_t>(program_.steps.size()));
     for (Step& step : program_.steps) {
-      if (step.kind == Step::Kind::kBranch || step.kind == Step::Kind::kJump) step.target = places.at(step.target);
+      if (jumps(step.flow)) step.flow.b = places.at(step.flow.b);
     }
     return std::move(program_);
   }
 
-  void add_controlled(const Control& control, const FlowStep& from) {
+  void add_controlled(const FlowStep& from) {
+    if (from.kind == FlowStep::Kind::kRun) return add_block(from);
     Step step;
-    step.line = from.line;
-    switch (from.kind) {
-      case FlowStep::Kind::kRun:
-        return add_block(from);
-      case FlowStep::Kind::kMeasure:
-        step.kind = Step::Kind::kMeasure;
-        step.qubit = from.a;
-        step.clbit = from.b;
-        break;
-      case FlowStep::Kind::kReset:
-        step.kind = Step::Kind::kReset;
-        step.qubit = from.a;
-        break;
-      case FlowStep::Kind::kAssign:
-        step.kind = Step::Kind::kAssign;
-        step.clbit = from.a;
-        step.expression = from.b;
-        break;
-      case FlowStep::Kind::kBranch:
-        step.kind = Step::Kind::kBranch;
-        step.expression = from.a;
-        step.target = from.b;
-        break;
-      case FlowStep::Kind::kJump:
-        step.kind = Step::Kind::kJump;
-        step.target = from.b;
-        break;
-      case FlowStep::Kind::kFail:
-        throw CircuitError(control.failures.at(from.a));
+    step.flow = from;
+    if (is_classical(from.kind)) {
+      step.kind = Step::Kind::kClassical;
+    } else {
+      step.kind = from.kind == FlowStep::Kind::kMeasure ? Step::Kind::kMeasure : Step::Kind::kReset;
+      step.qubit = from.a;
+      step.clbit = from.b;
     }
     program_.steps.push_back(step);
   }

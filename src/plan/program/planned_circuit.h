@@ -16,16 +16,13 @@ namespace qsim {
 
 /// A dynamic circuit: plans joined by measurements and resets. A circuit with terminal measurements is one plan.
 struct Step {
-  enum class Kind : std::uint8_t { kPlan, kMeasure, kReset, kAssign, kBranch, kJump } kind = Kind::kPlan;
+  enum class Kind : std::uint8_t { kPlan, kMeasure, kReset, kClassical } kind = Kind::kPlan;
   std::int32_t condition = -1;  // index into PlannedCircuit::conditions
   std::uint32_t plan = 0;       // kPlan: index into PlannedCircuit::plans
   std::uint32_t draw = 0;       // kMeasure, kReset: which of a shot's random words decides; no two steps share one
   Qubit qubit = 0;              // kMeasure, kReset
-  Clbit clbit = 0;              // kMeasure; where there is control: the variable, of kAssign too
-  // Only where there is control:
-  std::uint32_t expression = 0;  // kAssign: the new value; kBranch: goes on with `target` unless it holds
-  std::uint32_t target = 0;      // kBranch, kJump: index of a step
-  std::uint32_t line = 0;
+  Clbit clbit = 0;              // kMeasure; where there is control: the variable
+  FlowStep flow = {};           // where there is control: what the step was made of; jumps go to steps of this program
 };
 struct PlannedCircuit {
   std::vector<Plan> plans;

@@ -1,6 +1,8 @@
 // The qsim.plan/1 document.
 #include <bit>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "document/json_parts.h"
 #include "document/result.h"
@@ -9,7 +11,9 @@
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "plan/program/forecast.h"
+#include "plan/program/layout.h"
 #include "plan/show/show.h"
+#include "plan/show/steps.h"
 #include "qsim/types.h"
 
 namespace qsim {
@@ -83,13 +87,8 @@ Json start_document(const CircuitSummary& circuit, bool ok) {
   return {{"schema", "qsim.plan/1"}, {"ok", ok}, {"circuit", parts::circuit_json<Json>(circuit)}};
 }
 
-}  // namespace
-
-std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSummary& circuit,
-                      const std::vector<std::string>& warnings, std::span<const RanksForecast> forecasts) {
-  const PlanWork work = plan_work(plan);
-  const PoolLayout pool = pool_layout(plan, machine);
-  Json json = start_document(circuit, true);
+// What a run does and takes; machine, ranks and precision are those of `plan`.
+void add_work(Json& json, const Plan& plan, const PlanWork& work, const PoolLayout& pool, const Machine& machine) {
   json["device"] = machine.name;
   json["ranks"] = std::uint64_t{1} << plan.rank_bits;
   json["precision"] = plan.precision == Precision::kDouble ? "double" : "single";
@@ -108,6 +107,38 @@ std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSum
   const bool memory_known = machine.memory_bytes_per_rank > 0;
   json["fits"] = memory_known ? Json(pool.total_bytes() <= machine.memory_bytes_per_rank) : Json(nullptr);
   json["largest_qubits"] = memory_known ? Json(largest_qubits(machine, plan.precision, plan.rank_bits)) : Json(nullptr);
+}
+
+// What the planner did with the gates of all plans.
+void add_gates(Json& json, std::span<const Plan> plans) {
+  std::uint64_t gates = 0, removed = 0, refused = 0;
+  std::map<std::string, std::uint64_t> merged;
+  for (const Plan& plan : plans) {
+    gates += plan.gates;
+    removed += plan.gates_removed;
+    refused += plan.rewrites_refused;
+    for (const auto& [kind, count] : plan.merged) merged[kind] += count;
+  }
+  json["gates"] = gates;
+  json["gates_removed"] = removed;
+  json["rewrites_refused"] = refused;
+  json["merged"] = merged;
+}
+
+std::string finish_document(Json& json, const std::vector<std::string>& warnings) {
+  json["exit_code"] = 0;
+  json["warnings"] = warnings;
+  json["error"] = nullptr;
+  return dump(json);
+}
+
+}  // namespace
+
+std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSummary& circuit,
+                      const std::vector<std::string>& warnings, std::span<const RanksForecast> forecasts) {
+  Json json = start_document(circuit, true);
+  add_work(json, plan, plan_work(plan), pool_layout(plan, machine), machine);
+  const bool memory_known = machine.memory_bytes_per_rank > 0;
   json["by_ranks"] = Json::array();
   for (const RanksForecast& forecast : forecasts) {
     json["by_ranks"].push_back({{"ranks", std::uint64_t{1} << forecast.rank_bits},
@@ -117,18 +148,46 @@ std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSum
                                 {"memory_bytes_per_rank", decimal(forecast.memory_bytes_per_rank)},
                                 {"fits", memory_known ? Json(forecast.fits) : Json(nullptr)}});
   }
-  json["gates"] = plan.gates;
-  json["gates_removed"] = plan.gates_removed;
-  json["rewrites_refused"] = plan.rewrites_refused;
-  json["merged"] = Json::object();
-  for (const auto& [kind, count] : plan.merged) json["merged"][kind] = count;
+  add_gates(json, {&plan, 1});
   json["stages"] = stages_json(plan);
   json["final_layout"] = plan.final_layout.bit_of;
   json["trace"] = trace_json(plan);
-  json["exit_code"] = 0;
-  json["warnings"] = warnings;
-  json["error"] = nullptr;
-  return dump(json);
+  json["program"] = nullptr;
+  return finish_document(json, warnings);
+}
+
+std::string program_json(const PlannedCircuit& program, const Circuit& circuit, const Machine& machine,
+                         const CircuitSummary& summary, const std::vector<std::string>& warnings) {
+  Json json = start_document(summary, true);
+  const Plan& first = program.plans.front();
+  add_work(json, first, program_work(program), program_layout(program, machine, first.rank_bits), machine);
+  json["by_ranks"] = nullptr;
+  add_gates(json, program.plans);
+  for (const char* key : {"stages", "final_layout", "trace"}) json[key] = nullptr;
+  Json plans = Json::array();
+  for (const Plan& plan : program.plans) {
+    const PlanWork work = plan_work(plan);
+    plans.push_back({{"gates", plan.gates},
+                     {"sweeps", work.sweeps},
+                     {"exchanges", work.exchanges},
+                     {"predicted_s", work.total_seconds},
+                     {"stages", stages_json(plan)},
+                     {"final_layout", plan.final_layout.bit_of}});
+  }
+  Json steps = Json::array();
+  for (const Step& step : program.steps) {
+    const StepText text = step_text(program, circuit, step);
+    steps.push_back({{"kind", text.kind},
+                     {"plan", step.kind == Step::Kind::kPlan ? Json(step.plan) : Json(nullptr)},
+                     {"text", text.text},
+                     {"condition", parts::text_or_null<Json>(text.condition)},
+                     {"to", jumps(step.flow) ? Json(step.flow.b) : Json(nullptr)},
+                     {"line", step.flow.line == 0 ? Json(nullptr) : Json(step.flow.line)}});
+  }
+  json["program"] = {{"plans", std::move(plans)},
+                     {"steps", std::move(steps)},
+                     {"branch_state_bytes_per_rank", decimal(pool_layout(first, machine).state_bytes)}};
+  return finish_document(json, warnings);
 }
 
 std::string plan_error_json(const CircuitSummary& circuit, const Failure& failure,
@@ -153,7 +212,8 @@ std::string plan_error_json(const CircuitSummary& circuit, const Failure& failur
                           "merged",
                           "stages",
                           "final_layout",
-                          "trace"}) {
+                          "trace",
+                          "program"}) {
     json[key] = nullptr;
   }
   json["exit_code"] = static_cast<int>(failure.code);

@@ -11,7 +11,9 @@
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "plan/program/forecast.h"
+#include "plan/program/layout.h"
 #include "plan/show/show.h"
+#include "plan/show/steps.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 
@@ -143,6 +145,22 @@ std::string trace_lines(const Plan& plan) {
   return text.empty() ? "" : "trace (gates count from 0 in the order of the circuit):\n" + text;
 }
 
+// The first and the last of `lines`, with the number of those between.
+std::string shown_lines(const std::vector<std::string>& lines) {
+  std::string text;
+  const std::size_t shown = lines.size() > kMostLines ? kMostLines / 2 : lines.size();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool left_out = i >= shown && i + shown < lines.size();
+    if (!left_out) text += lines[i] + "\n";
+    if (left_out && i == shown) text += "  ... " + std::to_string(lines.size() - 2 * shown) + " more ...\n";
+  }
+  return text;
+}
+
+std::string counted(std::uint64_t number, const std::string& word) {
+  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::string plan_text(const Plan& plan, const Machine& machine, std::span<const RanksForecast> forecasts) {
@@ -154,13 +172,46 @@ std::string plan_text(const Plan& plan, const Machine& machine, std::span<const 
     for (std::size_t i = 0; i < stage.sweeps.size(); ++i) lines.push_back(sweep_line(stage.sweeps[i], s, i));
   }
   text += "  stage  what    ops    gates   time       active bits\n";
-  const std::size_t shown = lines.size() > kMostLines ? kMostLines / 2 : lines.size();
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const bool left_out = i >= shown && i + shown < lines.size();
-    if (!left_out) text += lines[i] + "\n";
-    if (left_out && i == shown) text += "  ... " + std::to_string(lines.size() - 2 * shown) + " more ...\n";
+  return text + shown_lines(lines) + trace_lines(plan);
+}
+
+std::string program_text(const PlannedCircuit& program, const Circuit& circuit, const Machine& machine) {
+  const Plan& first = program.plans.front();
+  const PlanWork work = program_work(program);
+  std::uint64_t gates = 0;
+  for (const Plan& plan : program.plans) gates += plan.gates;
+  std::string text = "program: " + counted(first.qubits, "qubit") + ", " +
+                     (first.precision == Precision::kDouble ? "double" : "single") + ", " +
+                     counted(std::uint64_t{1} << first.rank_bits, "rank") + " of " + escape_text(machine.name) + ", " +
+                     counted(program.steps.size(), "step") + ", " + counted(program.plans.size(), "plan") + " of " +
+                     counted(gates, "gate") + "\n";
+  text += "time:  " + format_seconds(work.total_seconds) + " predicted where each plan runs once\n";
+  const PoolLayout pool = program_layout(program, machine, first.rank_bits);
+  text += "memory of each rank: " + format_bytes(pool.total_bytes()) + " = state " + format_bytes(pool.state_bytes) +
+          ", the rest tables and scratch; " + format_bytes(pool.state_bytes) +
+          " more for each branch whose state is kept while another one runs\n";
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    const StepText said = step_text(program, circuit, step);
+    std::string line = pad("  " + std::to_string(i), 8) + (said.condition.empty() ? "" : "if " + said.condition + ": ");
+    line += said.text;
+    if (step.kind == Step::Kind::kPlan) {
+      const Plan& plan = program.plans[step.plan];
+      const PlanWork of = plan_work(plan);
+      line += ": " + counted(plan.gates, "gate") + " in " + counted(of.sweeps, "sweep") + ", " +
+              format_seconds(of.total_seconds);
+    }
+    lines.push_back(line);
   }
-  return text + trace_lines(plan);
+  for (const auto& [qubit, clbit] : program.terminal_measures) {
+    Step last;
+    last.kind = Step::Kind::kMeasure;
+    last.qubit = qubit;
+    last.clbit = clbit;
+    lines.push_back("  end   " + step_text(program, circuit, last).text);
+  }
+  return text + shown_lines(lines);
 }
 
 }  // namespace qsim

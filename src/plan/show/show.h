@@ -10,6 +10,7 @@
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "plan/program/forecast.h"
+#include "plan/program/planned_circuit.h"
 
 namespace qsim {
 
@@ -21,5 +22,12 @@ std::string plan_json(const Plan& plan, const Machine& machine, const CircuitSum
                       const std::vector<std::string>& warnings = {}, std::span<const RanksForecast> forecasts = {});
 std::string plan_error_json(const CircuitSummary& circuit, const Failure& failure,
                             const std::vector<std::string>& warnings = {});
+
+/// `qsim plan`'s text of a circuit that is several plans: its steps, its plans, and what its branches take.
+std::string program_text(const PlannedCircuit& program, const Circuit& circuit, const Machine& machine);
+
+/// The `qsim.plan/1` document of such a circuit: sums over its plans, each once, and the key `program`.
+std::string program_json(const PlannedCircuit& program, const Circuit& circuit, const Machine& machine,
+                         const CircuitSummary& summary, const std::vector<std::string>& warnings = {});
 
 }  // namespace qsim

@@ -20,8 +20,7 @@
 namespace qsim {
 namespace {
 
-constexpr std::uint64_t kMaxControlSteps = std::uint64_t{1} << 24;  // of one branch
-constexpr double kNegligible = 1e-15;                               // probability of a branch
+constexpr double kNegligible = 1e-15;  // probability of a branch
 
 std::uint32_t first_tile_bits(const PlannedCircuit& program) {
   return program.plans.empty() ? 1 : std::max(1u, program.plans.front().tile_bits);
@@ -34,6 +33,14 @@ void add_scaled(std::vector<double>& sum, const std::vector<double>& values, dou
 
 }  // namespace
 
+std::optional<VariableResults> take_variables(const Circuit& circuit, Answers& answers, bool drawn) {
+  VariableResults results{result_variables(circuit), {}, {}};
+  if (results.variables.empty()) return std::nullopt;
+  if (drawn) results.counts = std::move(answers.variable_counts);
+  if (!answers.variable_distribution.empty()) results.distribution = std::move(answers.variable_distribution);
+  return results;
+}
+
 ProgramRun::ProgramRun(const PlannedCircuit& program, const Circuit& circuit, DistributedState& state,
                        ExchangePipeline& exchanges, Executor& executor, std::uint32_t snapshots)
     : program_(program),
@@ -43,6 +50,8 @@ ProgramRun::ProgramRun(const PlannedCircuit& program, const Circuit& circuit, Di
       executor_(executor),
       collapse_(state, exchanges, executor, first_tile_bits(program)),
       terminal_(program.terminal_measures, circuit.clbits()),
+      variables_(circuit),
+      measures_(circuit.measures()),
       drift_(norm_tolerance(state.precision, circuit.operation_count(), circuit.unitarity_defect())) {
   for (std::uint32_t snapshot = snapshots; snapshot-- > 0;) free_snapshots_.push_back(snapshot);
 }
@@ -120,32 +129,26 @@ ProgramRun::Branch ProgramRun::root() const {
 }
 
 bool ProgramRun::run_classical(Branch& branch, const Step& step) const {
-  const auto value = [&] { return evaluate(*program_.control, step.expression, branch.memory); };
-  try {
-    switch (step.kind) {
-      case Step::Kind::kAssign:
-        branch.memory[step.clbit] = value();
-        ++branch.step;
-        break;
-      case Step::Kind::kBranch:
-        branch.step = truth(value()) ? branch.step + 1 : step.target;
-        break;
-      case Step::Kind::kJump:
-        branch.step = step.target;
-        break;
-      case Step::Kind::kPlan:
-      case Step::Kind::kMeasure:
-      case Step::Kind::kReset:
-        return false;
-    }
-  } catch (const ArithmeticFault& fault) {
-    throw CircuitError("line " + std::to_string(step.line) + ": " + fault.what());
+  if (step.kind != Step::Kind::kClassical) return false;
+  const std::size_t place = branch.step;
+  branch.step = do_classical(*program_.control, step.flow, place, branch.memory);
+  const auto refuse = [&](const std::string& what) {
+    throw UnsupportedError("line " + std::to_string(step.flow.line) + ": " + what + "; " + format_number(left()) +
+                               " of the probability is left",
+                           {"", step.flow.line, 0});
+  };
+  if (branch.step <= place && ++branch.iterations > read_outs_.max_iterations) {
+    refuse("loops that measurements decide ran more than " + std::to_string(read_outs_.max_iterations) +
+           " times in one branch (--max-iterations allows more)");
   }
-  if (++branch.taken <= kMaxControlSteps) return true;
-  throw UnsupportedError("line " + std::to_string(step.line) + ": a branch took more than " +
-                         std::to_string(kMaxControlSteps) + " steps; " + std::to_string(1 - done_) +
-                         " of the probability is left");
+  if (++branch.taken > kMaxClassicalSteps) {
+    refuse("a branch took more than " + std::to_string(kMaxClassicalSteps) + " classical steps");
+  }
+  return true;
 }
+
+/// The probability of the branches that have not ended.
+double ProgramRun::left() const { return std::clamp(1 - answers_.weight - answers_.branches_left_out, 0.0, 1.0); }
 
 /// The registers at the end of a branch.
 ClassicalBits ProgramRun::final_bits(const Branch& branch) const {
@@ -153,9 +156,7 @@ ClassicalBits ProgramRun::final_bits(const Branch& branch) const {
   ClassicalBits bits;
   for (const FlowOutput& output : program_.control->outputs) {
     if (!output.is_register) continue;
-    for (const FlowValue& bit : output.values) {
-      bits.push_back(truth(bit.known ? bit.constant : branch.memory[bit.variable]));
-    }
+    for (const Scalar& bit : output_values(output, branch.memory)) bits.push_back(truth(bit));
   }
   return bits;
 }
@@ -314,6 +315,9 @@ void ProgramRun::read(const Branch& branch) {
     const double share = static_cast<double>(branch.drawn()) / static_cast<double>(read_outs_.shots);
     add_scaled(answers_.shot_marginals, marginals(state_), share / branch.norm);
   }
+  if (variables_.any() && !measures_) {
+    answers_.variable_distribution = {{variables_.read(branch.bits, branch.memory), 1}};
+  }
   if (read_outs_.exact()) read_exact(branch);
   if (branch.drawn() != 0) draw(branch);
 }
@@ -334,6 +338,9 @@ void ProgramRun::read_exact(const Branch& branch) {
   for (const auto& [value, probability] : distribution.outcomes) {
     terminal_.write(value, bits);
     answers_.distribution[bit_string(bits, circuit_.cregs())] += factor * probability;
+    if (variables_.any() && measures_) {
+      answers_.variable_distribution[variables_.read(bits, branch.memory)] += factor * probability;
+    }
   }
   if (answers_.distribution.size() > kMaxOutcomes) {
     throw UnsupportedError("the exact distribution has more than " + std::to_string(kMaxOutcomes) +
@@ -346,6 +353,7 @@ void ProgramRun::draw(const Branch& branch) {
   const std::uint64_t shots = branch.drawn();
   if (terminal_.mask() == 0) {
     answers_.counts[bit_string(bits, circuit_.cregs())] += shots;
+    if (variables_.any()) answers_.variable_counts[variables_.read(bits, branch.memory)] += shots;
     return;
   }
   Sampler sampler(state_, exchanges_);
@@ -356,6 +364,7 @@ void ProgramRun::draw(const Branch& branch) {
     terminal_.write(value, bits);
     // Outcomes rise, and so do the texts of most circuits: the end is a good guess.
     answers_.counts.try_emplace(answers_.counts.end(), bit_string(bits, circuit_.cregs()), 0)->second += times;
+    if (variables_.any()) answers_.variable_counts[variables_.read(bits, branch.memory)] += times;
   }
 }
 

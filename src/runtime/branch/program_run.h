@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ namespace qsim {
 
 constexpr std::size_t kMaxBranches = 4096;
 constexpr std::size_t kMaxOutcomes = std::size_t{1} << 20;
+
+/// The variables of `circuit` as results hold them, taken from `answers`; `drawn`: there were shots.
+std::optional<VariableResults> take_variables(const Circuit& circuit, Answers& answers, bool drawn);
 
 class ProgramRun {
  public:
@@ -53,6 +57,7 @@ class ProgramRun {
     ClassicalBits bits;
     std::vector<Scalar> memory;        // variables of the control
     std::uint64_t taken = 0;           // steps of control so far
+    std::uint64_t iterations = 0;      // jumps back so far
     double weight = 1, norm = 1;       // probability of the branch; total probability of its scaled state
     std::uint64_t shot_count = 0;      // of all shots, before the first split; their numbers are then not listed
     std::vector<std::uint64_t> shots;  // numbers of those that took this branch
@@ -66,6 +71,7 @@ class ProgramRun {
   Branch root() const;
   /// Assigns or jumps; false where the step is no classical one.
   bool run_classical(Branch& branch, const Step& step) const;
+  double left() const;
   ClassicalBits final_bits(const Branch& branch) const;
   void follow(Branch branch);
   bool split(Branch& branch, const Step& step);
@@ -86,6 +92,8 @@ class ProgramRun {
   Executor& executor_;
   Collapse collapse_;
   TerminalMeasurements terminal_;
+  VariableReader variables_;
+  const bool measures_;
   const double drift_;  // what rounding may do to a norm
   std::vector<std::size_t> plan_numbers_;
   std::vector<std::uint32_t> free_snapshots_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "document/result.h"
 #include "qsim/pauli.h"
 #include "qsim/types.h"
 
@@ -18,6 +19,7 @@ struct ReadOuts {
   std::uint64_t shots = 0, seed = 0, start_seed = 1;
   bool distribution = false, marginals = false;
   bool shot_marginals = false;
+  std::uint64_t max_iterations = std::uint64_t{1} << 20;  // of loops, in one branch
   std::span<const std::vector<Qubit>> probabilities;
   std::span<const PauliString> paulis;
   /// Needs every branch, however unlikely.
@@ -28,6 +30,8 @@ struct ReadOuts {
 struct Answers {
   std::map<std::string, std::uint64_t> counts;
   std::map<std::string, double> distribution;
+  std::map<VariableValues, std::uint64_t, VariableOrder> variable_counts;
+  std::map<VariableValues, double, VariableOrder> variable_distribution;
   std::vector<double> marginals;
   std::vector<std::vector<double>> probabilities;
   std::vector<double> paulis;

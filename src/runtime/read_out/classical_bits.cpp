@@ -2,6 +2,7 @@
 #include "runtime/read_out/classical_bits.h"
 
 #include "base/bits.h"
+#include "qsim/error.h"
 
 namespace qsim {
 
@@ -15,6 +16,7 @@ std::string bit_string(const ClassicalBits& bits, std::span<const Register> regi
   std::string text;
   text.reserve(bits.size() + registers.size());
   for (std::size_t r = registers.size(); r-- > 0;) {
+    if (registers[r].name.empty()) continue;
     if (!text.empty() && registers[r].size > 0) text += ' ';
     for (std::uint32_t bit = registers[r].size; bit-- > 0;) text += bits[registers[r].first + bit] ? '1' : '0';
   }
@@ -57,6 +59,45 @@ TerminalMeasurements::TerminalMeasurements(std::span<const std::pair<Qubit, Clbi
 
 void TerminalMeasurements::write(Index logical, ClassicalBits& bits) const {
   for (const auto& [qubit, clbit] : kept_) bits[clbit] = test_bit(logical, qubit);
+}
+
+std::size_t do_classical(const Control& control, const FlowStep& step, std::size_t place,
+                         std::vector<Scalar>& variables) {
+  try {
+    return run_classical(control, step, place, variables);
+  } catch (const ArithmeticFault& fault) {
+    throw ParseError("line " + std::to_string(step.line) + ": " + fault.what(), {"", step.line, 0});
+  }
+}
+
+VariableValues VariableReader::read(const ClassicalBits& bits, const std::vector<Scalar>& memory) const {
+  const std::vector<Scalar> variables = circuit_.control() != nullptr ? memory : finished(bits);
+  VariableValues values;
+  for (const FlowOutput& output : outputs_) {
+    for (const Scalar& value : output_values(output, variables)) values.push_back(value);
+  }
+  return values;
+}
+
+/// The variables once the circuit's classical end has run.
+std::vector<Scalar> VariableReader::finished(const ClassicalBits& bits) const {
+  const Finish& finish = *circuit_.finish();
+  const Control& control = finish.control;
+  std::vector<Scalar> variables;
+  for (std::size_t i = 0; i < control.variables.size(); ++i) {
+    const std::optional<Clbit> bit = finish.bit_of[i];
+    variables.push_back(bit ? make_bit(bits[*bit]) : make_zero(control.variables[i]));
+  }
+  std::uint64_t taken = 0;
+  for (std::size_t place = 0; place < control.steps.size();) {
+    const FlowStep& step = control.steps[place];
+    place = do_classical(control, step, place, variables);
+    if (++taken <= kMaxClassicalSteps) continue;
+    throw UnsupportedError("line " + std::to_string(step.line) + ": more than " + std::to_string(kMaxClassicalSteps) +
+                               " classical steps behind the last operation",
+                           {"", step.line, 0});
+  }
+  return variables;
 }
 
 }  // namespace qsim

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "classical/control.h"
+#include "document/result.h"
 #include "qsim/circuit.h"
 
 namespace qsim {
@@ -15,6 +17,7 @@ using ClassicalBits = std::vector<bool>;
 
 /// What the classical bits are before the first operation.
 ClassicalBits initial_bits(const Circuit& circuit);
+/// Without registers that have no name.
 std::string bit_string(const ClassicalBits& bits, std::span<const Register> registers);
 /// Whether `condition` holds for its register, read as an unsigned number of any width.
 bool condition_holds(const Condition& condition, const ClassicalBits& bits, std::span<const Register> registers);
@@ -33,6 +36,29 @@ class TerminalMeasurements {
  private:
   std::vector<std::pair<Qubit, Clbit>> kept_;
   Index mask_ = 0;
+};
+
+constexpr std::uint64_t kMaxClassicalSteps = std::uint64_t{1} << 24;  // of one branch
+
+/// Does the classical `step`, number `place`, and returns the next one's. ParseError where it has no value.
+std::size_t do_classical(const Control& control, const FlowStep& step, std::size_t place,
+                         std::vector<Scalar>& variables);
+
+/// Values of the variables that results hold by value.
+class VariableReader {
+ public:
+  /// `circuit` must outlive the reader.
+  explicit VariableReader(const Circuit& circuit) : circuit_(circuit), outputs_(result_variables(circuit)) {}
+  bool any() const { return !outputs_.empty(); }
+  /// `bits`: the classical ones at the end of a branch; `memory`: its variables, where there is control. ParseError,
+  /// UnsupportedError.
+  VariableValues read(const ClassicalBits& bits, const std::vector<Scalar>& memory) const;
+
+ private:
+  std::vector<Scalar> finished(const ClassicalBits& bits) const;
+
+  const Circuit& circuit_;
+  std::vector<FlowOutput> outputs_;
 };
 
 }  // namespace qsim

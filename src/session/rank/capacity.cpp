@@ -14,9 +14,6 @@
 namespace qsim {
 namespace {
 
-/// Rounds up like the pool does with its items.
-constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
-
 /// Of 2^bits amplitudes, as a power of two where 64 bits do not hold it.
 std::string shown_state(Precision precision, std::uint32_t bits) {
   const std::uint64_t bytes = state_bytes(precision, bits);
@@ -26,22 +23,6 @@ std::string shown_state(Precision precision, std::uint32_t bits) {
 
 }  // namespace
 
-PoolLayout program_layout(const PlannedCircuit& program, const Machine& machine, std::uint32_t rank_bits) {
-  PoolLayout all;
-  for (const Plan& plan : program.plans) {
-    Plan sized;
-    sized.qubits = plan.qubits;
-    sized.rank_bits = rank_bits;
-    sized.tile_bits = plan.tile_bits;
-    sized.precision = plan.precision;
-    PoolLayout one = pool_layout(plan.rank_bits == rank_bits ? plan : sized, machine);
-    one.table_bytes = pool_layout(plan, machine).table_bytes << (plan.rank_bits - rank_bits);
-    all = joined(all, one);
-  }
-  all.table_bytes += program.collapses() * 64 * 1024;  // the tables of projections
-  return all;
-}
-
 std::uint32_t add_snapshots(PoolLayout& pool, const PlannedCircuit& program, std::uint64_t usable_bytes) {
   constexpr std::uint64_t kMost = 64;
   const std::uint64_t used = pool.total_bytes();
@@ -49,16 +30,6 @@ std::uint32_t add_snapshots(PoolLayout& pool, const PlannedCircuit& program, std
   const std::uint64_t snapshots = std::min({program.collapses(), kMost, spare / pool.state_bytes});
   pool.snapshot_bytes = snapshots * pool.state_bytes;
   return static_cast<std::uint32_t>(snapshots);
-}
-
-PoolLayout joined(PoolLayout first, const PoolLayout& second) {
-  first.state_bytes = std::max(first.state_bytes, second.state_bytes);
-  first.snapshot_bytes = std::max(first.snapshot_bytes, second.snapshot_bytes);
-  first.chunk_bytes = std::max(first.chunk_bytes, second.chunk_bytes);
-  first.chunk_slots = std::max(first.chunk_slots, second.chunk_slots);
-  first.table_bytes += rounded(second.table_bytes);
-  first.scratch_bytes = std::max(first.scratch_bytes, second.scratch_bytes);
-  return first;
 }
 
 std::string RanksMemory::warning() const {

@@ -8,17 +8,11 @@
 #include "base/ranks/communicator.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
+#include "plan/program/layout.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/types.h"
 
 namespace qsim {
-
-/// What a pool needs to hold any one of the program's plans and the tables of all of them on 2^rank_bits ranks, which
-/// play the ranks of the plans where those are more.
-PoolLayout program_layout(const PlannedCircuit& program, const Machine& machine, std::uint32_t rank_bits);
-
-/// A pool for both, one after the other: the tables of both, otherwise the larger of each.
-PoolLayout joined(PoolLayout first, const PoolLayout& second);
 
 /// Adds to the pool of a dynamic program, of the half of what is left of `usable_bytes`, as many saved states as may be
 /// wanted. Returns their number.

@@ -38,6 +38,11 @@ std::uint64_t text_bytes(std::uint64_t characters) { return characters > 15 ? al
 /// A node of a map from bit strings: links, the text's object, the value.
 std::uint64_t map_node(std::uint64_t characters) { return allocated(32 + 32 + 8) + text_bytes(characters); }
 
+/// The same of a map from the values of `scalars` variables: links, the list's object, the value; the list.
+std::uint64_t variables_node(std::uint64_t scalars) {
+  return scalars == 0 ? 0 : allocated(32 + 24 + 8) + allocated(scalars * sizeof(Scalar));
+}
+
 /// How many different outcomes `shots` draws of `outcomes` equally likely ones have on the average: other states have
 /// fewer.
 std::uint64_t expected_outcomes(std::uint64_t shots, std::uint64_t outcomes) {
@@ -70,7 +75,10 @@ class Estimate {
   Estimate(const RunOptions& options, const Settings& settings, const Circuit& circuit, const ReadOutPlace& place)
       : options_(options), settings_(settings), circuit_(circuit), place_(place) {
     for (const auto& [qubit, clbit] : place.program.terminal_measures) measured_ |= bit_mask(qubit);
-    characters_ = circuit.clbits() + (circuit.cregs().empty() ? 0 : circuit.cregs().size() - 1);
+    const std::uint64_t characters = circuit.clbits() + (circuit.cregs().empty() ? 0 : circuit.cregs().size() - 1);
+    std::uint64_t scalars = 0;
+    for (const FlowOutput& variable : result_variables(circuit)) scalars += variable.values.size();
+    outcome_bytes_ = plus(map_node(characters), variables_node(scalars));
   }
 
   Most total() {
@@ -143,7 +151,7 @@ class Estimate {
     for_each_bit(measured_, [&](unsigned qubit) { list.push_back(qubit); });
     if (list.size() > kFirst) list.erase(list.begin(), list.end() - kFirst);
     const std::uint64_t values = times(kNumber, power(list.size()));
-    const std::uint64_t answer = times(outcomes, map_node(characters_));
+    const std::uint64_t answer = times(outcomes, outcome_bytes_);
     // Prefixes of outcomes are replaced by longer ones; both lists grow by doubling.
     const std::uint64_t lists = times(outcomes, bits <= kFirst ? kOutcome : 3 * kOutcome);
     account_.read("`distribution`", std::max(histogram(list.size(), local_of(list)), plus(plus(values, lists), answer)),
@@ -167,7 +175,7 @@ class Estimate {
         shots <= kShotBatch ? kOutcome * own : plus(times(2 * kOutcome, own_outcomes), kOutcome * own);
     const std::uint64_t merging = ranks() == 1 ? times(kOutcome, outcomes)
                                                : plus(times(2 * kOutcome, own_outcomes), times(2 * kOutcome, outcomes));
-    const std::uint64_t answer = times(outcomes, map_node(characters_));
+    const std::uint64_t answer = times(outcomes, outcome_bytes_);
     const std::uint64_t result = ranks() == 1 ? listed : times(2 * kOutcome, outcomes);
     account_.read(
         std::to_string(shots) + " shots",
@@ -203,7 +211,7 @@ class Estimate {
   const Circuit& circuit_;
   const ReadOutPlace& place_;
   Index measured_ = 0;
-  std::uint64_t characters_ = 0;
+  std::uint64_t outcome_bytes_ = 0;  // of an outcome in an answer
   Account account_;
 };
 

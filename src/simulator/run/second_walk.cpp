@@ -89,7 +89,7 @@ class StepMaker {
     }
     places.push_back(static_cast<std::uint32_t>(steps.size()));
     for (FlowStep& step : steps) {
-      if (step.kind == FlowStep::Kind::kBranch || step.kind == FlowStep::Kind::kJump) step.b = places.at(step.b);
+      if (jumps(step)) step.b = places.at(step.b);
     }
     control.steps = std::move(steps);
     circuit.set_control(std::make_shared<const Control>(std::move(control)));

@@ -204,6 +204,7 @@ class Simulation {
     wanted.marginals = options_.marginals;
     wanted.probabilities = options_.probabilities;
     wanted.paulis = paulis_;
+    wanted.max_iterations = options_.max_iterations;
     wanted.shot_marginals = second_walk_ != nullptr;
     return wanted;
   }
@@ -262,6 +263,7 @@ class Simulation {
     Results& results = result_.results;
     if (settings_.shots > 0) results.counts = std::move(answers_.counts);
     if (options_.distribution) results.distribution = std::move(answers_.distribution);
+    results.variables = take_variables(circuit_, answers_, settings_.shots > 0);
     if (options_.marginals) results.marginals = std::move(answers_.marginals);
     if (!options_.probabilities.empty()) {
       results.probabilities.emplace();
@@ -334,13 +336,7 @@ class Simulation {
   }
 
   void fill_circuit_and_run() {
-    CircuitSummary& circuit = result_.circuit;
-    circuit.qubits = circuit_.qubits();
-    circuit.clbits = circuit_.clbits();
-    circuit.operations = circuit_.operation_count();
-    circuit.depth = circuit_.depth();
-    circuit.qregs = circuit_.qregs();
-    circuit.cregs = circuit_.cregs();
+    result_.circuit = summarize(circuit_);
     const BackendInfo info = rank_.backend().info();
     RunSummary& run = result_.run;
     run.device = info.device;

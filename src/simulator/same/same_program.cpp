@@ -69,8 +69,9 @@ void require_same_program(const PlannedCircuit& program, std::uint32_t snapshots
     shape.add(step.plan);
     shape.add(step.qubit);
     shape.add(step.clbit);
-    shape.add(step.expression);
-    shape.add(step.target);
+    shape.add(static_cast<std::uint64_t>(step.flow.kind));
+    shape.add(step.flow.a);
+    shape.add(step.flow.b);
   }
   const Fact plan{"a plan with the digest", std::to_string(shape.hash())};
   require_same(communicator, {&plan, 1});

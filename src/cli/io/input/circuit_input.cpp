@@ -31,17 +31,6 @@ QasmProgram parse_file(const std::string& file, std::uint64_t& hash, const QasmO
   }
 }
 
-CircuitSummary summarize(const Circuit& circuit) {
-  CircuitSummary summary;
-  summary.qubits = circuit.qubits();
-  summary.clbits = circuit.clbits();
-  summary.operations = circuit.operation_count();
-  summary.depth = circuit.depth();
-  summary.qregs = circuit.qregs();
-  summary.cregs = circuit.cregs();
-  return summary;
-}
-
 }  // namespace
 
 Parameters parameters_of(const std::vector<std::string>& given, const std::string& file) {

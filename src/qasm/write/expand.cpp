@@ -1,6 +1,6 @@
 // Decompositions into u, cu and (multi-)controlled x: square roots for controls (Barenco et al., "Elementary gates for
 // quantum computation", lemma 7.5), two-level rotations for matrices, basis changes and cx ladders for Pauli rotations.
-#include "qasm/expand.h"
+#include "qasm/write/expand.h"
 
 #include <fmt/format.h>
 
@@ -48,14 +48,14 @@ Angles angles_of(const Matrix2& m) {
 
 class Body {
  public:
-  explicit Body(const Circuit& circuit) : circuit_(circuit) {}
+  Body(const Circuit& circuit, QasmVersion version) : circuit_(circuit), version_(version) {}
 
   std::string expand(const Operation& op) {
     Arguments controls, targets;
     for (Qubit i = 0; i < op.controls; ++i) controls.push_back(i);
     for (Qubit j = 0; j < op.targets; ++j) targets.push_back(op.controls + j);
     if (controls.size() > kMaxControls) {
-      throw UnsupportedError(fmt::format("an operation with {} controls is not written as OpenQASM 2 (at most {})",
+      throw UnsupportedError(fmt::format("an operation with {} controls is not written as OpenQASM (at most {})",
                                          controls.size(), kMaxControls));
     }
     switch (op.kind) {
@@ -98,10 +98,13 @@ class Body {
   }
 
   void controlled_x(const Arguments& controls, Qubit target) {
-    const std::string_view name = gate_name(Gate::kX, static_cast<int>(controls.size()));
-    if (name.empty()) return controlled({0, 1, 1, 0}, controls, target);
     Arguments arguments = controls;
     arguments.push_back(target);
+    if (version_ == QasmVersion::k3 && controls.size() > 2) {
+      return call(fmt::format("ctrl({}) @ x", controls.size()), {}, arguments);
+    }
+    const std::string_view name = gate_name(Gate::kX, static_cast<int>(controls.size()));
+    if (name.empty()) return controlled({0, 1, 1, 0}, controls, target);
     call(name, {}, arguments);
   }
 
@@ -228,7 +231,7 @@ class Body {
   // Givens rotations G bring the matrix to a diagonal D, so that it is the adjoints of the G in reverse order after D.
   void unitary(Matrix m, const Arguments& controls, const Arguments& targets) {
     if (targets.size() > kMaxMatrixQubits) {
-      throw UnsupportedError(fmt::format("a matrix on {} qubits is not written as OpenQASM 2 (at most {})",
+      throw UnsupportedError(fmt::format("a matrix on {} qubits is not written as OpenQASM (at most {})",
                                          targets.size(), kMaxMatrixQubits));
     }
     if (targets.empty()) return controlled_phase(m[0], controls);
@@ -263,6 +266,7 @@ class Body {
   }
 
   const Circuit& circuit_;
+  const QasmVersion version_;
   std::string text_;
 };
 
@@ -277,6 +281,8 @@ std::string qasm_real(double value) {
   return text;
 }
 
-std::string expand_operation(const Circuit& circuit, const Operation& op) { return Body(circuit).expand(op); }
+std::string expand_operation(const Circuit& circuit, const Operation& op, QasmVersion version) {
+  return Body(circuit, version).expand(op);
+}
 
 }  // namespace qsim

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <map>
 #include <string>
 
 #include "circuit/gate_table.h"
-#include "qasm/expand.h"
+#include "classical/control.h"
+#include "qasm/write/definitions.h"
+#include "qasm/write/expand.h"
+#include "qasm/write/writer3.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
 
@@ -28,33 +30,20 @@ void check_register_name(const std::string& name) {
   }
 }
 
-// The number of a condition, of any width, by dividing its 64-bit words by ten until nothing is left.
-std::string decimal(const Condition& condition) {
-  std::vector<Index> words{condition.value};
-  words.insert(words.end(), condition.high.begin(), condition.high.end());
-  std::string digits;
-  while (!words.empty()) {
-    Index rest = 0;
-    for (std::size_t i = words.size(); i-- > 0;) {
-      const Index upper = rest << 32 | words[i] >> 32;
-      const Index lower = (upper % 10) << 32 | (words[i] & 0xffffffffu);
-      words[i] = (upper / 10) << 32 | lower / 10;
-      rest = lower % 10;
-    }
-    digits += static_cast<char>('0' + rest);
-    while (!words.empty() && words.back() == 0) words.pop_back();
-  }
-  std::reverse(digits.begin(), digits.end());
-  return digits;
-}
-
 class Writer {
  public:
-  explicit Writer(const Circuit& circuit) : circuit_(circuit) {}
+  explicit Writer(const Circuit& circuit) : circuit_(circuit), definitions_(circuit, QasmVersion::k2) {}
 
   std::string write() {
     if (circuit_.control() != nullptr) {
       throw UnsupportedError("OpenQASM 2 has no words for statements that measurements decide");
+    }
+    if (const std::vector<FlowOutput> variables = result_variables(circuit_); !variables.empty()) {
+      throw UnsupportedError(
+          fmt::format("OpenQASM 2 has no words for '{}', whose value is a result", variables.front().name));
+    }
+    if (circuit_.shown_cregs().size() != circuit_.cregs().size()) {
+      throw UnsupportedError("OpenQASM 2 has no words for a measurement without a bit");
     }
     for (Clbit bit = 0; bit < circuit_.clbits(); ++bit) {
       if (circuit_.initial(bit)) throw UnsupportedError("OpenQASM 2 has no words for classical bits that begin with 1");
@@ -62,14 +51,13 @@ class Writer {
     for (const auto* registers : {&circuit_.qregs(), &circuit_.cregs()}) {
       for (const Register& one : *registers) {
         check_register_name(one.name);
-        // A definition's name must differ from every register's.
-        while (one.name.starts_with(prefix_)) prefix_ += '_';
+        definitions_.avoid(one.name);
       }
     }
     place_registers(circuit_.qregs(), qubit_register_, circuit_.qubits());
     place_registers(circuit_.cregs(), clbit_register_, circuit_.clbits());
     for (const Operation& op : circuit_.operations()) operation(op);
-    std::string text = "OPENQASM 2.0;\ninclude \"qelib1.inc\";\n" + definitions_;
+    std::string text = "OPENQASM 2.0;\ninclude \"qelib1.inc\";\n" + definitions_.text();
     declare(text, "qreg", circuit_.qregs());
     declare(text, "creg", circuit_.cregs());
     return text + statements_;
@@ -112,7 +100,7 @@ class Writer {
       throw UnsupportedError(fmt::format("the condition on '{}' has no form in OpenQASM 2", creg.name),
                              {"", op.line, 0});
     }
-    fmt::format_to(std::back_inserter(statements_), "if({}=={}) ", creg.name, decimal(condition));
+    fmt::format_to(std::back_inserter(statements_), "if({}=={}) ", creg.name, condition_number(condition));
   }
 
   void operation(const Operation& op) {
@@ -148,7 +136,7 @@ class Writer {
     if (op.kind == OpKind::kGate) name = gate_name(op.gate, op.controls);
     const bool has_name = !name.empty();
     if (!has_name) {
-      name = definition(op);
+      name = definitions_.of(op);
       if (name.empty()) return;
     }
     append_condition(op);
@@ -168,30 +156,19 @@ class Writer {
     statements_ += ";\n";
   }
 
-  // Name of the definition that does what `op` does; equal bodies share one. Empty when there is nothing to do.
-  std::string_view definition(const Operation& op) {
-    const std::string body = expand_operation(circuit_, op);
-    if (body.empty()) return {};
-    const std::uint32_t arguments = op.controls + op.targets;
-    const auto [place, is_new] = names_.try_emplace(fmt::format("{}:{}", arguments, body));
-    if (is_new) {
-      place->second = fmt::format("{}{}", prefix_, names_.size());
-      definitions_ += "gate " + place->second;
-      for (std::uint32_t i = 0; i < arguments; ++i) definitions_ += fmt::format("{}a{}", i == 0 ? ' ' : ',', i);
-      definitions_ += " {" + body + " }\n";
-    }
-    return place->second;
-  }
-
   const Circuit& circuit_;
-  std::string prefix_ = "qsim_gate";
   std::vector<std::uint32_t> qubit_register_, clbit_register_;
-  std::map<std::string, std::string> names_;
-  std::string definitions_, statements_;
+  GateDefinitions definitions_;
+  std::string statements_;
 };
 
 }  // namespace
 
-std::string write_qasm(const Circuit& circuit) { return Writer(circuit).write(); }
+std::string write_qasm(const Circuit& circuit, QasmVersion version) {
+  if (!circuit.parameters().empty()) {
+    throw UnsupportedError(fmt::format("angle '{}' is open: bind() the circuit first", circuit.parameters().front()));
+  }
+  return version == QasmVersion::k2 ? Writer(circuit).write() : write_qasm3(circuit);
+}
 
 }  // namespace qsim

@@ -1,0 +1,41 @@
+#include "plan/program/layout.h"
+
+#include <algorithm>
+
+#include "plan/plan.h"
+
+namespace qsim {
+namespace {
+
+// Rounds up like the pool does with its items.
+constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+}  // namespace
+
+PoolLayout program_layout(const PlannedCircuit& program, const Machine& machine, std::uint32_t rank_bits) {
+  PoolLayout all;
+  for (const Plan& plan : program.plans) {
+    Plan sized;
+    sized.qubits = plan.qubits;
+    sized.rank_bits = rank_bits;
+    sized.tile_bits = plan.tile_bits;
+    sized.precision = plan.precision;
+    PoolLayout one = pool_layout(plan.rank_bits == rank_bits ? plan : sized, machine);
+    one.table_bytes = pool_layout(plan, machine).table_bytes << (plan.rank_bits - rank_bits);
+    all = joined(all, one);
+  }
+  all.table_bytes += program.collapses() * 64 * 1024;  // the tables of projections
+  return all;
+}
+
+PoolLayout joined(PoolLayout first, const PoolLayout& second) {
+  first.state_bytes = std::max(first.state_bytes, second.state_bytes);
+  first.snapshot_bytes = std::max(first.snapshot_bytes, second.snapshot_bytes);
+  first.chunk_bytes = std::max(first.chunk_bytes, second.chunk_bytes);
+  first.chunk_slots = std::max(first.chunk_slots, second.chunk_slots);
+  first.table_bytes += rounded(second.table_bytes);
+  first.scratch_bytes = std::max(first.scratch_bytes, second.scratch_bytes);
+  return first;
+}
+
+}  // namespace qsim
