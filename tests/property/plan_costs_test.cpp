@@ -166,5 +166,43 @@ TEST(PlanCosts, TurnsBesideDiagonalsAreSplitInTheirSweep) {
   EXPECT_LT(split[2], whole[2]);
 }
 
+// Gates without end on few qubits: as many sweeps as pay, not one, and not two.
+TEST(PlanCosts, NoSweepStaysWhosePartsWouldBeFaster) {
+  const Machine machine = find_machine("h200");
+  const Circuit small = generate("random", {9, 400, 1});
+  Circuit circuit(28);
+  for (const Operation& op : small.operations()) circuit.append(small, op);
+  for (const Start start : {Start::kZero, Start::kRandom}) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      for (const Strategy strategy : {Strategy::kGreedy, Strategy::kSearch}) {
+        PlanOptions options;
+        options.start = start;
+        options.precision = precision;
+        options.strategy = strategy;
+        std::size_t sweeps = 0;
+        for (const Stage& stage : make_plan(circuit, machine, options).stages) {
+          for (const Sweep& sweep : stage.sweeps) {
+            ++sweeps;
+            if (sweep.ops.size() < 2) continue;
+            Sweep first = sweep, second = sweep;
+            const auto half = static_cast<std::ptrdiff_t>(sweep.ops.size() / 2);
+            first.ops.erase(first.ops.begin() + half, first.ops.end());
+            second.ops.erase(second.ops.begin(), second.ops.begin() + half);
+            for (const Birth& birth : sweep.births) second.unborn &= ~(Index{1} << birth.bit);
+            second.births.clear();
+            second.reads = true;
+            const double whole = sweep_seconds(sweep, 28, precision, machine);
+            EXPECT_LE(whole, 1.01 * (sweep_seconds(first, 28, precision, machine) +
+                                     sweep_seconds(second, 28, precision, machine)));
+          }
+        }
+        if (start == Start::kRandom) {
+          EXPECT_GT(sweeps, 1u) << name_of(precision);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace qsim

@@ -26,7 +26,7 @@ int DiagonalWriter<T>::piece_of(const TileCondition& condition) const {
 
 template <typename T>
 bool DiagonalWriter<T>::separable(const Term& term) const {
-  return std::has_single_bit(term.mask) && piece_of(term.condition) >= 0;
+  return term.parity == 0 && std::has_single_bit(term.mask) && piece_of(term.condition) >= 0;
 }
 
 template <typename T>
@@ -75,7 +75,7 @@ void DiagonalWriter<T>::emit(const std::vector<Term>& terms, bool last) {
   }
   if (!fixed.empty()) {
     Index touched = 0;
-    for (const Term& term : fixed) touched |= term.mask;
+    for (const Term& term : fixed) touched |= term.bits();
     bool groups = false;
     for_each_bit(touched, [&](unsigned bit) {
       const auto tile_bit = static_cast<Bit>(bit);
@@ -214,14 +214,25 @@ typename DiagonalWriter<T>::Table DiagonalWriter<T>::write_table(const std::vect
                                                                  double share) {
   const int lane_bits = placement_.lane_bits, register_bits = placement_.register_bits;
   Index touched = 0;
-  for (const Term& term : terms) touched |= term.mask;
-  // factors[x]: product over the terms inside x, by the transform that adds up subsets, here multiplying.
+  for (const Term& term : terms) touched |= term.bits();
+  // factors[x]: product over the terms inside x, by the transform that adds up subsets, here multiplying; then those of
+  // parities.
   const unsigned bits = count_bits(touched);
   std::vector<Complex> factors(bit_mask(bits), Complex(1));
-  for (const Term& term : terms) factors[extract_bits(term.mask, touched)] *= std::polar(1.0, term.angle);
+  for (const Term& term : terms) {
+    if (term.parity == 0) factors[extract_bits(term.mask, touched)] *= std::polar(1.0, term.angle);
+  }
   for (unsigned bit = 0; bit < bits; ++bit) {
     for (Index x = 0; x < factors.size(); ++x) {
       if (test_bit(x, bit)) factors[x] *= factors[x ^ bit_mask(bit)];
+    }
+  }
+  for (const Term& term : terms) {
+    if (term.parity == 0) continue;
+    const Index ones = extract_bits(term.mask, touched), parity = extract_bits(term.parity, touched);
+    const Complex factor = std::polar(1.0, term.angle);
+    for (Index x = 0; x < factors.size(); ++x) {
+      if ((x & ones) == ones && odd_parity(x & parity)) factors[x] *= factor;
     }
   }
   double squares = 0;

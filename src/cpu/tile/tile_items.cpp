@@ -81,14 +81,16 @@ class Translator {
     if (one != zero) add_term(mask | target, value | target, tiles, one - zero);
   }
 
-  /// exp(i angle) where (place & mask) == value: zeros are written as differences of terms with ones alone.
-  void add_term(Index mask, Index value, const TileCondition& tiles, double angle) {
+  /// exp(i angle) where (place & mask) == value, with `parity` in places of odd parity alone: zeros are written as
+  /// differences of terms with ones alone.
+  void add_term(Index mask, Index value, const TileCondition& tiles, double angle, Index parity = 0) {
     const Index zeros = mask & ~value;
     for (Index chosen = zeros;; chosen = (chosen - 1) & zeros) {
       Term term;
       term.mask = value | chosen;
       term.condition = tiles;
       term.angle = count_bits(chosen) % 2 == 0 ? angle : -angle;
+      term.parity = parity;
       items_.push_back(term);
       if (chosen == 0) break;
     }
@@ -108,8 +110,6 @@ class Translator {
     }
     const auto tiles = condition(op.control_mask, op.control_value);
     if (!tiles) return;
-    // exp(i angle) at odd parity, as a sum over the tile's bits of terms with ones alone: parity of x1..xm is the sum
-    // over nonempty subsets S of (-2)^(|S| - 1) times the product of S.
     const Index bits = extract_bits(phase.mask, active_), outside = phase.mask & varying_ & ~active_;
     if (outside == 0) return add_parity(place_mask, place_value, *tiles, bits, phase.angle);
     TileCondition odd = *tiles;
@@ -120,9 +120,17 @@ class Translator {
     add_term(place_mask, place_value, odd, phase.angle);
   }
 
+  /// exp(i angle) at odd parity of `bits`. On few bits as a sum of terms with ones alone: parity of x1..xm is the sum
+  /// over nonempty subsets S of (-2)^(|S| - 1) times the product of S.
   void add_parity(Index mask, Index value, const TileCondition& tiles, Index bits, double angle) {
+    if (odd_parity(bits & value)) {  // what the controls fix of it: the rest must be even
+      add_term(mask, value, tiles, angle);
+      angle = -angle;
+    }
+    bits &= ~mask;
+    constexpr unsigned kMostExpanded = 3;
+    if (count_bits(bits) > kMostExpanded) return add_term(mask, value, tiles, angle, bits);
     for (Index chosen = bits; chosen != 0; chosen = (chosen - 1) & bits) {
-      if ((chosen & mask & ~value) != 0) continue;
       const double weight =
           std::ldexp(count_bits(chosen) % 2 == 1 ? 1.0 : -1.0, static_cast<int>(count_bits(chosen)) - 1);
       add_term(mask | chosen, value | chosen, tiles, weight * angle);

@@ -28,11 +28,14 @@ struct TileCondition {
   friend bool operator==(const TileCondition&, const TileCondition&) = default;
 };
 
-/// Multiplies by exp(i angle) where every tile bit of `mask` is 1, in tiles where `condition` holds.
+/// Multiplies by exp(i angle) where every tile bit of `mask` is 1 and, with `parity`, an odd number of its tile bits,
+/// in tiles where `condition` holds.
 struct Term {
   Index mask = 0;
   TileCondition condition;
   double angle = 0;
+  Index parity = 0;
+  Index bits() const { return mask | parity; }
 };
 
 /// A matrix on tile bits (bit j of its index is targets[j]) where (place & control_mask) == control_value.

@@ -2,13 +2,12 @@
 #include "cpu/tile/tile_schedule.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 
 namespace qsim::cpu {
 
-PassScheduler::PassScheduler(const std::vector<TileItem>& items, Index wanted)
-    : items_(items), wanted_(wanted), left_(items.size()) {
-  std::iota(left_.begin(), left_.end(), std::size_t{0});
+PassScheduler::PassScheduler(const std::vector<TileItem>& items, Index wanted) : items_(items), wanted_(wanted) {
+  for (std::size_t number = 0; number < items.size(); ++number) left_.push_back(number);
 }
 
 std::size_t PassScheduler::reachable(Index available, std::vector<std::size_t>* chosen) const {
@@ -16,8 +15,8 @@ std::size_t PassScheduler::reachable(Index available, std::vector<std::size_t>* 
   std::size_t matrices = 0;
   for (const std::size_t number : left_) {
     if (const auto* term = std::get_if<Term>(&items_[number])) {
-      if ((term->mask & changed) != 0) {
-        read |= term->mask;
+      if ((term->bits() & changed) != 0) {
+        read |= term->bits();
       } else if (chosen != nullptr) {
         chosen->push_back(number);
       }
@@ -32,7 +31,7 @@ std::size_t PassScheduler::reachable(Index available, std::vector<std::size_t>* 
     } else {
       changed |= targets;
       read |= item.control_mask;
-      if (changed == ~Index{0}) break;
+      if ((changed & tile_) == tile_) break;  // nothing behind it can be done now
     }
   }
   return matrices;
@@ -40,6 +39,7 @@ std::size_t PassScheduler::reachable(Index available, std::vector<std::size_t>* 
 
 PassPlan PassScheduler::next(const Placement& placement) {
   const int vector_bits = placement.position_bits - placement.lane_bits;
+  tile_ = low_mask(static_cast<unsigned>(placement.position.size()));
   Index lanes = 0;
   std::vector<Index> holder(static_cast<std::size_t>(vector_bits), 0);  // tile bit at a vector bit, as a mask
   for (std::size_t bit = 0; bit < placement.position.size(); ++bit) {
@@ -72,12 +72,14 @@ PassPlan PassScheduler::next(const Placement& placement) {
     });
     if (first != left_.end()) {
       best.dense = true;
-      best.items.assign(left_.begin(), first + 1);
+      best.items.assign(left_.begin(), std::next(first));
     }
   }
-  std::erase_if(left_, [&](std::size_t number) {
-    return std::find(best.items.begin(), best.items.end(), number) != best.items.end();
-  });
+  auto at = left_.begin();  // both are in order
+  for (const std::size_t number : best.items) {
+    while (*at != number) ++at;
+    at = left_.erase(at);
+  }
   return best;
 }
 

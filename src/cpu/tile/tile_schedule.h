@@ -1,6 +1,7 @@
 // Orders the items of a sweep into passes of a tile machine.
 #pragma once
 
+#include <list>
 #include <vector>
 
 #include "cpu/tile/tile_items.h"
@@ -31,7 +32,8 @@ class PassScheduler {
 
   const std::vector<TileItem>& items_;
   const Index wanted_;
-  std::vector<std::size_t> left_;  // numbers of the items not done yet, in order
+  std::list<std::size_t> left_;  // numbers of the items not done yet, in order
+  Index tile_ = 0;               // all tile bits
 };
 
 }  // namespace qsim::cpu

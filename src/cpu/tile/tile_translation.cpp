@@ -2,7 +2,9 @@
 #include "cpu/tile/tile_translation.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "base/rounding.h"
 #include "cpu/tile/tile_micro.h"
@@ -212,55 +214,64 @@ class SweepTranslator {
     end_pass();
   }
 
+  /// What two terms have alike that are one term of the sum of their angles.
+  using TermKey = std::array<Index, 6>;
+  static TermKey key_of(const Term& term) {
+    const TileCondition& tiles = term.condition;
+    return {term.mask, term.parity, tiles.mask, tiles.value, tiles.parity_mask, tiles.odd ? 1u : 0u};
+  }
+
+  bool waits_on(Index targets) const {
+    return std::any_of(pending_.begin(), pending_.end(),
+                       [&](const auto& entry) { return (entry.second.bits() & targets) != 0; });
+  }
+
   /// A phase waits until a matrix changes one of its bits.
   void defer(Term term) {
     term.angle = wrap_angle(term.angle);
     if (term.angle == 0) return;
-    if (term.mask == 0) {
+    if (term.bits() == 0) {
       writer_.emit_scalar(term);
       return;
     }
-    for (Term& other : pending_) {
-      if (other.mask == term.mask && other.condition == term.condition) {
-        other.angle = wrap_angle(other.angle + term.angle);
-        return;
-      }
-    }
-    pending_.push_back(term);
+    const auto [other, is_new] = pending_.try_emplace(key_of(term), term);
+    if (!is_new) other->second.angle = wrap_angle(other->second.angle + term.angle);
   }
 
   /// A flip with few phases waiting on its target: they wait on, as what they are after it. With c the product of the
-  /// controls, x becomes x + c - 2 x c.
+  /// controls, x becomes x + c - 2 x c, and so does a parity with x among its bits.
   bool pull_through(const MatrixItem& flip) {
     if (!flip.matrix.empty() || flip.control_mask != flip.control_value) return false;
     const Index target = flip.target_mask();
     std::vector<Term> touched;
-    for (const Term& term : pending_) {
-      if ((term.mask & target) == 0) continue;
+    for (const auto& [key, term] : pending_) {
+      if ((term.bits() & target) == 0) continue;
       constexpr unsigned kMostTerms = 4, kMostBits = 3;
-      if (count_bits(term.mask) > kMostBits || touched.size() == kMostTerms) return false;
+      const bool turns = (term.parity & target) != 0;  // odd becomes even
+      if (count_bits(turns ? term.mask : term.bits()) > kMostBits || touched.size() == kMostTerms) return false;
       touched.push_back(term);
     }
     for (const Term& term : touched) {
+      const bool turns = (term.parity & target) != 0;
       TileCondition both = term.condition;
       // Where the term's tiles are not the flip's, the flip does not happen.
       if (((both.value ^ flip.condition.value) & both.mask & flip.condition.mask) != 0) continue;
       both.mask |= flip.condition.mask;
       both.value |= flip.condition.value;
-      defer({(term.mask & ~target) | flip.control_mask, both, term.angle});
-      defer({term.mask | flip.control_mask, both, -2.0 * term.angle});
+      defer({(term.mask & ~target) | flip.control_mask, both, term.angle, turns ? 0 : term.parity});
+      defer({term.mask | flip.control_mask, both, -2.0 * term.angle, term.parity});
     }
     return true;
   }
 
   /// Applies the phases on `targets` that wait, and with them those on `later`.
   void flush(Index targets, Index later) {
-    std::erase_if(pending_, [](const Term& term) { return term.angle == 0; });
-    if (std::none_of(pending_.begin(), pending_.end(), [&](const Term& t) { return (t.mask & targets) != 0; })) return;
+    std::erase_if(pending_, [](const auto& entry) { return entry.second.angle == 0; });
+    if (!waits_on(targets)) return;
     std::vector<Term> now;
-    std::erase_if(pending_, [&](const Term& term) {
-      if ((term.mask & (targets | later)) == 0) return false;
-      now.push_back(term);
+    std::erase_if(pending_, [&](const auto& entry) {
+      if ((entry.second.bits() & (targets | later)) == 0) return false;
+      now.push_back(entry.second);
       return true;
     });
     writer_.emit(now, false);
@@ -357,8 +368,7 @@ class SweepTranslator {
     auto in_lanes = [&] {
       return std::any_of(item.targets.begin(), item.targets.end(), [&](Bit bit) { return placement_.is_lane(bit); });
     };
-    const bool waiting =
-        std::any_of(pending_.begin(), pending_.end(), [&](const Term& term) { return (term.mask & targets) != 0; });
+    const bool waiting = waits_on(targets);
     for (bool first = true; (first && waiting) || in_lanes(); first = false) {
       begin_pass(any_registers({}, targets));
       if (first) flush_everything();
@@ -389,9 +399,12 @@ class SweepTranslator {
   // ---- the end
 
   void flush_everything() {
-    std::erase_if(pending_, [](const Term& term) { return term.angle == 0; });
-    if (!pending_.empty()) writer_.emit(pending_, true);
+    std::vector<Term> all;
+    for (const auto& [key, term] : pending_) {
+      if (term.angle != 0) all.push_back(term);
+    }
     pending_.clear();
+    if (!all.empty()) writer_.emit(all, true);
   }
 
   /// Brings the tile bits that belong into memory's lowest bits back into the lanes.
@@ -431,7 +444,7 @@ class SweepTranslator {
   DiagonalWriter<T> writer_;
   MicroWriter<T> micro_;
   std::vector<TileItem> items_;
-  std::vector<Term> pending_;
+  std::map<TermKey, Term> pending_;
 };
 
 }  // namespace

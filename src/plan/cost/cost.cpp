@@ -32,21 +32,59 @@ double with_instructions(double arithmetic, double cached) {
   return std::min(3 * arithmetic, arithmetic + 6 * (arithmetic - cached));
 }
 
-// Arithmetic of a sweep's operations: nanoseconds a million amplitudes.
-double arithmetic(const ArithmeticCounts& counts, const CostTable& cost) {
+// Arithmetic of a sweep's operations, as if all instructions were in the cache: nanoseconds a million amplitudes.
+double cached_arithmetic(const ArithmeticCounts& counts, const CostTable& cost) {
   double total = counts.matrix1_general * cost.matrix1_general + counts.matrix1_real * cost.matrix1_real +
                  counts.butterfly * cost.butterfly + counts.flip * cost.flip + counts.phases * cost.phases +
                  counts.phase_term * cost.phase_term + counts.regroup * cost.regroup;
   for (int t = 2; t <= kMaxMatrixTargets; ++t) total += counts.matrix_dense[t] * cost.matrix_dense[t];
-  return with_instructions(total, cost.cached_arithmetic);
+  return total;
 }
+
+/// Counts operation after operation.
+class Counter {
+ public:
+  Counter(const Sweep& sweep, std::uint32_t register_bits) : sweep_(sweep), register_bits_(register_bits) {}
+
+  void add(const PlanOp& op) {
+    Index targets = 0;
+    for (std::size_t j = 0; j < op.target_count; ++j) targets |= pow2(op.targets[j]);
+    if (static_cast<std::uint32_t>(std::popcount(held_ | targets)) > register_bits_) {
+      ++counts_.regroup;
+      held_ = 0;
+    }
+    held_ |= targets;
+    switch (op.form) {
+      case Form::kMatrix:
+        // A control inside the tile leaves the other half alone, but the lanes wait; outside it whole tiles are
+        // skipped.
+        count_matrix(op, sweep_, op.control_mask == 0 ? 1 : 0.75, counts_);
+        break;
+      case Form::kFlip:
+        ++counts_.flip;
+        break;
+      case Form::kPhases:
+        ++counts_.phases;
+        counts_.phase_term += op.data_count;
+        break;
+    }
+  }
+  const ArithmeticCounts& counts() const { return counts_; }
+
+ private:
+  const Sweep& sweep_;
+  const std::uint32_t register_bits_;
+  ArithmeticCounts counts_;
+  Index held_ = 0;  // bits in registers since the last regroup
+};
 
 // What a sweep's time is made of.
 struct SweepParts {
   double memory = 0, arithmetic = 0, overhead = 0;
 };
 
-SweepParts sweep_parts(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
+SweepParts sweep_parts(const Sweep& sweep, double arithmetic, std::uint32_t local_bits, Precision precision,
+                       const Machine& machine) {
   const CostTable& cost = machine.cost(precision);
   const SweepTraffic traffic = sweep_traffic(sweep, local_bits);
   const auto bytes = static_cast<double>(amplitude_bytes(precision));
@@ -55,9 +93,14 @@ SweepParts sweep_parts(const Sweep& sweep, std::uint32_t local_bits, Precision p
   double memory = static_cast<double>(traffic.amplitudes_written) * bytes / cost.write_bytes_per_second;
   memory += static_cast<double>(traffic.amplitudes_read) * bytes / cost.read_bytes_per_second;
   if (local_bits >= 3) memory *= cost.narrow_run_factor[run];
-  const double work = arithmetic(arithmetic_counts(sweep, machine.register_bits), cost) * 1e-15 *
-                      static_cast<double>(traffic.amplitudes_written);
+  const double work =
+      with_instructions(arithmetic, cost.cached_arithmetic) * 1e-15 * static_cast<double>(traffic.amplitudes_written);
   return {memory, work, cost.sweep_overhead};
+}
+
+SweepParts sweep_parts(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
+  const double own = cached_arithmetic(arithmetic_counts(sweep, machine.register_bits), machine.cost(precision));
+  return sweep_parts(sweep, own, local_bits, precision, machine);
 }
 
 double seconds_of(const SweepParts& parts, const CostTable& cost) {
@@ -128,36 +171,31 @@ std::uint64_t exchanged_amplitudes(const Exchange& exchange, std::uint32_t local
 }
 
 ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bits) {
-  ArithmeticCounts counts;
-  Index held = 0;  // bits in registers since the last regroup
+  Counter counter(sweep, register_bits);
+  for (const PlanOp& op : sweep.ops) counter.add(op);
+  return counter.counts();
+}
+
+std::vector<double> operation_arithmetic(const Sweep& sweep, Precision precision, const Machine& machine) {
+  std::vector<double> each;
+  Counter counter(sweep, machine.register_bits);
+  double before = 0;
   for (const PlanOp& op : sweep.ops) {
-    Index targets = 0;
-    for (std::size_t j = 0; j < op.target_count; ++j) targets |= pow2(op.targets[j]);
-    if (static_cast<std::uint32_t>(std::popcount(held | targets)) > register_bits) {
-      ++counts.regroup;
-      held = 0;
-    }
-    held |= targets;
-    switch (op.form) {
-      case Form::kMatrix:
-        // A control inside the tile leaves the other half alone, but the lanes wait; outside it whole tiles are
-        // skipped.
-        count_matrix(op, sweep, op.control_mask == 0 ? 1 : 0.75, counts);
-        break;
-      case Form::kFlip:
-        ++counts.flip;
-        break;
-      case Form::kPhases:
-        ++counts.phases;
-        counts.phase_term += op.data_count;
-        break;
-    }
+    counter.add(op);
+    const double after = cached_arithmetic(counter.counts(), machine.cost(precision));
+    each.push_back(after - before);
+    before = after;
   }
-  return counts;
+  return each;
 }
 
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
   return seconds_of(sweep_parts(sweep, local_bits, precision, machine), machine.cost(precision));
+}
+
+double sweep_seconds(const Sweep& sweep, double arithmetic, std::uint32_t local_bits, Precision precision,
+                     const Machine& machine) {
+  return seconds_of(sweep_parts(sweep, arithmetic, local_bits, precision, machine), machine.cost(precision));
 }
 
 double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Precision precision,

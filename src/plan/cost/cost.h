@@ -1,6 +1,8 @@
 // Predicted seconds of sweeps and exchanges, from a machine's cost table.
 #pragma once
 
+#include <vector>
+
 #include "plan/cost/machine.h"
 #include "plan/plan.h"
 #include "qsim/types.h"
@@ -23,7 +25,13 @@ struct ArithmeticCounts {
 };
 ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bits);
 
+/// Arithmetic of each operation of a sweep, as if all instructions were in the cache: nanoseconds a million amplitudes.
+std::vector<double> operation_arithmetic(const Sweep& sweep, Precision precision, const Machine& machine);
+
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine);
+/// Of a sweep with that much arithmetic instead of its own.
+double sweep_seconds(const Sweep& sweep, double arithmetic, std::uint32_t local_bits, Precision precision,
+                     const Machine& machine);
 double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Precision precision,
                         const Machine& machine);
 

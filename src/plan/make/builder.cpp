@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "base/bits.h"
 #include "base/layout.h"
@@ -75,45 +76,106 @@ Index PlanBuilder::fill(Index active) const {
   return active;
 }
 
-// A sweep whose instructions leave the cache takes longer than two that do half of it each.
-bool PlanBuilder::better_in_two(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops) const {
-  if (ops.size() < 2 || machine_.cost(plan_.precision).cached_arithmetic <= 0) return false;
-  const auto seconds = [&](std::span<const std::uint32_t> some) {
-    Sweep sweep;
-    sweep.unborn = unborn_;
-    for (Bit bit = 0; bit < plan_.local_bits(); ++bit) {
-      if (active >> bit & 1) sweep.active.push_back(bit);
-    }
-    for (const std::uint32_t index : some) append_to_sweep(sweep, lowered, lowered.ops[index], layout_);
-    return sweep_seconds(sweep, plan_.local_bits(), plan_.precision, machine_);
+// Active bits of the sweep that is added next, where it needs the wires of `active`.
+Index PlanBuilder::active_bits(Index active) const {
+  Index bits = map_mask(active, layout_);
+  const bool first_write = plan_.start == Start::kZero && sweeps_ == 0;
+  if (first_write) bits |= bit_mask(std::min(low_bits_, plan_.local_bits())) - 1;
+  return fill(bits);
+}
+
+// What a part of the sweep that is added next costs as much as: its first part makes the births.
+Sweep PlanBuilder::part_of(Index active_bits, bool first, const Lowered& lowered,
+                           std::span<const std::uint32_t> ops) const {
+  Sweep sweep;
+  sweep.reads = !first || plan_.start != Start::kZero || sweeps_ > 0;
+  sweep.unborn = first ? unborn_ : unborn_ & ~active_bits;
+  for (Bit bit = 0; bit < plan_.local_bits(); ++bit) {
+    if (!test_bit(active_bits, bit)) continue;
+    sweep.active.push_back(bit);
+    if (test_bit(sweep.unborn, bit)) sweep.births.push_back({bit});
+  }
+  for (const std::uint32_t index : ops) append_to_sweep(sweep, lowered, lowered.ops[index], layout_);
+  return sweep;
+}
+
+// Where the parts of a sweep end that take the least time together: instructions that leave the cache cost more than
+// further trips over memory. Parts have equal shares of the arithmetic. Empty: it stays whole.
+std::vector<std::size_t> PlanBuilder::cuts(Index active_bits, const Lowered& lowered,
+                                           std::span<const std::uint32_t> ops) const {
+  const double cached = machine_.cost(plan_.precision).cached_arithmetic;
+  if (ops.size() < 2 || cached <= 0) return {};
+  const Sweep whole = part_of(active_bits, true, lowered, ops);
+  const std::vector<double> each = operation_arithmetic(whole, plan_.precision, machine_);
+  const double total = std::accumulate(each.begin(), each.end(), 0.0);
+  if (total <= cached) return {};
+  const Sweep begins = part_of(active_bits, true, lowered, {}), goes_on = part_of(active_bits, false, lowered, {});
+  const auto seconds = [&](const Sweep& part, double arithmetic) {
+    return sweep_seconds(part, arithmetic, plan_.local_bits(), plan_.precision, machine_);
   };
-  const double whole = seconds(ops);
-  if (whole <= 2 * seconds({})) return false;  // each of two would touch all of the memory
-  const std::size_t half = ops.size() / 2;
-  return seconds(ops.first(half)) + seconds(ops.subspan(half)) < whole;
+  // With fewer amplitudes while they are born, the first part may take more of the operations; that is not tried.
+  const auto in_parts = [&](std::size_t count) {
+    const double share = total / static_cast<double>(count);
+    return seconds(begins, share) + static_cast<double>(count - 1) * seconds(goes_on, share);
+  };
+  const auto most = std::min(ops.size(), static_cast<std::size_t>(2 * total / cached) + 2);
+  std::size_t best = 1;
+  double least = in_parts(1);
+  for (std::size_t count = 2; count <= most; ++count) {
+    if (const double time = in_parts(count); time < least) best = count, least = time;
+  }
+  const auto equal_parts = [&](std::size_t count) {
+    std::vector<std::size_t> ends;
+    double done = 0;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      done += each[i];
+      const auto next = static_cast<double>(ends.size() + 1);
+      if (ends.size() + 1 < count && done >= total * next / static_cast<double>(count)) ends.push_back(i + 1);
+    }
+    if (ends.empty() || ends.back() != ops.size()) ends.push_back(ops.size());
+    return ends;
+  };
+  const auto exact = [&](const std::vector<std::size_t>& ends) {
+    double time = 0;
+    for (std::size_t begin = 0; const std::size_t end : ends) {
+      const Sweep part = part_of(active_bits, begin == 0, lowered, ops.subspan(begin, end - begin));
+      time += sweep_seconds(part, plan_.local_bits(), plan_.precision, machine_);
+      begin = end;
+    }
+    return time;
+  };
+  std::vector<std::size_t> chosen;
+  double time = exact({ops.size()});
+  for (const std::vector<std::size_t>& ends :
+       {equal_parts(best), equal_parts(best + 1), std::vector<std::size_t>{ops.size() / 2, ops.size()}}) {
+    if (const double of_these = exact(ends); of_these < time) chosen = ends, time = of_these;
+  }
+  return chosen;
 }
 
 void PlanBuilder::add_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops) {
-  if (better_in_two(fill(map_mask(active, layout_)), lowered, ops)) {
-    add_sweep(active, lowered, ops.first(ops.size() / 2));
-    add_sweep(active, lowered, ops.subspan(ops.size() / 2));
-    return;
+  std::size_t begin = 0;
+  for (const std::size_t end : cuts(active_bits(active), lowered, ops)) {
+    add_whole_sweep(active, lowered, ops.subspan(begin, end - begin));
+    begin = end;
   }
+  if (begin == 0) add_whole_sweep(active, lowered, ops);
+}
+
+void PlanBuilder::add_whole_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops) {
   Sweep sweep;
   const bool first_write = plan_.start == Start::kZero && sweeps_ == 0;
   sweep.reads = !first_write;
   sweep.unborn = unborn_;
-  Index active_bits = map_mask(active, layout_);
-  if (first_write) active_bits |= bit_mask(std::min(low_bits_, plan_.local_bits())) - 1;
-  active_bits = fill(active_bits);
+  const Index active_now = active_bits(active);
   for (Bit bit = 0; bit < plan_.local_bits(); ++bit) {
-    if (active_bits >> bit & 1) sweep.active.push_back(bit);
+    if (test_bit(active_now, bit)) sweep.active.push_back(bit);
   }
   sweep.store = sweep.active;
   for (Qubit wire = 0; wire < plan_.qubits; ++wire) {
     const Bit bit = layout_.bit_of[wire];
     const bool unborn = (unborn_ >> bit & 1) != 0;
-    const bool needed = (active_bits >> bit & 1) != 0 || (first_write && (known_.zero_wires >> wire & 1) == 0);
+    const bool needed = test_bit(active_now, bit) || (first_write && (known_.zero_wires >> wire & 1) == 0);
     if (!unborn || !needed) continue;
     sweep.births.push_back({bit, known_.factor[wire]});
     unborn_ &= ~bit_mask(bit);

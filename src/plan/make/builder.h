@@ -57,7 +57,10 @@ class PlanBuilder {
  private:
   Stage& stage();
   Index fill(Index active) const;
-  bool better_in_two(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops) const;
+  Index active_bits(Index active) const;
+  void add_whole_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops);
+  Sweep part_of(Index active_bits, bool first, const Lowered& lowered, std::span<const std::uint32_t> ops) const;
+  std::vector<std::size_t> cuts(Index active_bits, const Lowered& lowered, std::span<const std::uint32_t> ops) const;
   void bear(Index bits);
   void store_in_order(std::span<const Qubit> order, bool from_top);
   void restore_global(const Layout& wanted);
