@@ -28,15 +28,17 @@ std::string seconds_text(double seconds) {
 Liveness::Liveness(int rank, int ranks, int limit)
     : rank_(rank), limit_(limit), table_(static_cast<std::size_t>(ranks)), age_(static_cast<std::size_t>(ranks)) {}
 
-void Liveness::tick(Pulse own) {
+void Liveness::tick(Pulse own, int late) {
+  constexpr int kMostOfOne = 4;
+  const int passed = std::clamp(late, 1, kMostOfOne);
   Pulse& mine = table_[static_cast<std::size_t>(rank_)];
   own.beats = mine.beats + 1;
   if (own.moves != mine.moves) quiet_ = 0;
   mine = own;
-  for (int& age : age_) ++age;
+  for (int& age : age_) age += passed;
   age_[static_cast<std::size_t>(rank_)] = 0;
   const bool all_wait = std::all_of(table_.begin(), table_.end(), [](const Pulse& pulse) { return pulse.waits != 0; });
-  quiet_ = all_wait ? quiet_ + 1 : 0;
+  quiet_ = all_wait ? quiet_ + passed : 0;
 }
 
 void Liveness::merge(std::span<const Pulse> table) {

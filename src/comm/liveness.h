@@ -19,14 +19,14 @@ struct Pulse {
 };
 
 /// One rank's view of all. Counts its own ticks, not seconds: a process that was stopped as a whole, its host with it,
-/// has not missed anything.
+/// has not missed anything. A tick that came late, since others have the processor, counts for a few.
 class Liveness {
  public:
   /// A rank is lost when it shows no new beat for `limit` ticks.
   Liveness(int rank, int ranks, int limit);
 
-  /// The own pulse, once a tick; `beats` is counted here.
-  void tick(Pulse own);
+  /// The own pulse, once a tick; `beats` is counted here. `late`: how many ticks' time has passed, of which some count.
+  void tick(Pulse own, int late = 1);
   /// What a neighbour knows: of each rank the newer pulse stays.
   void merge(std::span<const Pulse> table);
   std::span<const Pulse> table() const { return table_; }

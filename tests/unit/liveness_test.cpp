@@ -98,6 +98,15 @@ TEST(Liveness, OfARankThatWasStoppedWithAllOthersLosesNobody) {
   for (int rank = 0; rank < 4; ++rank) EXPECT_TRUE(world.view(rank).lost().empty());
 }
 
+TEST(Liveness, CountsATickThatCameLateForAFewAndNeverForMany) {
+  Liveness busy(0, 2, 10), idle(0, 2, 10);
+  for (int i = 0; i < 2; ++i) busy.tick({}, 100), idle.tick({});
+  EXPECT_TRUE(busy.lost().empty());
+  busy.tick({}, 100), idle.tick({});
+  EXPECT_EQ(busy.lost(), std::vector<int>{1});
+  EXPECT_TRUE(idle.lost().empty());
+}
+
 TEST(Liveness, OfRanksThatAllWaitIsStuckOnceNoneMoves) {
   World world(4);
   for (int rank = 0; rank < 4; ++rank) {

@@ -100,8 +100,11 @@ void Beats::run(const std::stop_token& stop) {
   if (phase_ == Phase::kIdle) return;
   ::pthread_setname_np(::pthread_self(), "qsim-beats");  // seen by tools, and by tests that wait for the start
   for (Neighbour& neighbour : neighbours_) listen(neighbour);
+  auto last = std::chrono::steady_clock::now();
   do {
-    liveness_->tick(watch_.pulse());
+    const auto now = std::chrono::steady_clock::now();
+    liveness_->tick(watch_.pulse(), static_cast<int>(std::min<std::int64_t>((now - last) / kPeriod, 1000)));
+    last = now;
     for (Neighbour& neighbour : neighbours_) {
       hear(neighbour);
       tell(neighbour, false);
