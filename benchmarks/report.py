@@ -21,7 +21,7 @@ from report_parts.text import UNMEASURED
 REGIONS = {"figures": summary.summary}
 for part, names in ((circuit_tables, ("engine", "scaling", "challenge", "single", "interpreter", "transports",
                                       "capacity", "suite", "small")),
-                    (device_tables, ("exchanges", "reductions", "dense", "sampling", "readouts", "batches", "gram",
+                    (device_tables, ("exchanges", "reductions", "dense", "sampling", "readouts", "batches", "gram", "sessions",
                                      "kitchen_sinks", "sweeps", "cold")),
                     (host_tables, ("cpu", "cpu_ranks", "naive", "parser", "planner", "cpu_sweeps", "gpu_sweeps"))):
     REGIONS.update((name, getattr(part, name)) for name in names)

@@ -47,7 +47,7 @@ Circuit ansatz() {
 int main(int argc, char** argv) {
   const BackendKind backend = choice_of<BackendKind>(argc > 1 ? argv[1] : "cpu");
   const std::uint32_t qubits = backend == BackendKind::kCuda ? 20 : 10;
-  table::Document document("sessions");
+  table::Document document(backend == BackendKind::kCuda ? "gpu_sessions" : "cpu_sessions");
   try {
     RunOptions options;
     options.backend = backend;

@@ -73,6 +73,19 @@ def batches(results):
     return measured(document) + table(["qubits", "gates", "device", "circuits a second", "of the target"], rows)
 
 
+def sessions(results):
+    text = ""
+    for kind in ("cpu_sessions", "gpu_sessions"):
+        document = results.tables.get(kind)
+        if not document:
+            continue
+        rows = [[str(row["qubits"]), str(row["gates"]), *(number(row[key]) if key in row else "-" for key in
+                 ("run_us", "simulate_us", "overhead_us", "same_values_us", "new_values_us"))] for row in document["rows"]]
+        text += measured(document) + table(["qubits", "gates", "a run, us", "simulate, us", "more, us", "same values again, us",
+                                            "new values, us"], rows) + "\n\n"
+    return text or UNMEASURED
+
+
 def ratio_of_rate(row):
     return f"{row['circuits_per_s'] / BATCH_RATE:.2f}" if row["qubits"] == 4 and row["device"] == "cuda" else "-"
 

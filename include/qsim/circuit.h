@@ -6,8 +6,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "qsim/gate.h"
@@ -75,8 +73,7 @@ struct Operation {
   Gate gate = Gate::kId;  // kGate only
   std::uint16_t controls = 0;
   std::uint32_t targets = 0;
-  std::uint32_t operand_begin = 0;  // controls, then targets, then (kPauliRotation) a letter 1..3 = X..Z for each
-                                    // target, (kMeasure) the classical bit
+  std::uint32_t operand_begin = 0;  // controls, targets, a letter 1..3 = X..Z for each or the classical bit
   std::uint64_t param_begin = 0;    // angles; kUnitary: re, im pairs of the matrix, row-major
   std::int32_t condition = -1;      // index into Circuit::conditions(), -1 = always
   std::uint32_t line = 0;           // source line, 0 = none
@@ -163,7 +160,6 @@ class Circuit {
     Circuit& circuit_;
     std::int32_t outer_;
   };
-  /// As { const auto scope = circuit.when({0, 1}); circuit.x(2); }
   [[nodiscard]] When when(const Condition& condition) { return When(*this, condition); }
   /// What is appended from now on comes from this line of a source; for readers of programs.
   void set_line(std::uint32_t line) { current_line_ = line; }

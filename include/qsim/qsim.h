@@ -4,7 +4,6 @@
 #include "qsim/batch.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/pauli.h"
 #include "qsim/program.h"
 #include "qsim/qasm.h"

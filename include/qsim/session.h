@@ -18,6 +18,25 @@ struct Progress {
   double remaining_seconds = 0;
 };
 
+/// What is asked of every branch of a program, and answered as an average over them.
+struct Questions {
+  std::uint64_t shots = 0;
+  std::optional<std::uint64_t> seed = {};  // of the shots: draw s depends on (seed, s) alone; without one it is drawn
+  bool distribution = false, marginals = false;
+  std::vector<std::vector<Qubit>> probabilities = {};  // each as State::probabilities() has it
+  std::vector<PauliSum> expectations = {};
+};
+/// Classical bits: bit b of all registers is bit b % 64 of word b / 64.
+using ClassicalWords = std::vector<std::uint64_t>;
+struct ProgramAnswers {
+  std::vector<std::pair<ClassicalWords, std::uint64_t>> counts;
+  std::vector<std::pair<ClassicalWords, double>> distribution;  // exact
+  std::vector<double> marginals;                                // at the end, before terminal measurements
+  std::vector<std::vector<double>> probabilities;
+  std::vector<double> expectations;
+  std::uint64_t seed = 0, branches = 0;
+};
+
 struct SessionOptions {
   Verify verify = Verify::kNorm;  // kFull: and every exchange's data, of the states that the session runs
   /// Called on rank 0, by the thread that runs, at most ten times a second. What it throws ends the run.
@@ -51,6 +70,9 @@ class Session {
     return run(program, std::span(values.begin(), values.size()));
   }
   State run(const Circuit& circuit) { return run(compile(circuit)); }
+  /// Runs any program from |0...0>, measurements, resets, conditions and loops included. Exact answers follow every
+  /// branch: UnsupportedError where those are too many, ask for shots instead.
+  ProgramAnswers answer(const Program& program, const Questions& questions, std::span<const double> values = {});
 
   struct Impl;
 

@@ -14,11 +14,11 @@
 #include "bench/names.h"
 #include "bench/rates.h"
 #include "bench/workload.h"
+#include "circuit/generate/families.h"
 #include "device/gpu_parts.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "session/choose/choose.h"
 #include "simulator/simulator.h"
 

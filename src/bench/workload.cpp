@@ -16,9 +16,9 @@
 #include "base/text.h"
 #include "bench/gate_list.h"
 #include "bench/names.h"
+#include "circuit/generate/families.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/qasm.h"
 
 namespace qsim::bench {

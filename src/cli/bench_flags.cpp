@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/ranks/communicator.h"
+#include "circuit/generate/families.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "simulator/simulator.h"
 
 namespace qsim::cli {

@@ -1,9 +1,9 @@
 // `qsim gen`: writes a benchmark circuit as OpenQASM 2.0.
+#include "circuit/generate/families.h"
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/values.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/qasm.h"
 
 namespace qsim::cli {

@@ -5,6 +5,7 @@
 
 #include "base/build_info.h"
 #include "base/file/files.h"
+#include "circuit/generate/families.h"
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
@@ -12,7 +13,6 @@
 #include "document/result.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "simulator/simulator.h"
 

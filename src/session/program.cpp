@@ -1,10 +1,14 @@
 // Programs: plans are made when they are first needed.
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <optional>
 #include <string>
 
 #include "base/bits.h"
 #include "base/ranks/communicator.h"
+#include "base/text.h"
+#include "circuit/idle_resets.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/make/make_plan.h"
 #include "plan/program/forecast.h"
@@ -28,24 +32,44 @@ bool is_split(std::uint32_t qubits, int ranks, std::uint32_t needed_bits) {
 
 bool Program::Impl::is_split() const { return qsim::is_split(circuit.qubits(), ranks, needed_bits); }
 
-std::shared_ptr<const Plan> Program::Impl::plan(std::span<const double> values, const Layout* from) {
-  const std::lock_guard lock(mutex_);
-  if (!bound_ || !std::equal(values.begin(), values.end(), values_.begin(), values_.end())) {
-    bound_ = std::make_shared<const Circuit>(circuit.bind(values));
-    values_.assign(values.begin(), values.end());
-    from_zero_.reset();
-    from_.clear();
+void Program::Impl::require_values(std::span<const double> values) const {
+  if (values.size() != circuit.parameters().size()) {
+    throw UsageError(std::to_string(values.size()) + " values for a program of " +
+                     std::to_string(circuit.parameters().size()) + " parameters");
   }
-  if (from == nullptr && from_zero_) return from_zero_;
-  for (const auto& [layout, known] : from_) {
-    if (from != nullptr && layout == *from) return known;
+  for (const double value : values) {
+    if (!std::isfinite(value)) throw UsageError("a parameter's value is " + format_number(value));
   }
+}
+
+// Plans are of the latest values.
+void Program::Impl::bind(std::span<const double> values) {
+  if (bound_ && std::equal(values.begin(), values.end(), values_.begin(), values_.end())) return;
+  bound_ = std::make_shared<const Circuit>(circuit.bind(values));
+  values_.assign(values.begin(), values.end());
+  from_zero_.reset();
+  planned_.reset();
+  from_.clear();
+}
+
+PlanOptions Program::Impl::plan_options() const {
   PlanOptions wanted;
   wanted.rank_bits = is_split() ? log2_exact(static_cast<Index>(ranks)) : 0;
   wanted.precision = precision;
   wanted.strategy = options.strategy;
   wanted.tile_bits = options.tile_bits;
   wanted.known_zeros = options.known_zeros;
+  return wanted;
+}
+
+std::shared_ptr<const Plan> Program::Impl::plan(std::span<const double> values, const Layout* from) {
+  const std::lock_guard lock(mutex_);
+  bind(values);
+  if (from == nullptr && from_zero_) return from_zero_;
+  for (const auto& [layout, known] : from_) {
+    if (from != nullptr && layout == *from) return known;
+  }
+  PlanOptions wanted = plan_options();
   if (from != nullptr) {
     wanted.start = Start::kState;
     wanted.known_zeros = false;
@@ -54,6 +78,13 @@ std::shared_ptr<const Plan> Program::Impl::plan(std::span<const double> values, 
   auto made = std::make_shared<const Plan>(make_plan(*bound_, machine, wanted));
   from == nullptr ? void(from_zero_ = made) : void(from_.emplace_back(*from, made));
   return made;
+}
+
+Program::Impl::Whole Program::Impl::whole(std::span<const double> values) {
+  const std::lock_guard lock(mutex_);
+  bind(values);
+  if (!planned_) planned_ = std::make_shared<const PlannedCircuit>(plan_circuit(*bound_, machine, plan_options()));
+  return {bound_, planned_};
 }
 
 std::shared_ptr<Program::Impl> make_program(const Circuit& circuit, const Target& target, int ranks,
@@ -65,14 +96,15 @@ std::shared_ptr<Program::Impl> make_program(const Circuit& circuit, const Target
                         0, 0);
   }
   auto impl = std::make_shared<Program::Impl>();
-  impl->circuit = circuit;
+  const std::optional<Circuit> kept = without_idle_resets(circuit);
+  impl->circuit = kept ? *kept : circuit;
   impl->options = options;
   impl->backend = target.backend;
   impl->precision = target.precision;
   impl->ranks = ranks;
   impl->machine = machine;
   impl->needed_bits = needed_local_bits(circuit);
-  impl->dynamic = !circuit.measurements_are_terminal();
+  impl->dynamic = !impl->circuit.measurements_are_terminal();
   return impl;
 }
 

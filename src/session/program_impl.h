@@ -11,6 +11,8 @@
 #include "base/layout.h"
 #include "plan/cost/machine.h"
 #include "plan/plan.h"
+#include "plan/plan_options.h"
+#include "plan/program/planned_circuit.h"
 #include "qsim/program.h"
 
 namespace qsim {
@@ -29,12 +31,24 @@ struct Program::Impl {
   bool is_split() const;
   /// From |0...0>, or with `from` from a state of that layout.
   std::shared_ptr<const Plan> plan(std::span<const double> values, const Layout* from);
+  /// All of a circuit that may measure, reset and branch on its way, from |0...0>.
+  struct Whole {
+    std::shared_ptr<const Circuit> circuit;
+    std::shared_ptr<const PlannedCircuit> planned;
+  };
+  Whole whole(std::span<const double> values);
+  /// UsageError for a number of values that is not the circuit's, or a value that is none.
+  void require_values(std::span<const double> values) const;
 
  private:
+  void bind(std::span<const double> values);
+  PlanOptions plan_options() const;
+
   std::mutex mutex_;
   std::vector<double> values_;  // that the plans are of
   std::shared_ptr<const Circuit> bound_;
   std::shared_ptr<const Plan> from_zero_;
+  std::shared_ptr<const PlannedCircuit> planned_;
   std::vector<std::pair<Layout, std::shared_ptr<const Plan>>> from_;
 };
 

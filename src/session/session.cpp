@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
+#include <string>
 #include <utility>
 
 #include "base/ranks/agreement.h"
@@ -12,6 +14,22 @@
 #include "session/session_impl.h"
 
 namespace qsim {
+namespace {
+
+/// The right-most digit is bit 0; spaces between registers do not count.
+ClassicalWords words_of(const std::string& text) {
+  ClassicalWords words((text.size() + 63) / 64);
+  std::size_t bit = 0;
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit) {
+    if (*digit == ' ') continue;
+    if (*digit == '1') words[bit / 64] |= std::uint64_t{1} << bit % 64;
+    ++bit;
+  }
+  words.resize((bit + 63) / 64);
+  return words;
+}
+
+}  // namespace
 
 std::shared_ptr<Communicator> mpi_communicator() {
   std::shared_ptr<Communicator> communicator = make_mpi_communicator();
@@ -110,6 +128,22 @@ void Session::Impl::each(bool split, const char* call, const Work& work) {
   }
 }
 
+void Session::Impl::require_target(const Program::Impl& program) const {
+  if (program.backend == target.backend && program.precision == target.precision && program.ranks == ranks()) return;
+  throw UsageError("the program was compiled for another target (" + std::string(name_of(program.backend)) + ", " +
+                       std::string(name_of(program.precision)) + ", " + std::to_string(program.ranks) + " ranks)",
+                   "Session::compile() makes one for this session");
+}
+
+std::uint64_t Session::Impl::draw_seed() const {
+  std::random_device device;
+  std::uint64_t seed = std::uint64_t{device()} << 32 | device();
+  if (target.communicator != nullptr) {
+    target.communicator->broadcast(std::as_writable_bytes(std::span(&seed, 1)), 0);
+  }
+  return seed;
+}
+
 void Session::Impl::end(Shards shards, bool split) {
   {
     const std::lock_guard lock(ending_);
@@ -161,6 +195,55 @@ State Session::run(const Program& program, std::span<const double> values) {
   State state(std::make_unique<State::Impl>(impl_, program.qubits(), program.impl_->is_split()));
   state.run_from_zero(program, values);
   return state;
+}
+
+ProgramAnswers Session::answer(const Program& program, const Questions& questions, std::span<const double> values) {
+  const Program::Impl& of = *program.impl_;
+  impl_->require_target(of);
+  of.require_values(values);
+  for (const std::vector<Qubit>& list : questions.probabilities) require_distinct(list, of.circuit.qubits());
+  for (const PauliSum& sum : questions.expectations) {
+    for (const PauliTerm& term : sum.terms) require_qubits(term.pauli, of.circuit.qubits());
+  }
+  if (questions.shots > 0 && !of.circuit.measures()) throw UsageError("`shots` of a circuit that measures nothing");
+  if (questions.distribution && of.circuit.clbits() == 0) {
+    throw UsageError("`distribution` of a circuit without classical bits");
+  }
+  ReadOuts wanted;
+  wanted.shots = questions.shots;
+  wanted.seed = questions.seed.value_or(0);
+  if (questions.shots > 0 && !questions.seed) wanted.seed = impl_->draw_seed();
+  wanted.distribution = questions.distribution;
+  wanted.marginals = questions.marginals;
+  wanted.probabilities = questions.probabilities;
+  std::vector<PauliString> strings;
+  for (const PauliSum& sum : questions.expectations) {
+    for (const PauliTerm& term : sum.terms) strings.push_back(term.pauli);
+  }
+  wanted.paulis = strings;
+  Answers found;
+  impl_->each(of.is_split(), "answer", [&](RankSession& rank, std::size_t index) {
+    Program::Impl::Whole whole;
+    together(rank.rank().communicator(), [&] { whole = program.impl_->whole(values); });
+    Answers mine = rank.answer(*whole.circuit, *whole.planned, wanted);
+    if (index == 0) found = std::move(mine);
+  });
+  ProgramAnswers answers;
+  for (const auto& [text, times] : found.counts) answers.counts.emplace_back(words_of(text), times);
+  for (const auto& [text, probability] : found.distribution) {
+    answers.distribution.emplace_back(words_of(text), probability);
+  }
+  answers.marginals = std::move(found.marginals);
+  answers.probabilities = std::move(found.probabilities);
+  std::size_t next = 0;
+  for (const PauliSum& sum : questions.expectations) {
+    double total = 0;
+    for (const PauliTerm& term : sum.terms) total += term.coefficient * found.paulis[next++];
+    answers.expectations.push_back(total);
+  }
+  answers.seed = wanted.seed;
+  answers.branches = found.branches;
+  return answers;
 }
 
 }  // namespace qsim

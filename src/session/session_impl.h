@@ -14,6 +14,7 @@
 #include "base/ranks/communicator.h"
 #include "comm/rank_threads.h"
 #include "qsim/session.h"
+#include "session/program_impl.h"
 #include "session/rank/rank_session.h"
 
 namespace qsim {
@@ -33,6 +34,10 @@ struct Session::Impl {
   /// Whether this process's ranks are the ones that show and write what all of them know.
   bool is_root() const { return target.communicator == nullptr || target.communicator->rank() == 0; }
   int ranks() const;
+  /// UsageError where `program` was compiled for something else.
+  void require_target(const Program::Impl& program) const;
+  /// From the system, the same on every rank.
+  std::uint64_t draw_seed() const;
   RankSession& whole_ranks();
   std::function<void(double)> progress_of(Communicator& communicator);
   void begin_progress();
@@ -54,6 +59,10 @@ struct Session::Impl {
   std::chrono::steady_clock::time_point began_, told_;
   std::exception_ptr from_progress_;
 };
+
+/// UsageError for a list that is empty, or names a qubit twice or one that is not there.
+void require_distinct(std::span<const Qubit> list, std::uint32_t qubits);
+void require_qubits(const PauliString& pauli, std::uint32_t qubits);
 
 struct State::Impl {
   Impl(std::shared_ptr<Session::Impl> of, std::uint32_t qubits, bool split);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <string>
 #include <utility>
 
@@ -24,11 +23,6 @@
 namespace qsim {
 namespace {
 
-void require_qubits(const PauliString& pauli, std::uint32_t qubits) {
-  if ((pauli.x | pauli.z) >> qubits == 0) return;
-  throw UsageError(pauli_text(pauli) + " names a qubit that a state of " + std::to_string(qubits) + " has not");
-}
-
 /// The plan of `circuit` from |0...0>, for the ranks of `rank`.
 std::shared_ptr<const Plan> plan_from_zero(const Circuit& circuit, const RankSession& rank, Start start) {
   PlanOptions options;
@@ -40,6 +34,23 @@ std::shared_ptr<const Plan> plan_from_zero(const Circuit& circuit, const RankSes
 }
 
 }  // namespace
+
+void require_qubits(const PauliString& pauli, std::uint32_t qubits) {
+  if ((pauli.x | pauli.z) >> qubits == 0) return;
+  throw UsageError(pauli_text(pauli) + " names a qubit that a state of " + std::to_string(qubits) + " has not");
+}
+
+void require_distinct(std::span<const Qubit> list, std::uint32_t qubits) {
+  Index seen = 0;
+  for (const Qubit qubit : list) {
+    if (qubit >= qubits) {
+      throw UsageError("there is no qubit " + std::to_string(qubit) + " in a state of " + std::to_string(qubits));
+    }
+    if (test_bit(seen, qubit)) throw UsageError("qubit " + std::to_string(qubit) + " is named twice");
+    seen |= bit_mask(qubit);
+  }
+  if (list.empty()) throw UsageError("probabilities of no qubit");
+}
 
 State::Impl::Impl(std::shared_ptr<Session::Impl> of, std::uint32_t of_qubits, bool is_split)
     : session(std::move(of)), qubits(of_qubits), split(is_split) {
@@ -99,7 +110,6 @@ std::uint32_t State::qubits() const { return impl().qubits; }
 void State::require(const Program& program, std::span<const double> values) const {
   const Impl& own = impl();
   const Program::Impl& of = *program.impl_;
-  const Target& target = own.session->target;
   if (of.dynamic) {
     throw UnsupportedError("the circuit measures, resets or branches before its end, so it has no single final state");
   }
@@ -107,23 +117,12 @@ void State::require(const Program& program, std::span<const double> values) cons
     throw UsageError("a program of " + std::to_string(of.circuit.qubits()) + " qubits for a state of " +
                      std::to_string(own.qubits));
   }
-  if (of.backend != target.backend || of.precision != target.precision || of.ranks != own.session->ranks()) {
-    throw UsageError("the program was compiled for another target (" + std::string(name_of(of.backend)) + ", " +
-                         std::string(name_of(of.precision)) + ", " + std::to_string(of.ranks) + " ranks)",
-                     "Session::compile() makes one for this session");
-  }
+  own.session->require_target(of);
   if (of.is_split() != own.split) {
     throw UsageError("the program has a gate on more qubits than a rank of this state holds",
                      "Session::run() makes a state for it; fewer ranks hold more qubits each");
   }
-  const std::size_t wanted = of.circuit.parameters().size();
-  if (values.size() != wanted) {
-    throw UsageError(std::to_string(values.size()) + " values for a program of " + std::to_string(wanted) +
-                     " parameters");
-  }
-  for (const double value : values) {
-    if (!std::isfinite(value)) throw UsageError("a parameter's value is " + format_number(value));
-  }
+  of.require_values(values);
 }
 
 void State::run(const Program& program, std::span<const double> values) {
@@ -245,15 +244,7 @@ std::vector<double> State::marginals() {
 }
 
 std::vector<double> State::probabilities(std::span<const Qubit> list) {
-  Index seen = 0;
-  for (const Qubit qubit : list) {
-    if (qubit >= qubits()) {
-      throw UsageError("there is no qubit " + std::to_string(qubit) + " in a state of " + std::to_string(qubits()));
-    }
-    if (test_bit(seen, qubit)) throw UsageError("qubit " + std::to_string(qubit) + " is named twice");
-    seen |= bit_mask(qubit);
-  }
-  if (list.empty()) throw UsageError("probabilities of no qubit");
+  require_distinct(list, qubits());
   std::vector<double> answer;
   impl().read("probabilities", [&](RankSession& rank, Shard&, bool first) {
     std::vector<double> mine = qubit_probabilities(rank.state(), list);
@@ -337,13 +328,7 @@ Complex State::inner_product(State& other) {
 
 std::vector<std::pair<Index, std::uint64_t>> State::sample(std::uint64_t shots, std::optional<std::uint64_t> seed) {
   Impl& own = impl();
-  if (!seed) {
-    std::random_device device;
-    seed = std::uint64_t{device()} << 32 | device();
-    if (own.session->target.communicator != nullptr) {
-      own.session->target.communicator->broadcast(std::as_writable_bytes(std::span(&*seed, 1)), 0);
-    }
-  }
+  if (!seed) seed = own.session->draw_seed();
   std::vector<std::pair<Index, std::uint64_t>> answer;
   own.read("sample", [&](RankSession& rank, Shard& shard, bool first) {
     Sampler sampler(rank.state(), rank.rank().exchanges());

@@ -25,10 +25,6 @@ struct Settings {
 /// Throws UsageError or UnsupportedError. Draws a seed from the system where none is given (ranks differ: agree).
 Settings check_settings(const Circuit& circuit, const RunOptions& options, int ranks);
 
-/// `circuit` without resets of qubits that nothing has touched yet, which are |0> already; nullopt where there are
-/// none.
-std::optional<Circuit> without_idle_resets(const Circuit& circuit);
-
 /// Throws CommunicatorError, naming the first difference, on every rank where circuits or options differ in what
 /// decides a rank's work: such ranks would wait for each other in different places. Collective, and the first that is.
 void require_same_run(const Circuit& circuit, const RunOptions& options, Communicator& communicator);

@@ -7,11 +7,11 @@
 #include <string>
 #include <tuple>
 
+#include "circuit/generate/families.h"
 #include "device/gpu_parts.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "simulator/simulator.h"
 #include "support/random_circuit.h"

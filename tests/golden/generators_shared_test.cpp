@@ -9,8 +9,8 @@
 #include <sstream>
 #include <string>
 
+#include "circuit/generate/families.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/qasm.h"
 #include "support/corpus.h"
 

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "base/layout.h"
+#include "circuit/generate/families.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 #include "support/dense.h"

@@ -5,12 +5,12 @@
 #include <bit>
 
 #include "base/bits.h"
+#include "circuit/generate/families.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 

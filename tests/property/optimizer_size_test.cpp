@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "circuit/generate/families.h"
 #include "optimizer/pipeline.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "support/busy_circuit.h"
 #include "support/random_circuit.h"
 

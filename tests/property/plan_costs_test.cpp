@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "circuit/generate/families.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
@@ -13,7 +14,6 @@
 #include "plan/make/search.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 #include "support/random_circuit.h"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/bits.h"
+#include "circuit/generate/families.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/known.h"
 #include "plan/lower/lower_optimized.h"
@@ -14,7 +15,6 @@
 #include "plan/search/set_search.h"
 #include "plan/timeline/timeline.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/qasm.h"
 #include "qsim/target.h"
 #include "support/corpus.h"

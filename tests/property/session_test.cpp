@@ -3,16 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <array>
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "base/philox.h"
-#include "support/dense.h"
 #include "support/campaign.h"
+#include "support/dense.h"
 #include "support/random_circuit.h"
+#include "support/random_dynamic.h"
 #include "support/test_backend.h"
 #include "support/tolerance.h"
 
@@ -162,7 +164,8 @@ class Pair {
     for (std::size_t other = 0; other < states_.size(); ++other) {
       if (states_[other].qubits() != states_[which].qubits()) continue;
       Complex wanted = 0;
-      for (std::size_t i = 0; i < wanted_[which].size(); ++i) wanted += std::conj(wanted_[other][i]) * wanted_[which][i];
+      for (std::size_t i = 0; i < wanted_[which].size(); ++i)
+        wanted += std::conj(wanted_[other][i]) * wanted_[which][i];
       const Complex found = states_[which].inner_product(states_[other]);
       EXPECT_LT(std::abs(found - wanted), 4 * (tolerance(which) + tolerance(other))) << which << " with " << other;
     }
@@ -266,6 +269,56 @@ TEST(SessionProperty, StatesAreWhatWasDoneToThem) {
         }
       }
     }
+  }
+}
+
+TEST(SessionProperty, ProgramsThatMeasureOnTheirWayAreAnswered) {
+  const std::uint64_t rounds = test::number_from("QSIM_SESSIONS", 4) * 8;
+  for (const int ranks : {1, 2, 4}) {
+    Target target = test::run_options();
+    target.ranks = ranks;
+    Session session(target);
+    State other = session.run(std::move(Circuit(8).h(0).cx(0, 7)));
+    for (std::uint64_t seed = 1; seed <= rounds; ++seed) {
+      const Circuit circuit = test::random_dynamic({.seed = seed});
+      SCOPED_TRACE(std::to_string(ranks) + " ranks, seed " + std::to_string(seed));
+      const Program program = session.compile(circuit);
+      Questions questions;
+      questions.shots = circuit.measures() ? 400 : 0;
+      questions.seed = seed;
+      questions.distribution = circuit.clbits() > 0;
+      questions.marginals = true;
+      questions.probabilities = {{0}};
+      questions.expectations = {{"Z0", {{2.0, {0, 1}}}}};
+      ProgramAnswers answers;
+      try {
+        answers = session.answer(program, questions);
+      } catch (const UnsupportedError&) {  // too many branches
+        continue;
+      }
+      const std::map<std::uint64_t, double> wanted = dense::distribution(circuit);
+      double total = 0;
+      for (const auto& [words, probability] : answers.distribution) {
+        ASSERT_EQ(words.size(), (circuit.clbits() + 63) / 64);
+        const auto found = wanted.find(words[0]);
+        EXPECT_NEAR(probability, found == wanted.end() ? 0 : found->second, 1e-10) << words[0];
+        total += probability;
+      }
+      if (circuit.clbits() > 0) {
+        EXPECT_NEAR(total, 1, 1e-9);
+      }
+      std::uint64_t drawn = 0;
+      for (const auto& [words, times] : answers.counts) {
+        EXPECT_TRUE(wanted.contains(words[0])) << words[0];
+        drawn += times;
+      }
+      EXPECT_EQ(drawn, questions.shots);
+      EXPECT_NEAR(answers.probabilities[0][1], answers.marginals[0], 1e-10);
+      EXPECT_NEAR(answers.expectations[0], 2 * (1 - 2 * answers.marginals[0]), 1e-9);
+    }
+    EXPECT_NEAR(other.marginals()[7], 0.5, 1e-12);
+    other.run(session.compile(std::move(Circuit(8).cx(0, 7).h(0))));
+    EXPECT_NEAR(std::abs(other.amplitudes(0, 1)[0]), 1, 1e-12);
   }
 }
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/ranks/communicator.h"
+#include "circuit/generate/families.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/pauli.h"
 #include "qsim/target.h"
 #include "simulator/simulator.h"

@@ -8,10 +8,10 @@
 
 #include "base/philox.h"
 #include "circuit/gate_table.h"
+#include "circuit/generate/families.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "simulator/simulator.h"
 
 namespace qsim {

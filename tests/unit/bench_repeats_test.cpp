@@ -1,10 +1,10 @@
 // Repeated runs with one plan and one allocation.
 #include <gtest/gtest.h>
 
+#include "circuit/generate/families.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "simulator/simulator.h"
 

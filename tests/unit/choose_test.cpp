@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "circuit/generate/families.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "plan/program/forecast.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 
 namespace qsim {

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "base/bits.h"
+#include "circuit/generate/families.h"
 #include "cpu/tile/tile_translation.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "support/random_circuit.h"
 

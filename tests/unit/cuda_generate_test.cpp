@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/bits.h"
+#include "circuit/generate/families.h"
 #include "cuda/generate/generate.h"
 #include "cuda/program/lower.h"
 #include "cuda/run/encode.h"
@@ -22,7 +23,6 @@
 #include "plan/plan.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "base/philox.h"
+#include "circuit/generate/families.h"
 #include "cuda/program/lower.h"
 #include "cuda/tile/addresses.h"
 #include "cuda_emulator.h"
@@ -16,7 +17,6 @@
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/bits.h"
+#include "circuit/generate/families.h"
 #include "cuda/generate/generate.h"
 #include "cuda/program/lower.h"
 #include "cuda/tile/addresses.h"
@@ -13,7 +14,6 @@
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 #include "support/random_circuit.h"

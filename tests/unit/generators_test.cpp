@@ -1,12 +1,11 @@
 // Circuit families against closed forms in the dense reference, and against the published gate counts.
-#include "qsim/generators.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
 #include <set>
 
+#include "circuit/generate/families.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "support/dense.h"

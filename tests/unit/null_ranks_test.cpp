@@ -5,13 +5,13 @@
 #include <string>
 
 #include "base/bits.h"
+#include "circuit/generate/families.h"
 #include "null/null_backend.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "runtime/exchange/exchange_pipeline.h"
 #include "runtime/execute/executor.h"
 

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "circuit/generate/families.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "runtime/profile.h"
 #include "simulator/simulator.h"

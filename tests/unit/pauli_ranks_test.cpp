@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/bits.h"
+#include "circuit/generate/families.h"
 #include "document/result.h"
-#include "qsim/generators.h"
 #include "qsim/pauli.h"
 #include "runtime/read_out/observables.h"
 #include "support/run_parts.h"

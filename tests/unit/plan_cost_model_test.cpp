@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "circuit/generate/families.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
@@ -16,7 +17,6 @@
 #include "plan/program/forecast.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bits.h"
+#include "circuit/generate/families.h"
 #include "null/null_backend.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
@@ -9,7 +10,6 @@
 #include "plan/plan.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 
 namespace qsim {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "circuit/generate/families.h"
 #include "document/result.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
@@ -16,7 +17,6 @@
 #include "plan/show/show.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 #include "support/dense.h"

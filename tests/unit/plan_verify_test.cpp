@@ -7,12 +7,12 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "circuit/generate/families.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 

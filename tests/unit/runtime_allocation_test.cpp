@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "circuit/generate/families.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "support/run_parts.h"
 
 namespace {

@@ -3,12 +3,12 @@
 
 #include <cstring>
 
+#include "circuit/generate/families.h"
 #include "document/result.h"
 #include "plan/plan.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "runtime/exchange/transport_check.h"
 #include "runtime/read_out/observables.h"
 #include "runtime/read_out/sampling.h"

@@ -11,8 +11,8 @@
 #include <numbers>
 #include <utility>
 
+#include "circuit/generate/families.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 
 namespace qsim {
 namespace {

@@ -4,9 +4,9 @@
 #include <random>
 
 #include "base/ranks/communicator.h"
+#include "circuit/generate/families.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "simulator/simulator.h"
 #include "support/failing_communicator.h"
 

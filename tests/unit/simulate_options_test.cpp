@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "circuit/generate/families.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/pauli.h"
 #include "qsim/target.h"
 #include "session/choose/registry.h"

@@ -6,13 +6,13 @@
 #include <string>
 
 #include "base/ranks/communicator.h"
+#include "circuit/generate/families.h"
 #include "document/result.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "session/choose/choose.h"
 #include "session/rank/capacity.h"
 #include "simulator/settings.h"

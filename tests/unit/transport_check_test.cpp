@@ -9,9 +9,9 @@
 #include <set>
 
 #include "base/bits.h"
+#include "circuit/generate/families.h"
 #include "plan/cost/machine.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "support/run_parts.h"
 
 namespace qsim {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "circuit/generate/families.h"
 #include "device/library_error.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "session/choose/registry.h"
 #include "support/run_parts.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "circuit/generate/families.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/qasm.h"
 #include "support/dense.h"
 

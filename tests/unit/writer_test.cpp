@@ -7,10 +7,10 @@
 #include <limits>
 
 #include "circuit/gate_table.h"
+#include "circuit/generate/families.h"
 #include "qasm/write/expand.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/qasm.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"

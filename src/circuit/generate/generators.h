@@ -1,7 +1,7 @@
 // The families' makers, grouped by file; generators.cpp lists them.
 #pragma once
 
-#include "qsim/generators.h"
+#include "circuit/generate/families.h"
 
 namespace qsim::generator {
 

@@ -13,6 +13,7 @@
 #include "plan/make/make_plan.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
+#include "runtime/branch/program_run.h"
 #include "runtime/read_out/sampling.h"
 #include "session/rank/capacity.h"
 
@@ -76,7 +77,7 @@ void RankSession::enter(Shard& shard, const PoolLayout& needed, bool keep) {
   });
 }
 
-void RankSession::make_room(std::uint32_t qubits, const PoolLayout& needed) {
+void RankSession::make_room(std::uint32_t qubits, const PoolLayout& needed, std::uint64_t places) {
   PoolLayout pool = qubits == qubits_ ? larger(rank_.pool(), needed) : needed;
   pool.snapshot_bytes = 0;
   CapacityQuestion question;
@@ -86,16 +87,14 @@ void RankSession::make_room(std::uint32_t qubits, const PoolLayout& needed) {
   question.ranks = communicator_.size();
   question.rank_bits = settled_.rank_bits;
   question.device = settled_.memory.least_device;
-  question.needed_bytes = pool.total_bytes();
+  question.needed_bytes = pool.total_bytes() + places * pool.state_bytes;
   question.usable_bytes = settled_.memory.least_bytes;
   require_capacity(question, settled_.machine);
   const std::uint64_t spare = question.usable_bytes - question.needed_bytes;
   const std::uint64_t wanted = std::max(settled_.target.states, 1u) - 1;
-  pool.snapshot_bytes = std::min(wanted, spare / pool.state_bytes) * pool.state_bytes;
-  together(communicator_, [&] {
-    if (current_ != nullptr) current_to_host();
-    places_to_host();
-  });
+  const std::uint64_t more = wanted > places ? std::min(wanted - places, spare / pool.state_bytes) : 0;
+  pool.snapshot_bytes = (places + more) * pool.state_bytes;
+  all_to_host();
   prepared_.clear();
   prepared_sweeps_ = 0;
   qubits_ = 0;
@@ -105,6 +104,13 @@ void RankSession::make_room(std::uint32_t qubits, const PoolLayout& needed) {
   rank_.executor().on_progress = on_progress;
   places_.assign(pool.snapshot_bytes / pool.state_bytes, nullptr);
   qubits_ = qubits;
+}
+
+void RankSession::all_to_host() {
+  together(communicator_, [&] {
+    if (current_ != nullptr) current_to_host();
+    places_to_host();
+  });
 }
 
 void RankSession::current_to_host() {
@@ -254,6 +260,42 @@ void RankSession::copy(Shard& from, Shard& to) {
       rank_.backend().copy_out(0, state().local_amplitudes(), to.host.data());
     }
   });
+}
+
+Answers RankSession::answer(const Circuit& circuit, const PlannedCircuit& planned, const ReadOuts& read_outs) {
+  PoolLayout needed = program_layout(planned, settled_.machine, settled_.rank_bits);
+  const std::uint32_t snapshots = add_snapshots(needed, planned, settled_.memory.least_bytes);
+  needed.snapshot_bytes = 0;
+  if (qubits_ != circuit.qubits() || !covers(rank_.pool(), needed) || places_.size() < snapshots) {
+    make_room(circuit.qubits(), needed, snapshots);
+  }
+  all_to_host();  // the walk uses the places
+  prepared_.clear();
+  prepared_sweeps_ = 0;
+  Executor& executor = rank_.executor();
+  executor.clear_plans();
+  executor.before = {};
+  executor.plans_follow = true;
+  Answers answers;
+  const auto leave = [&] {
+    executor.plans_follow = false;
+    executor.on_progress = on_progress;
+    executor.clear_plans();
+  };
+  try {
+    ProgramRun run(planned, circuit, state(), rank_.exchanges(), executor, snapshots);
+    if (on_progress) run.on_progress = on_progress;
+    alone(communicator_, [&] {
+      run.prepare(read_outs.marginals);
+      answers = run.run(read_outs);
+    });
+    rank_.require_intact();
+  } catch (...) {
+    leave();
+    throw;
+  }
+  leave();
+  return answers;
 }
 
 void RankSession::straighten(Shard& shard) {

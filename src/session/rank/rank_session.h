@@ -13,6 +13,8 @@
 #include "base/layout.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/plan.h"
+#include "plan/program/planned_circuit.h"
+#include "runtime/read_out/answers.h"
 #include "session/rank/rank.h"
 #include "session/rank/settle.h"
 
@@ -52,6 +54,9 @@ class RankSession {
   void fill(Shard& shard, const std::function<void(Index, std::span<Complex>)>& source);
   /// Makes `to`, which has none yet, the same state as `from`. Collective.
   void copy(Shard& from, Shard& to);
+  /// Runs every branch of `planned`, the plans of `circuit`; the session's states wait on the host meanwhile.
+  /// Collective.
+  Answers answer(const Circuit& circuit, const PlannedCircuit& planned, const ReadOuts& read_outs);
   /// Sum over amplitudes of conj(other) times `shard`. Collective.
   Complex inner_product(Shard& shard, Shard& other);
   /// Moves the qubits of `shard` to where they are in a new state: qubit q at bit q. Collective.
@@ -66,7 +71,9 @@ class RankSession {
   };
 
   PoolLayout basic_pool(std::uint32_t qubits) const;
-  void make_room(std::uint32_t qubits, const PoolLayout& needed);
+  /// `places`: at least so many; else as many as the target wants and memory has.
+  void make_room(std::uint32_t qubits, const PoolLayout& needed, std::uint64_t places = 0);
+  void all_to_host();
   void put_aside();
   void bring(Shard& shard);
   void current_to_host();

@@ -12,6 +12,7 @@
 #include "base/ranks/agreement.h"
 #include "base/ranks/communicator.h"
 #include "base/text.h"
+#include "circuit/idle_resets.h"
 #include "comm/nccl/nccl_transport.h"
 #include "document/result.h"
 #include "plan/cost/machine.h"

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <string>
 
+#include "circuit/generate/families.h"
 #include "comm/launcher.h"
 #include "device/gpu_parts.h"
 #include "document/result.h"
 #include "mpi/world.h"
 #include "qsim/circuit.h"
-#include "qsim/generators.h"
 #include "qsim/target.h"
 #include "simulator/simulator.h"
 #include "support/random_circuit.h"

@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "base/ranks/communicator.h"
+#include "circuit/generate/families.h"
 #include "mpi/world.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "simulator/simulator.h"
 #include "support/failing_communicator.h"
 

@@ -5,11 +5,11 @@
 #include <map>
 #include <vector>
 
+#include "circuit/generate/families.h"
 #include "document/result.h"
 #include "mpi/world.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/generators.h"
 #include "qsim/pauli.h"
 #include "qsim/target.h"
 #include "simulator/simulator.h"
