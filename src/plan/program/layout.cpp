@@ -24,7 +24,9 @@ PoolLayout program_layout(const PlannedCircuit& program, const Machine& machine,
     one.table_bytes = pool_layout(plan, machine).table_bytes << (plan.rank_bits - rank_bits);
     all = joined(all, one);
   }
-  all.table_bytes += program.collapses() * 64 * 1024;  // the tables of projections
+  // The tables of projections: one of a measurement and one of a reset for each bit, however often they run.
+  const std::uint64_t bits = program.plans.empty() ? 0 : program.plans.front().qubits;
+  all.table_bytes += std::min(program.collapses(), 2 * bits) * 64 * 1024;
   return all;
 }
 
