@@ -2,11 +2,14 @@
 // Bytes are mutated as they are, or by the grammar: statements of known programs are put together anew.
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "qasm3/read.h"
@@ -54,6 +57,31 @@ void check_flow(const qsim::Flow& flow) {
     for (const qsim::FlowValue& value : output.values) require(value.known || value.variable < flow.variables.size());
   }
   check_expressions(flow);
+}
+
+// What is written can be read.
+void check_writing(qsim::Flow flow) {
+  constexpr std::uint32_t kMostBits = 1u << 10;
+  if (flow.circuit.qubits() > kMostBits) return;
+  for (const qsim::FlowOutput& output : flow.outputs) {
+    if (output.values.size() > kMostBits) return;
+  }
+  qsim::tidy(flow);
+  std::optional<qsim::Circuit> straight = qsim::straight_circuit(flow);
+  const qsim::Circuit circuit = straight ? std::move(*straight) : qsim::controlled_circuit(std::move(flow));
+  std::string text;
+  try {
+    text = qsim::write_qasm(circuit, qsim::QasmVersion::k3);
+  } catch (const qsim::UnsupportedError&) {
+    return;
+  }
+  try {
+    qsim::parse_flow(text);
+  } catch (const qsim::UnsupportedError&) {
+  } catch (const qsim::Error& error) {
+    std::fprintf(stderr, "written, but not read: %s\n%s\n", error.what(), text.c_str());
+    std::abort();
+  }
 }
 
 constexpr std::string_view kPieces[] = {"qubit[3] q;",
@@ -144,7 +172,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     qsim::Flow flow = qsim::parse_flow(text, options);
     check_flow(flow);
-    if (flow.circuit.qubits() < 1u << 16) qsim::straight_circuit(flow);
+    check_writing(std::move(flow));
   } catch (const qsim::ParseError& error) {
     require(error.where().line > 0 && error.what()[0] != '\0');
   } catch (const qsim::UnsupportedError&) {

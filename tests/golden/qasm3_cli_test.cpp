@@ -1,9 +1,11 @@
 // OpenQASM 3 through the program itself: inputs, results, refusals.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "golden/cli_program.h"
+#include "support/json_schema.h"
 
 namespace qsim::test {
 namespace {
@@ -115,6 +117,71 @@ TEST(Qasm3Program, ValuesThatNoMeasurementDecidesNeedNoShots) {
   const json results = results_of({}, "int k = 3; qubit q; x q; for int i in [1:4] { k *= i; }");
   EXPECT_EQ(json({{"values", {{"k", 72}}}, {"probability", 1.0}}), results["variables"]["distribution"][0]);
   EXPECT_TRUE(results_of({}, "qubit q; bit[2] c = \"10\"; h q;")["variables"].is_null());
+}
+
+json plan_of(const std::string& program) {
+  const ProgramRun run = run_qsim({"plan", "-", "--json"}, kHead + program);
+  EXPECT_EQ(0, run.exit_code) << run.err;
+  return json::parse(run.out);
+}
+
+std::string rounds(int number) {
+  return "qubit[3] d; qubit[2] a; bit[2] syn; for int r in [1:" + std::to_string(number) +
+         "] { cx d[0], a[0]; cx d[1], a[0]; cx d[1], a[1]; cx d[2], a[1]; syn = measure a; reset a; "
+         "if (syn == 1) x d[0]; else if (syn == 3) x d[1]; else if (syn == 2) x d[2]; } bit[3] c = measure d;";
+}
+
+TEST(Qasm3Program, PlansListWhatMeasurementsDecide) {
+  const json few = plan_of(rounds(2)), many = plan_of(rounds(300));
+  for (const json& plan : {few, many}) {
+    EXPECT_EQ(std::vector<std::string>{}, schema_violations(plan.dump(), "qsim.plan.1.json"));
+    EXPECT_TRUE(plan["stages"].is_null());
+    EXPECT_EQ(5u, plan["program"]["plans"].size()) << "the start, the syndrome, three corrections";
+    std::map<std::string, int> kinds;
+    for (const json& step : plan["program"]["steps"]) {
+      ++kinds[step["kind"]];
+      EXPECT_TRUE(step["to"].is_null() || step["to"].get<std::size_t>() <= plan["program"]["steps"].size());
+    }
+    EXPECT_GT(kinds["measure"], 0);
+    EXPECT_GT(kinds["reset"], 0);
+    EXPECT_GT(kinds["branch"], 0);
+  }
+  EXPECT_EQ(few["memory_bytes_per_rank"], many["memory_bytes_per_rank"]) << "rounds share plans and projections";
+  const ProgramRun text = run_qsim({"plan", "-"}, kHead + rounds(2));
+  EXPECT_TRUE(mentions(text.out, "measure a[0] -> ") && mentions(text.out, "go to ")) << text.out;
+  const ProgramRun older = run_qsim({"plan", "-"},
+                                    "OPENQASM 2.0; include \"qelib1.inc\"; qreg q[2]; creg c[2]; h q[0];"
+                                    " measure q[0] -> c[0]; if (c==1) x q[1]; measure q -> c;");
+  EXPECT_TRUE(mentions(older.out, "if c == 1: plan 1") && mentions(older.out, "end   measure q[1] -> c[1]"))
+      << older.out;
+  EXPECT_EQ(4, run_qsim({"plan", "-", "--trace"}, kHead + rounds(2)).exit_code);
+}
+
+TEST(Qasm3Program, LoopsThatMeasureHaveACap) {
+  const std::string endless = "qubit q; bit c;\nwhile (!c) {\n  c = measure q;\n}";
+  const std::string said = failure(4, endless, {"--max-iterations", "50", "--shots", "10"});
+  EXPECT_TRUE(mentions(said, "line 4") && mentions(said, "50 times") && mentions(said, "1 of the probability")) << said;
+  const std::string halves = "qubit q; bit c = 1;\nwhile (c) {\n  h q; c = measure q;\n}";
+  const std::string left = failure(4, halves, {"--max-iterations", "3", "--distribution", "--shots", "0"});
+  EXPECT_TRUE(mentions(left, "0.0625 of the probability") || mentions(left, "0.125 of the probability")) << left;
+  EXPECT_TRUE(
+      results_of({"--max-iterations", "60", "--distribution", "--shots", "0"}, halves)["distribution"].is_object());
+  EXPECT_TRUE(mentions(failure(2, "qubit q; bit c = measure q;", {"--max-iterations", "3"}), "would have no effect"));
+}
+
+TEST(Qasm3Program, ConvertWritesEitherVersion) {
+  const std::string program =
+      "input float turn; qubit[2] q; bit[2] c; for int i in [0:1] { rx(turn * i) q[i]; } c = measure q;";
+  const ProgramRun older = run_qsim({"convert", "-", "--to", "2", "--param", "turn=pi"}, kHead + program);
+  EXPECT_EQ(0, older.exit_code) << older.err;
+  EXPECT_TRUE(mentions(older.out, "OPENQASM 2.0;")) << older.out;
+  const ProgramRun newer = run_qsim({"convert", "-"}, older.out);
+  EXPECT_TRUE(mentions(newer.out, "OPENQASM 3.1;")) << newer.out;
+  const ProgramRun run = run_qsim({"run", "-", "--distribution", "--shots", "0", "--json"}, newer.out);
+  EXPECT_NEAR(1, json::parse(run.out)["results"]["distribution"].value("10", 0.0), 1e-14);
+  const ProgramRun refused = run_qsim({"convert", "-", "--to", "2"}, kHead + rounds(1));
+  EXPECT_EQ(4, refused.exit_code);
+  EXPECT_TRUE(mentions(refused.err, "measurements decide")) << refused.err;
 }
 
 }  // namespace

@@ -76,6 +76,8 @@ TEST(Qasm3Errors, HintsNameTheRemedy) {
   EXPECT_NE(std::string::npos, errors_of("qubit q; hh q;")[0].hint.find("'h'"));
   EXPECT_NE(std::string::npos, check_qasm("OPENQASM 3.0; qubit q; h q;")[0].hint.find("stdgates.inc"));
   EXPECT_NE(std::string::npos, errors_of("int a = 3.5;")[0].hint.find("cast"));
+  EXPECT_EQ("by line 3 of <input>", errors_of("int a;\nint b;\nint a;")[0].hint);
+  EXPECT_EQ("by line 2 of <input>", errors_of("bit x;")[0].hint);  // by the library
   EXPECT_NE(std::string::npos, errors_of("qubit q; nop q;")[0].hint.find("3.2"));
 }
 

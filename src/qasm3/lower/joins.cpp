@@ -279,6 +279,7 @@ bool Lowering::try_dynamic_while(NodeId id, std::vector<std::uint32_t>& carried,
   for (Edge& edge : loops_.back().breaks) exits.push_back(std::move(edge));
   loops_.pop_back();
   memory_.undo();
+  line_ = line_of(node);
   if (!continue_loop(variables, carried, latch, header)) {
     memory_.forget();
     memory_.undo();

@@ -138,6 +138,7 @@ class Lowering {
                      std::uint32_t header);
 
   // statements.cpp
+  std::uint32_t line_of(const Node& node) const { return fixed_line_ != 0 ? fixed_line_ : node.line; }
   Status execute(NodeId statement);
   Status execute_kind(NodeId statement);
   Status block(NodeId node);

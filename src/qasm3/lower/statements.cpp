@@ -28,7 +28,7 @@ void Lowering::run(NodeId statement, std::uint32_t line) {
 Lowering::Status Lowering::execute(NodeId statement) {
   const Node& node = tree_[statement];
   if (gates_ == 0) {
-    line_ = fixed_line_ != 0 ? fixed_line_ : node.line;
+    line_ = line_of(node);
     out_->set_line(line_);
   }
   at_ = node.at;

@@ -66,8 +66,12 @@ SymbolId Checker::declare(const Symbol& symbol) {
   }();
   const std::string_view text = model_.names.text(symbol.name);
   if (same_scope) {
-    const bool builtin = model_.symbols[before].at == kUnknownSize;
-    throw Failure{symbol.at, quoted(text) + (builtin ? " is a built-in name" : " is already declared"), ""};
+    const std::uint32_t at = model_.symbols[before].at;
+    if (at == kUnknownSize) throw Failure{symbol.at, quoted(text) + " is a built-in name", ""};
+    const auto [source, offset] = model_.sources.find(at);
+    const auto lines = std::ranges::count(source->text.substr(0, offset), '\n');
+    throw Failure{symbol.at, quoted(text) + " is already declared",
+                  "by line " + std::to_string(lines + 1) + " of " + qasm::printable(source->name)};
   }
   const auto id = static_cast<SymbolId>(model_.symbols.size());
   Symbol& added = model_.symbols.emplace_back(symbol);
