@@ -11,6 +11,7 @@
 #include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
+#include "qsim/qasm.h"
 #include "support/random_dynamic.h"
 #include "support/run_parts.h"
 
@@ -98,6 +99,37 @@ TEST(SecondWalk, MakesAStepOfEveryOperation) {
   EXPECT_EQ(second.collapses(), first.collapses());
   EXPECT_EQ(second.steps[1].condition, 0);
   EXPECT_EQ(second.steps[2].condition, -1);
+}
+
+TEST(SecondWalk, WalksProgramsThatMeasurementsDecide) {
+  const Circuit circuit = parse_qasm(
+                              "OPENQASM 3.0; include \"stdgates.inc\"; qubit[2] q; bit c = 1; int[8] k = 0;"
+                              "while (c) { reset q[0]; h q[0]; ry(0.4) q[1]; c = measure q[0]; k += 2; }"
+                              "bit d = measure q[1];")
+                              .circuit;
+  for (const int ranks : {1, 2}) {
+    EXPECT_NO_THROW(walk_twice(circuit, everything(), ranks));
+    EXPECT_NO_THROW(walk_twice(circuit, shots_only(), ranks));
+  }
+  ReadOuts wanted;
+  wanted.distribution = true;
+  const std::vector<std::pair<std::string, std::function<void(PlannedCircuit&)>>> changes = {
+      {"a variable counts in other steps",
+       [](PlannedCircuit& program) {
+         for (Scalar& constant : program.control->constants) {
+           if (constant == make_word({ScalarKind::kInt, 64}, 2)) constant.word = 3;
+         }
+       }},
+      {"a block loses its gates",
+       [](PlannedCircuit& program) { program.plans.back().stages.back().sweeps.back().ops.clear(); }},
+      {"a branch goes the other way", [](PlannedCircuit& program) {
+         for (Step& step : program.steps) {
+           if (step.flow.kind == FlowStep::Kind::kBranch) step.flow.b += 1;
+         }
+       }}};
+  for (const auto& [name, change] : changes) {
+    EXPECT_THROW(walk_twice(circuit, wanted, 1, change), VerificationError) << name;
+  }
 }
 
 TEST(SecondWalk, RefusesAProgramThatIsWrongAnywhere) {

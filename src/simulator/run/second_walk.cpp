@@ -144,14 +144,15 @@ class Comparison {
     }
   }
 
-  using Distribution = std::map<std::string, double>;
-  void compare(const Distribution& first, const Distribution& second) const {
-    const auto of = [](const Distribution& all, const std::string& bits) {
-      const auto found = all.find(bits);
+  /// Probabilities of outcomes; `name` says which one an outcome is.
+  template <typename Map, typename Name>
+  void compare(const Map& first, const Map& second, const Name& name) const {
+    const auto of = [](const Map& all, const auto& outcome) {
+      const auto found = all.find(outcome);
       return found == all.end() ? 0 : found->second;
     };
-    for (const auto& [bits, probability] : first) compare("the probability of " + bits, probability, of(second, bits));
-    for (const auto& [bits, probability] : second) compare("the probability of " + bits, of(first, bits), probability);
+    for (const auto& [outcome, share] : first) compare(name(outcome), share, of(second, outcome));
+    for (const auto& [outcome, share] : second) compare(name(outcome), of(first, outcome), share);
   }
 
  private:
@@ -201,7 +202,12 @@ double SecondWalk::tolerance() const {
 
 void SecondWalk::compare_exact(const ReadOuts& read_outs, const Answers& second) const {
   const Comparison walks(2 * tolerance());
-  if (read_outs.distribution) walks.compare(first_.distribution, second.distribution);
+  if (read_outs.distribution) {
+    walks.compare(first_.distribution, second.distribution,
+                  [](const std::string& bits) { return "the probability of " + bits; });
+    walks.compare(first_.variable_distribution, second.variable_distribution,
+                  [](const VariableValues&) { return std::string("the joint probability of variables"); });
+  }
   if (read_outs.marginals) walks.compare("marginal", first_.marginals, second.marginals);
   for (std::size_t i = 0; i < read_outs.probabilities.size(); ++i) {
     walks.compare("joint probability", first_.probabilities[i], second.probabilities[i]);
