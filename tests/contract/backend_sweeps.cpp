@@ -1,6 +1,7 @@
 // Contract: sweeps do what plan.h says, whatever is active, moved, controlled, born or cut into chunks.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "backend_contract.h"
@@ -62,6 +63,39 @@ TEST_P(BackendContract, SweepsMatchTheirDefinition) {
           << "bits " << bits << ", repeat " << repeat << ": " << describe(sweep);
     }
   }
+}
+
+TEST_P(BackendContract, WhatIsNotBornYetIsNotRead) {
+  PhiloxSequence random(23);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::size_t read_sweeps = 0;
+  for (const std::uint32_t bits : {4u, 9u, 13u}) {
+    reserve(bits);
+    for (int repeat = 0; repeat < 12; ++repeat) {
+      SweepShape shape;
+      shape.bits = bits;
+      shape.active = std::min(bits, 8u);
+      shape.operations = 5;
+      shape.births = true;
+      const Sweep sweep = random_sweep(random, shape);
+      if (!sweep.reads || sweep.unborn == 0) continue;
+      ++read_sweeps;
+      std::vector<Complex> before = start(random.bits());
+      for (Index i = 0; i < before.size(); ++i) {
+        if ((i & sweep.unborn) != 0) before[i] = {nan, nan};
+      }
+      const std::vector<std::complex<float>> narrow(before.begin(), before.end());
+      const bool is_double = GetParam().options.precision == Precision::kDouble;
+      const void* const data = is_double ? static_cast<const void*>(before.data()) : narrow.data();
+      backend_->copy_in(0, before.size(), static_cast<const std::byte*>(data));
+      backend_->clear_sweeps();
+      backend_->sweep(backend_->prepare(std::span(&sweep, 1)), ChunkView{}, 0, false);
+      ASSERT_LE(difference(read(), reference_sweep(sweep, ChunkView{}, bits, before), unborn_after(sweep)),
+                tolerance(5))
+          << describe(sweep);
+    }
+  }
+  EXPECT_GT(read_sweeps, 6u);
 }
 
 TEST_P(BackendContract, LargeTilesMatchTheirDefinition) {
