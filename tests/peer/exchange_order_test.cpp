@@ -8,6 +8,7 @@
 #include <deque>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bits.h"
@@ -42,8 +43,12 @@ class StreamBackend final : public NullBackend {
     for (cudaEvent_t& event : events_) check_cuda(cudaEventCreateWithFlags(&event, 0), "cudaEventCreateWithFlags");
   }
   ~StreamBackend() override {
-    for (const cudaStream_t stream : streams_) test::end_host_stream(stream);
+    end();
     for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+  }
+  /// Waits for all that its streams do, which may be in other ranks' memory.
+  void end() {
+    for (const cudaStream_t stream : std::exchange(streams_, {})) test::end_host_stream(stream);
   }
 
   MemoryRegion state() override { return {reinterpret_cast<std::byte*>(shard.data()), shard.size() * 8, true}; }
@@ -161,7 +166,12 @@ void play(const Game& game, std::uint64_t* arrivals_loaded = nullptr) {
     expected = next;
     sweep_all(game.after);
   }
-  std::deque<StreamBackend> backends;
+  struct Backends : std::deque<StreamBackend> {
+    // Where a rank has failed, kernels of others may still write what is its.
+    ~Backends() {
+      for (StreamBackend& backend : *this) backend.end();
+    }
+  } backends;
   const int ranks = 1 << game.rank_bits;
   for (int rank = 0; rank < ranks; ++rank) {
     StreamBackend& backend = backends.emplace_back(game.local_bits, game.pool, game.precision);
