@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plan/cost/cost.h"
+#include "plan/lower/lower_optimized.h"
 #include "qsim/generators.h"
 #include "qsim/plan.h"
 #include "support/block_circuit.h"
@@ -22,8 +23,9 @@ namespace {
 
 /// Nanoseconds; sweeps, exchanges, bytes swept and sent on a rank; matrices and their entries, flips, diagonals and
 /// their terms, controls, gates that are in none; births; active bits; bits that a store moves; sweeps beside
-/// exchanges; as the cost model counts them, general and real matrices, butterflies, regroups.
-using Shape = std::array<double, 20>;
+/// exchanges; as the cost model counts them, general and real matrices, butterflies, regroups; operations of the
+/// circuit that the trace places, and places that it names.
+using Shape = std::array<double, 22>;
 
 void add_shape(const Plan& plan, const Machine& machine, Shape& shape) {
   const PlanWork work = plan_work(plan);
@@ -33,6 +35,10 @@ void add_shape(const Plan& plan, const Machine& machine, Shape& shape) {
   shape[3] += static_cast<double>(work.bytes_swept_per_rank);
   shape[4] += static_cast<double>(work.bytes_exchanged_per_rank);
   shape[11] += static_cast<double>(plan.gates_removed);
+  for (const TraceEntry& entry : plan.trace) {
+    shape[20] += entry.stage >= 0;
+    shape[21] += entry.stage + entry.sweep + entry.op;
+  }
   for (const Stage& stage : plan.stages) {
     if (stage.exchange) shape[15] += stage.exchange->overlap_before + stage.exchange->overlap_after;
     for (const Sweep& sweep : stage.sweeps) {
@@ -124,6 +130,9 @@ void expect_shape(const Row& row) {
     options.start = kStarts[seed / 2 % 4];
     options.preserve_layout = options.start == Start::kState && seed % 2 == 0;
     options.known_zeros = seed % 7 != 0;
+    options.trace = seed % 2 == 0;
+    const auto passes = pass_names();
+    if (seed % 3 == 2) options.disabled_passes = {std::string(passes[(seed / 3 + row.kind.size()) % passes.size()])};
     add_shape(make_plan(circuit, machine, options), machine, shape);
   }
   test::expect_reached(shape, row.reached, 1e-8);
@@ -133,52 +142,52 @@ constexpr Strategy kGreedy = Strategy::kGreedy, kSearch = Strategy::kSearch;
 
 TEST(PlanShapes, OfPlansOnOneRankAreWhatWasReached) {
   const std::array<Row, 10> table{{
-      {"busy", kGreedy, 0, {126500.032, 33,  0,  14048, 0,  147, 588, 155, 139, 386,
-                            191,        519, 46, 107,   10, 0,   73,  45,  20,  14}},
-      {"block", kGreedy, 0, {716642.637, 154, 0,   1777664, 0,  2356, 40960, 648, 738, 1126,
-                             648,        8,   109, 723,     45, 0,    640,   0,   0,   391}},
-      {"layers", kGreedy, 0, {595417.074, 93,  0,   1947648, 0,  567, 2268, 0,   335, 1326,
-                              0,          237, 109, 371,     40, 0,   161,  406, 0,   55}},
-      {"busy", kSearch, 0, {126417.85, 32,  0,  12384, 0,  134, 1400,  76, 113, 327,
-                            91,        583, 46, 105,   10, 0,   42.25, 41, 39,  10}},
-      {"block", kSearch, 0, {640137.165, 120,  0,   1604992, 0,  274, 21892, 63, 68, 128,
-                             63,         1880, 109, 481,     25, 0,   87,    15, 43, 67}},
-      {"edge", kSearch, 0, {304118.449, 67,  0,  86272, 0,  351, 7236,   27,    158, 423,
-                            31,         281, 72, 265,   21, 0,   134.25, 39.75, 90,  50}},
-      {"layers", kSearch, 0, {516356.621, 87,  0,   1625984, 0,  523, 3412, 0,   212, 859,
-                              0,          237, 109, 351,     31, 0,   319,  186, 0,   44}},
-      {"random", kSearch, 0, {790717.892, 132, 0,   2441280, 0,  726, 27264, 82, 334,    1044,
-                              285,        412, 109, 541,     64, 0,   239.5, 51, 339.75, 89}},
-      {"gates", kSearch, 0, {745934.276, 126, 0,   2173824, 0,  888, 21636, 100,   402,   1316,
-                             231,        539, 109, 505,     57, 0,   362.5, 57.75, 433.5, 92}},
-      {"family", kSearch, 0, {3552431.65, 110, 0,   152407424, 0,  443, 4544,   45, 206,   962,
-                              65,         782, 109, 429,       48, 0,   119.25, 56, 163.5, 48}},
+      {"busy", kGreedy, 0, {126501.594, 33, 0,   14048, 0, 147, 588, 161, 140, 383, 197,
+                            513,        46, 107, 10,    0, 74,  44,  20,  14,  290, 1868}},
+      {"block", kGreedy, 0, {716642.637, 154, 0,   1777664, 0, 2356, 40960, 648, 738, 1126, 648,
+                             8,          109, 723, 45,      0, 640,  0,     0,   391, 1843, 60210}},
+      {"layers", kGreedy, 0, {595417.127, 93,  0,   1947648, 0, 567, 2268, 0, 330, 1311, 0,
+                              237,        109, 371, 40,      0, 169, 398,  0, 55,  482,  2597}},
+      {"busy", kSearch, 0, {126425.332, 32, 0,   12384, 0, 131, 1388, 80, 110, 305, 96,
+                            574,        46, 105, 10,    0, 51,  33,   35, 10,  267, 559}},
+      {"block", kSearch, 0, {640145.623, 123, 0,   1617280, 0, 611, 18128, 101, 220, 671, 101,
+                             1880,       109, 502, 25,      0, 136, 17,    331, 67,  859, 10730}},
+      {"edge", kSearch, 0, {304125.093, 67, 0,   86272, 0, 355, 7240,  27,    158, 411, 33,
+                            281,        72, 265, 21,    0, 142, 37.75, 88.75, 50,  325, 2159}},
+      {"layers", kSearch, 0, {516356.621, 87,  0,   1625984, 0, 523, 3412, 0, 212, 859, 0,
+                              237,        109, 351, 31,      0, 319, 186,  0, 44,  482, 2483}},
+      {"random", kSearch, 0, {802206.561, 133, 0,   2474048, 0, 734, 27344, 84,     335, 1035, 292,
+                              407,        109, 546, 62,      0, 245, 49.75, 338.75, 88,  382,  2840}},
+      {"gates", kSearch, 0, {751991.199, 127, 0,   2239360, 0, 931, 5440,  101, 413, 1328, 241,
+                             527,        109, 510, 61,      0, 413, 54.75, 431, 98,  454,  5945}},
+      {"family", kSearch, 0, {3552454.37, 110, 0,   152407424, 0, 445,    4552, 44,    207, 960, 64,
+                              781,        109, 429, 46,        0, 121.25, 55,   164.5, 48,  872, 9194}},
   }};
   for (const Row& row : table) expect_shape(row);
 }
 
 TEST(PlanShapes, OfPlansOnSeveralRanksAreWhatWasReached) {
   const std::array<Row, 10> table{{
-      {"random", kGreedy, 2, {8365025.5, 179, 58, 837760, 81904, 731, 6452,   167,   267, 733,
-                              668,       319, 85, 718,    195,   96,  302.25, 36.25, 231, 106}},
-      {"family", kGreedy, 1, {5737303.93, 147, 28, 107937792, 4771328, 766, 4264,   217, 231, 1344,
-                              293,        611, 97, 577,       97,      55,  355.75, 99,  189, 50}},
-      {"busy", kSearch, 1, {3184496.58, 58,  33, 12960, 1984, 172, 832,   83, 137, 380,
-                            94,         588, 36, 164,   50,   2,   53.25, 51, 53,  7}},
-      {"block", kSearch, 2, {4049344.58, 125,  23, 505728, 28416, 502, 21808, 65, 160, 316,
-                             65,         1592, 85, 496,    54,    29,  91,    15, 42,  120}},
-      {"edge", kSearch, 2, {6866290.79, 90,  57, 32384, 7424, 385, 3940, 25, 167,   398,
-                            30,         293, 48, 321,   132,  17,  167,  34, 94.75, 42}},
-      {"layers", kSearch, 2, {6792821.75, 96,  32, 477824, 58880, 518, 3260, 0,   191, 776,
-                              0,          237, 85, 382,    102,   53,  353,  142, 0,   41}},
-      {"random", kSearch, 1, {3513883.52, 137, 30, 1238272, 64560, 718, 15304,  80, 337, 1046,
-                              271,        418, 97, 554,     103,   52,  240.25, 50, 339, 80}},
-      {"random", kSearch, 3, {11386286.1, 149, 59, 374464, 53216, 717, 8256,   84, 339,    1065,
-                              278,        426, 78, 592,    193,   76,  229.75, 54, 343.75, 76}},
-      {"gates", kSearch, 2, {8730251.71, 139, 54, 621440, 71328, 927, 5676,  99,    432, 1369,
-                             226,        546, 85, 552,    153,   70,  379.5, 65.75, 453, 82}},
-      {"family", kSearch, 2, {7940075.26, 120, 37, 40268608, 4761728, 480, 4296, 33, 230, 1004,
-                              33,         780, 85, 468,      107,     57,  163,  36, 175, 43}},
+      {"random", kGreedy, 2, {8375445.47, 180, 58,  845952, 81904, 731,    6452,  182, 268, 732, 683,
+                              314,        85,  723, 199,    96,    302.25, 36.25, 231, 106, 423, 2406}},
+      {"family", kGreedy, 1, {5737305.17, 147, 28,  107937792, 4771328, 766,    4264, 217, 231, 1343, 293,
+                              611,        97,  577, 97,        55,      356.75, 98,   189, 50,  929,  8029}},
+      {"busy", kSearch, 1, {3184499.3, 58, 33,  12960, 1984, 173,   836, 89, 135, 366, 102,
+                            579,       36, 164, 50,    2,    61.75, 47,  49, 7,   274, 56}},
+      {"block", kSearch, 2, {4049346.33, 127, 23,  507776, 28416, 834, 20832, 101, 311, 849,  101,
+                             1592,       85,  506, 54,     29,    143, 17,    324, 119, 1147, 20489}},
+      {"edge", kSearch, 2, {6866292, 90, 57,  32384, 7424, 386, 3944, 24,    168, 391, 29,
+                            293,     48, 321, 132,   17,   171, 32,   93.75, 42,  319, 913}},
+      {"layers", kSearch, 2, {6792821.75, 96, 32,  477824, 58880, 518, 3260, 0, 191, 776, 0,
+                              237,        85, 382, 102,    53,    353, 142,  0, 41,  482, 2320}},
+      {"random", kSearch, 1, {3524665.5, 138, 30,  1254656, 64560, 728,    15380, 83,  342, 1036, 279,
+                              413,       97,  559, 104,     52,    246.75, 49.75, 339, 80,  374,  2432}},
+      {"random", kSearch, 3, {11396487, 150, 59,  378560, 53216, 725,    8324,  89,     342, 1057, 293,
+                              421,      78,  597, 188,    75,    235.25, 53.75, 342.75, 76,  369,  1941}},
+      {"gates", kSearch, 2, {8776309.21, 140, 54,  637824, 71584, 937, 5404,  100,   429, 1364, 235,
+                             546,        85,  557, 157,    70,    387, 60.75, 460.5, 83,  434,  3629}},
+      {"family", kSearch, 2, {7940047.77, 120, 37,  40268608, 4761728, 482, 4220, 40,     231, 1002, 46,
+                              779,        85,  468, 107,      57,      165, 39.5, 176.75, 43,  874,  6364}},
   }};
   for (const Row& row : table) expect_shape(row);
 }
