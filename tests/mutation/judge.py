@@ -13,6 +13,8 @@ from instrument import FOLDERS, SUITES, TREE, environment, program, say
 from report import folder_of, save_results
 
 MEMORY_BYTES = 12 << 30
+# Tests that see any other plan, circuit or program: worth their time before anything is known.
+STRONG = {"PlanShapes": 20, "PlanCosts": 5, "OptimizerSize": 20, "CpuProgramSize": 20, "CudaProgramSize": 20}
 
 
 def all_mutants(points, masks):
@@ -65,6 +67,7 @@ class Judge:
         def weight(test):
             name = test["name"]
             power = self.kills[point.file, name] + self.kills[folder_of(point.file), name]
+            power += STRONG.get(name.split(".")[0], 0)
             return (0.02 + test["seconds"]) / (1 + power)
         limit, some, seconds, total = 0.5, [], 0.0, 0.0
         for test in sorted(self.by_mutant[point.number, variant], key=weight):

@@ -17,6 +17,8 @@ Circuit layer_of_turns(std::uint32_t qubits) {
   Circuit circuit(qubits);
   for (Qubit q = 0; q < qubits; ++q)
     circuit.add_gate(Gate::kRy, {}, std::span(&q, 1), std::vector<double>{0.4 + 0.1 * q});
+  // Flips that follow do not join the turns.
+  for (Qubit q = 0; q + 1 < qubits; ++q) circuit.cp(0.2, q, q + 1);
   return circuit;
 }
 

@@ -298,6 +298,10 @@ TEST(VerifyPlan, AnExchangeThatComesFirstHasNothingToOverlapWith) {
   expect_refused(plan, "too few sweeps before", [](Plan& p) { p.stages[0].exchange->overlap_before = 1; });
 }
 
+TEST(VerifyPlan, NothingIsExchangedBeforeTheFirstWrite) {
+  expect_refused(valid_plan(), "before the first write", [](Plan& p) { p.stages[0].exchange = p.stages[1].exchange; });
+}
+
 TEST(VerifyPlan, TakesAsManyQubitsAsAnIndexHas) {
   const auto plan_of = [](std::uint32_t qubits) {
     Plan plan;
