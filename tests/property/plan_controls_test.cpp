@@ -3,8 +3,14 @@
 
 #include <string>
 
+#include "base/layout.h"
+#include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
-#include "qsim/plan.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/busy_circuit.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"

@@ -215,7 +215,7 @@ TEST(MakeProgram, EveryPlanKeepsALayoutThatIsToBeKept) {
   circuit.h(2);
   PlanOptions options;
   options.preserve_layout = true;
-  for (const Plan& plan : make_program(circuit, find_machine("cpu"), options).plans) {
+  for (const Plan& plan : plan_circuit(circuit, find_machine("cpu"), options).plans) {
     EXPECT_EQ(plan.final_layout, plan.initial_layout);
   }
 }

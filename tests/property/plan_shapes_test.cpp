@@ -9,9 +9,14 @@
 #include <vector>
 
 #include "plan/cost/cost.h"
+#include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
 #include "qsim/generators.h"
-#include "qsim/plan.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
 #include "support/block_circuit.h"
 #include "support/busy_circuit.h"
 #include "support/edge_circuit.h"

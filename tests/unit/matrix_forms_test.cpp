@@ -1,5 +1,5 @@
 // What is taken for a cheap form is one in every entry, and what is no unitary is taken for none.
-#include "plan/lower/matrix_forms.h"
+#include "plan/matrix_forms.h"
 
 #include <gtest/gtest.h>
 
