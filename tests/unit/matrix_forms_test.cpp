@@ -67,6 +67,22 @@ TEST(MatrixForms, AProductFarFromAUnitaryStaysWhatItIs) {
   EXPECT_LT(std::abs(unitary_product(rounded, kIdentity2)[0] - 1.0), 5e-16);
 }
 
+// Columns that are not quite at right angles, or not quite of length 1, as products of many matrices leave them.
+TEST(MatrixForms, AProductIsBroughtBackToTheNearestUnitary) {
+  for (const Complex off : {Complex(1.5e-15), Complex(-1e-15, 1e-15), Complex(0, -1.2e-15)}) {
+    for (const Matrix2& lean : {Matrix2{1, off, 0, 1}, Matrix2{1, 0, off, 1}}) {
+      const Matrix2 m = unitary_product(lean, kIdentity2);
+      EXPECT_LE(std::abs(std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3]), 2e-16) << off;
+      for (std::size_t entry = 0; entry < 4; ++entry) EXPECT_LE(std::abs(m[entry] - lean[entry]), 1.1e-15) << off;
+    }
+  }
+}
+
+TEST(MatrixForms, DiagonalsHaveAnEigenbasisInEitherOrder) {
+  EXPECT_TRUE(eigenbasis({kTurn, 0, 0, 1}));
+  EXPECT_TRUE(eigenbasis({1, 0, 0, kTurn}));
+}
+
 TEST(MatrixForms, NoUnitaryNoFactors) {
   EXPECT_FALSE(split({1, 0.5, 0, 1}));
   EXPECT_FALSE(eigenbasis({1, 1, 0, 1}));
