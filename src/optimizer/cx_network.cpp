@@ -110,4 +110,20 @@ std::optional<CxNetwork> shorter_network(std::span<const Cx> gates, unsigned pla
   return clearing.network();
 }
 
+bool same_map(std::span<const Cx> gates, const CxNetwork& network, unsigned places) {
+  using Rows = std::vector<Index>;  // which places each place is the parity of
+  const auto run = [](std::span<const Cx> list, Rows& rows) {
+    for (const Cx& gate : list) rows[gate.target] ^= rows[gate.control];
+  };
+  Rows wanted(places);
+  for (unsigned j = 0; j < places; ++j) wanted[j] = bit_mask(j);
+  Rows before = wanted;
+  run(gates, wanted);
+  run(network.before, before);
+  Rows made(places);
+  for (unsigned j = 0; j < places; ++j) made[j] = before[network.from[j]];
+  run(network.after, made);
+  return made == wanted;
+}
+
 }  // namespace qsim

@@ -31,4 +31,7 @@ struct CxNetwork {
 /// Gaussian elimination.
 std::optional<CxNetwork> shorter_network(std::span<const Cx> gates, unsigned places, std::uint64_t& steps);
 
+/// Does `network` map every basis state as `gates` on `places` do?
+bool same_map(std::span<const Cx> gates, const CxNetwork& network, unsigned places);
+
 }  // namespace qsim

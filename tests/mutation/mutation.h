@@ -17,9 +17,10 @@ namespace qsim_mutation {
 inline constexpr int kPoints = 1 << 19;
 inline constexpr unsigned char kWatched = 255;
 
-/// By point: 0 = as written, a variant, or kWatched = as written, but note that it was reached.
+/// By point: 0 = as written, a variant, or kWatched = as written, but note what variants would change.
 inline unsigned char state[kPoints];
-inline unsigned char reached[kPoints];
+/// Bit 0: reached while watched; bit v: variant v would have given something else at least once.
+inline unsigned char differs[kPoints];
 inline unsigned char variants[kPoints];
 
 inline bool note(int point, unsigned mask) {
@@ -38,16 +39,13 @@ constexpr void exist() {
   static_cast<void>(&Exists<Point, Mask>::value);
 }
 
-[[gnu::noinline]] inline int chosen(int point) {
-  if (state[point] != kWatched) return state[point];
-  reached[point] = 1;
-  state[point] = 0;
-  return 0;
-}
+/// The chosen variant of a point, 0 for none, kWatched where the caller is to note what would differ.
+[[gnu::always_inline]] inline int variant(int point) { return state[point]; }
 
-/// The chosen variant of a point, 0 for none.
-[[gnu::always_inline]] inline int variant(int point) {
-  return __builtin_expect(state[point] != 0, 0) ? chosen(point) : 0;
+/// A watched point was met where the variants of `mask` give something else.
+[[gnu::noinline]] inline void meet(int point, unsigned mask) {
+  differs[point] = static_cast<unsigned char>(differs[point] | 1u | mask);
+  if ((variants[point] & ~differs[point]) == 0) state[point] = 0;
 }
 
 inline void write_points() {
@@ -73,12 +71,31 @@ inline bool start() {
 }
 inline const bool started = start();
 
-/// A statement, or one side of a logical operator: is it left out?
-template <int Point, int Variant>
+/// A statement: is it left out?
+template <int Point>
 constexpr bool without() {
+  exist<Point, 2u>();
+  if (std::is_constant_evaluated()) return false;
+  const int other = variant(Point);
+  if (other == kWatched) meet(Point, 2u);
+  return other == 1;
+}
+
+/// One side of a logical operator: is it left out?
+template <int Point, int Variant>
+constexpr bool without_side() {
   exist<Point, 1u << Variant>();
   if (std::is_constant_evaluated()) return false;
   return variant(Point) == Variant;
+}
+
+/// That side, which decides something where it is not `Neutral`.
+template <int Point, int Variant, bool Neutral, class Value>
+constexpr bool side(const Value& value) {
+  const bool result = static_cast<bool>(value);
+  if (std::is_constant_evaluated()) return result;
+  if (variant(Point) == kWatched) meet(Point, result == Neutral ? 0u : 1u << Variant);
+  return result;
 }
 
 /// 1: true, 2: false.
@@ -88,7 +105,8 @@ constexpr bool condition(const Value& value) {
   const bool result = static_cast<bool>(value);
   if (std::is_constant_evaluated()) return result;
   const int other = variant(Point);
-  return other == 0 ? result : other == 1;
+  if (other == kWatched) meet(Point, result ? 4u : 2u);
+  return other == 1 || (other != 2 && result);
 }
 
 /// 1, 2: one more, one less; 3, 4: times and by a hundred; 5: zero (one, where it is); 6: the other truth value.
@@ -98,16 +116,20 @@ constexpr decltype(auto) constant(Value&& value) {
   if constexpr (std::is_same_v<Type, bool>) {
     exist<Point, 1u << 6>();
     if (std::is_constant_evaluated()) return Type(value);
-    return Type(variant(Point) == 6 ? !value : value);
+    const int other = variant(Point);
+    if (other == kWatched) meet(Point, 1u << 6);
+    return Type(other == 6 ? !value : value);
   } else if constexpr (std::is_integral_v<Type>) {
     exist<Point, Zero ? 2u : 6u>();
     if (std::is_constant_evaluated()) return Type(value);
     const int other = variant(Point);
+    if (other == kWatched) meet(Point, 6u);
     return static_cast<Type>(other == 1 ? value + 1 : other == 2 ? value - 1 : value);
   } else if constexpr (std::is_floating_point_v<Type>) {
     exist<Point, Zero ? 32u : 8u + 16u + 32u>();
     if (std::is_constant_evaluated()) return Type(value);
     const int other = variant(Point);
+    if (other == kWatched) meet(Point, 8u + 16u + 32u);
     return static_cast<Type>(other == 3   ? value * 100
                              : other == 4 ? value / 100
                              : other == 5 ? (value == 0 ? 1 : 0)
@@ -125,7 +147,9 @@ constexpr decltype(auto) constant(Value&& value) {
     if constexpr (std::is_constructible_v<Result, Value&>) {                    \
       exist<Point, 2u>();                                                       \
       if (!std::is_constant_evaluated()) {                                      \
-        if (variant(Point) == 1) return Result(value);                          \
+        const int other = variant(Point);                                       \
+        if (other == kWatched) meet(Point, 2u);                                 \
+        if (other == 1) return Result(value);                                   \
       }                                                                         \
     }                                                                           \
     return op std::forward<Value>(value);                                       \
@@ -181,6 +205,24 @@ struct Exact {
   }
 };
 
+/// Does the other operator give something else? What cannot be tried on copies is taken to.
+template <class Written, class Other, class A, class B>
+bool gives_another(const A& a, const B& b) {
+  if constexpr (std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<B> &&
+                std::is_copy_constructible_v<A> && std::is_copy_constructible_v<B>) {
+    if constexpr (std::is_integral_v<A> && std::is_integral_v<B> &&
+                  (std::is_same_v<Other, Over> || std::is_same_v<Other, OverAssign>)) {
+      if (b == 0) return true;
+    }
+    A left = a, other_left = a;
+    B right = b, other_right = b;
+    if constexpr (requires { bool(Written::of(left, right) == Other::of(other_left, other_right)); }) {
+      return !bool(Written::of(left, right) == Other::of(other_left, other_right));
+    }
+  }
+  return true;
+}
+
 /// Both operands; braces evaluate them from left to right, as g++ does without us.
 template <class A, class B>
 struct Operands {
@@ -190,10 +232,22 @@ struct Operands {
   template <int Point, class Written, class... Others>
   constexpr decltype(auto) as() {
     using Result = decltype(Written::of(std::forward<A>(a), std::forward<B>(b)));
+    if (!std::is_constant_evaluated() && variant(Point) == kWatched) watch<Point, 1, Written, Result, Others...>(0);
     return other<Point, 1, Written, Result, Others...>();
   }
 
  private:
+  template <int Point, int Variant, class Written, class Result>
+  void watch(unsigned mask) {
+    meet(Point, mask);
+  }
+  template <int Point, int Variant, class Written, class Result, class First, class... Others>
+  void watch(unsigned mask) {
+    if constexpr (requires { Result(First::of(std::forward<A>(a), std::forward<B>(b))); }) {
+      if (gives_another<Written, First, std::remove_cvref_t<A>, std::remove_cvref_t<B>>(a, b)) mask |= 1u << Variant;
+    }
+    watch<Point, Variant + 1, Written, Result, Others...>(mask);
+  }
   template <int Point, int Variant, class Written, class Result>
   constexpr Result other() {
     return Written::of(std::forward<A>(a), std::forward<B>(b));

@@ -1,9 +1,11 @@
 // Appends to the file that QSIM_MUTATION_COVERAGE names a line for each test that passed: its name, its seconds of
-// processor time, the points that it reached.
+// processor time, the points that it reached, POINT:MASK each (mutation.h).
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <fstream>
+
+#include "mutation/mutation.h"
 
 namespace {
 
@@ -27,7 +29,7 @@ class PointsOfTests : public testing::EmptyTestEventListener {
  private:
   void OnTestStart(const testing::TestInfo&) override {
     begin_ = processor_seconds();
-    std::memset(qsim_mutation::reached, 0, sizeof(qsim_mutation::reached));
+    std::memset(qsim_mutation::differs, 0, sizeof(qsim_mutation::differs));
     std::memset(qsim_mutation::state, qsim_mutation::kWatched, sizeof(qsim_mutation::state));
   }
   void OnTestEnd(const testing::TestInfo& test) override {
@@ -35,7 +37,7 @@ class PointsOfTests : public testing::EmptyTestEventListener {
     if (!test.result()->Passed() || test.result()->Skipped()) return;
     file_ << test.test_suite_name() << '.' << test.name() << ' ' << processor_seconds() - begin_;
     for (int point = 0; point < qsim_mutation::kPoints; ++point) {
-      if (qsim_mutation::reached[point] != 0) file_ << ' ' << point;
+      if (const unsigned mask = qsim_mutation::differs[point]; mask != 0) file_ << ' ' << point << ':' << mask;
     }
     file_ << std::endl;
   }

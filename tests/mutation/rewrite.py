@@ -51,17 +51,18 @@ class Point:
 
 
 class Rewriter:
-    """One source. `dropped` holds the places that did not compile."""
+    """One source. `dropped` holds the places that did not compile, `header` is mutation.h."""
 
-    def __init__(self, file, source, first_number, dropped):
+    def __init__(self, file, source, first_number, dropped, header):
         self.file, self.source, self.dropped = file, source, dropped
+        self.header = f'#include "{header}"\n#line 1\n'
         self.next_number = first_number
         self.points = []
         self.functions = []
         self.seen = collections.Counter()
 
     def run(self):
-        return self.emit(PARSER.parse(self.source).root_node)
+        return self.header.encode() + self.emit(PARSER.parse(self.source).root_node)
 
     # Points
 
@@ -157,7 +158,7 @@ class Rewriter:
         text = self.children(node)
         if number is None:
             return text
-        return b"{ if (!qsim_mutation::without<%d, 1>()) " % number + text + b" }"
+        return b"{ if (!qsim_mutation::without<%d>()) " % number + text + b" }"
 
     at_expression_statement = at_break_statement = at_continue_statement = statement
 
@@ -260,12 +261,10 @@ class Rewriter:
         number = self.add_point(node, f"logical {sign}", {1: "only the right side", 2: "only the left side"})
         left, right = (self.emit(node.child_by_field_name(side)) for side in ("left", "right"))
         if number is not None:
-            if sign == "&&":
-                left, right = (b"(qsim_mutation::without<%d, %d>() || " % (number, variant) + side + b")"
-                               for variant, side in ((1, left), (2, right)))
-            else:
-                left, right = (b"(!qsim_mutation::without<%d, %d>() && " % (number, variant) + side + b")"
-                               for variant, side in ((1, left), (2, right)))
+            out, neutral = (b"(%s || ", b"true") if sign == "&&" else (b"(!%s && ", b"false")
+            left, right = (out % (b"qsim_mutation::without_side<%d, %d>()" % (number, variant)) +
+                           b"qsim_mutation::side<%d, %d, %s>(" % (number, variant, neutral) + side + b"))"
+                           for variant, side in ((1, left), (2, right)))
             return b"(" + self.between(node, left, right) + b")"
         return self.between(node, left, right)
 

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 #include <string>
 
 #include "base/layout.h"
@@ -13,6 +12,7 @@
 #include "qsim/circuit.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
+#include "support/block_circuit.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
@@ -21,41 +21,6 @@
 
 namespace qsim {
 namespace {
-
-std::vector<Qubit> some_qubits(std::mt19937_64& random, std::uint32_t qubits, std::size_t count) {
-  std::vector<Qubit> chosen;
-  while (chosen.size() < count) {
-    const auto q = static_cast<Qubit>(random() % qubits);
-    if (std::find(chosen.begin(), chosen.end(), q) == chosen.end()) chosen.push_back(q);
-  }
-  return chosen;
-}
-
-// Blocks of many gates on 3 or 4 qubits each: deep Trotter steps, layers of general gates and CX, 3-qubit matrices.
-Circuit block_circuit(std::uint32_t qubits, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Circuit circuit(qubits);
-  const auto angle = [&] { return 0.1 + static_cast<double>(random() % 600) * 0.01; };
-  for (int block = 0; block < 4; ++block) {
-    const std::vector<Qubit> on = some_qubits(random, qubits, 3 + random() % 2);
-    const auto kind = random() % 3;
-    for (std::size_t layer = 0; layer < 24; ++layer) {
-      const Qubit a = on[layer % on.size()], b = on[(layer + 1) % on.size()];
-      if (kind == 0) {
-        for (const char* letters : {"XX", "YY", "ZZ"})
-          circuit.add_pauli_rotation(angle(), letters, std::vector<Qubit>{a, b});
-      } else if (kind == 1) {
-        circuit.add_gate(Gate::kU, {}, std::span(&a, 1), std::vector<double>{angle(), angle(), angle()});
-        circuit.cx(a, b);
-      } else if (layer % 4 == 0) {
-        circuit.add_unitary(
-            test::random_unitary(3, random()), {},
-            std::vector<Qubit>{on[0], on[1 + layer / 4 % 2], on.back() == on[1 + layer / 4 % 2] ? on[1] : on.back()});
-      }
-    }
-  }
-  return circuit;
-}
 
 int widest(const Plan& plan) {
   int most = 0;
@@ -79,7 +44,7 @@ TEST(DenseForms, EveryTileAndRankCountGivesTheReferenceState) {
   int dense = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const std::uint32_t qubits = 7 + static_cast<std::uint32_t>(seed % 2);
-    const Circuit circuit = block_circuit(qubits, seed);
+    const Circuit circuit = test::block_circuit(qubits, seed);
     const dense::State start = dense::random_state(qubits, seed), expected = dense::run(circuit, start);
     const Machine machine = seed % 3 == 0 ? find_machine("h200") : eager_machine(3 + static_cast<int>(seed % 4));
     for (std::uint32_t k = 3; k <= 5; ++k) {
@@ -162,7 +127,7 @@ TEST(DenseForms, TheChoiceNeverRaisesThePredictedTime) {
       expect_not_dearer(generate(family.name, {22, std::min(family.default_depth, 6U), 1}), machine,
                         std::string(device) + " " + std::string(family.name));
     for (std::uint64_t seed = 1; seed <= 40; ++seed)
-      expect_not_dearer(block_circuit(8 + static_cast<std::uint32_t>(seed % 12), seed), machine,
+      expect_not_dearer(test::block_circuit(8 + static_cast<std::uint32_t>(seed % 12), seed), machine,
                         std::string(device) + ", seed " + std::to_string(seed));
   }
 }

@@ -1,7 +1,10 @@
 // The optimizer's passes over circuits that are full of what they look for: same state, never more operations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <string>
 
 #include "optimizer/pipeline.h"
@@ -174,6 +177,51 @@ TEST(Optimizer, BarriersStandInNothingsWay) {
   EXPECT_LE(merged.circuit.operations().size(), 1U);
 }
 
+// Whatever a pass does, it does the same with barriers among the operations and measurements after them, and drops
+// both.
+TEST(Optimizer, BarriersAndTerminalMeasurementsChangeNoPass) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Circuit plain = busy_circuit(seed);
+    Circuit barred(plain.qubits(), plain.qubits());
+    std::vector<Qubit> all(plain.qubits());
+    std::iota(all.begin(), all.end(), Qubit{0});
+    for (const Operation& op : plain.operations()) {
+      barred.append(plain, op);
+      barred.add_barrier(all);
+    }
+    for (const Qubit qubit : all) barred.add_measure(qubit, qubit);
+    for (const Pass& pass : optimizer_passes()) {
+      Rewritten wanted, found;
+      ASSERT_EQ(pass.run(barred, found), pass.run(plain, wanted)) << pass.name << " seed " << seed;
+      if (wanted.place.empty()) continue;
+      EXPECT_EQ(found.circuit.operations().size(), wanted.circuit.operations().size()) << pass.name << " seed " << seed;
+      EXPECT_EQ(found.removed.size(), wanted.removed.size()) << pass.name << " seed " << seed;
+      for (std::size_t i = 0; i < wanted.place.size(); ++i) {
+        EXPECT_EQ(found.place[2 * i], wanted.place[i]) << pass.name << " seed " << seed;
+        EXPECT_EQ(found.place[2 * i + 1], kNoPlace) << pass.name << " seed " << seed;
+      }
+    }
+  }
+}
+
+// A CX looks for its twin among the 48 latest operations on its target, and past as many on its control.
+TEST(Optimizer, ACxFindsItsTwinPastAtMost47Operations) {
+  for (const Qubit on : {Qubit{0}, Qubit{1}}) {
+    for (const int between : {1, 46, 47, 48, 60}) {
+      Circuit circuit(3);
+      const auto rotate = [&](Qubit qubit) {
+        circuit.add_gate(Gate::kRz, {}, std::span(&qubit, 1), std::vector<double>{0.3});
+      };
+      circuit.cx(0, 1);
+      if (on == 0) rotate(1);
+      for (int i = 0; i < between; ++i) rotate(on);
+      circuit.cx(0, 1);
+      Rewritten rewritten;
+      EXPECT_EQ(recognise_rotations(circuit, rewritten), between < 48) << on << ' ' << between;
+    }
+  }
+}
+
 TEST(Optimizer, ThreeCxRenameTheQubitsOfWhatFollows) {
   Circuit circuit(3);
   circuit.h(2);
@@ -207,6 +255,15 @@ TEST(Optimizer, SwapsOnlyRenameWhatFollows) {
   EXPECT_EQ(rewritten.wire_of, (std::vector<Qubit>{1, 2, 0}));
   EXPECT_EQ(rewritten.removed.size(), 2U);
   expect_same(circuit, rewritten, 3);
+}
+
+TEST(Optimizer, ASwapGivenAsAMatrixLeavesNothing) {
+  Circuit circuit(2);
+  circuit.add_unitary(phased_swap(0), {}, std::vector<Qubit>{0, 1});
+  Rewritten rewritten;
+  ASSERT_TRUE(relabel_swaps(circuit, rewritten));
+  EXPECT_TRUE(rewritten.circuit.operations().empty());
+  expect_same(circuit, rewritten, 1);
 }
 
 TEST(Optimizer, APhasedSwapLeavesItsPhases) {
@@ -286,6 +343,27 @@ TEST(Optimizer, AControlledMatrixOnSevenQubitsIsOneOnSix) {
   EXPECT_EQ(rewritten.circuit.operations()[0].targets, 6U);
   EXPECT_EQ(rewritten.circuit.controls(rewritten.circuit.operations()[0])[0], 6U);
   expect_same(circuit, rewritten, 8);
+}
+
+TEST(Optimizer, ControlsAreExtractedFromMatricesOnUpToEightQubits) {
+  for (const unsigned qubits : {8u, 9u}) {
+    const std::size_t order = std::size_t{1} << qubits, inside = order - 64;
+    const Matrix inner = test::random_unitary(6, 1);
+    Matrix matrix(order * order);
+    for (std::size_t i = 0; i < order; ++i) matrix[i * order + i] = 1;
+    for (std::size_t row = 0; row < 64; ++row)
+      std::copy_n(inner.begin() + static_cast<std::ptrdiff_t>(64 * row), 64,
+                  matrix.begin() + static_cast<std::ptrdiff_t>((inside + row) * order + inside));
+    std::vector<Qubit> all(qubits);
+    std::iota(all.begin(), all.end(), Qubit{0});
+    Circuit circuit(qubits);
+    circuit.add_unitary(matrix, {}, all, false);
+    Rewritten rewritten;
+    ASSERT_EQ(extract_controls(circuit, rewritten), qubits == 8) << qubits;
+    if (qubits == 8) {
+      EXPECT_EQ(rewritten.circuit.operations()[0].targets, 6U);
+    }
+  }
 }
 
 TEST(Optimizer, ARunIsOneMatrixThatAllItsGatesCountOn) {

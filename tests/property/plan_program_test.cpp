@@ -206,6 +206,20 @@ TEST(MakeProgram, NeighboursShareAPlanOnlyUnderOneCondition) {
   EXPECT_TRUE(program.conditions[1].negated);
 }
 
+TEST(MakeProgram, EveryPlanKeepsALayoutThatIsToBeKept) {
+  Circuit circuit(3, 1);
+  circuit.h(0);
+  circuit.swap(0, 1);
+  circuit.add_measure(1, 0);
+  circuit.swap(1, 2);
+  circuit.h(2);
+  PlanOptions options;
+  options.preserve_layout = true;
+  for (const Plan& plan : plan_circuit(circuit, find_machine("cpu"), options).plans) {
+    EXPECT_EQ(plan.final_layout, plan.initial_layout);
+  }
+}
+
 TEST(MakeProgram, SomethingWritesTheStartBeforeALeadingMeasurement) {
   Circuit circuit(1, 1);
   circuit.add_measure(0, 0);

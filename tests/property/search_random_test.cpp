@@ -134,6 +134,30 @@ TEST(SearchRandom, EveryPlanGivesTheReferenceState) {
 }
 
 // Longer than the part that is planned at once.
+// A part whose matrices need wider sweeps does not widen those of the next part.
+TEST(SearchRandom, APartsSweepsAreAsWideAsItsOwnMatricesNeed) {
+  Circuit circuit(8);
+  circuit.add_unitary(test::random_unitary(5, 1), {}, std::vector<Qubit>{0, 2, 4, 6, 7});
+  for (unsigned i = 0; i < 17'000; ++i) {
+    const Qubit qubit = i * 5 % 8;
+    if (i % 2 == 0) {
+      circuit.cx(qubit, (qubit + 1 + i / 8 % 7) % 8);
+    } else {
+      circuit.add_gate(Gate::kRy, {}, std::span(&qubit, 1), std::vector<double>{0.1 + 0.001 * (i % 100)});
+    }
+  }
+  PlanOptions options;
+  options.start = Start::kRandom;
+  options.tile_bits = 3;
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  const Plan plan = make_plan(circuit, machine, options);
+  const auto& sweeps = plan.stages.back().sweeps;
+  const auto width = [](const Sweep& sweep) { return sweep.active.size(); };
+  EXPECT_GE(std::ranges::max(sweeps, {}, width).active.size(), 5u);
+  EXPECT_LE(sweeps.back().active.size(), 3u);
+}
+
 TEST(SearchRandom, LongCircuitsArePlannedInParts) {
   Machine machine = find_machine("cpu");
   machine.min_tile_bits = 2;

@@ -79,6 +79,7 @@ TEST(CudaCanonical, WhatIsNoUnitaryIsRefused) {
   EXPECT_FALSE(canonical_form({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}));
   EXPECT_FALSE(canonical_form({1, 0, 0, 0.1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}));
   EXPECT_FALSE(canonical_form(std::vector<Complex>(16)));
+  EXPECT_FALSE(canonical_form({1, 0, 0, 1}));
 }
 
 TEST(CudaCanonical, ChainsOfBlocksAreLessWorkAndDoTheSame) {
@@ -97,6 +98,13 @@ TEST(CudaCanonical, ChainsOfBlocksAreLessWorkAndDoTheSame) {
       sweep.matrices.insert(sweep.matrices.end(), matrix.begin(), matrix.end());
       sweep.ops.push_back(op);
     }
+  }
+  // Two of the blocks turn each bit by itself: nothing is left of them but those turns.
+  for (const std::size_t block : {3, 7}) {
+    const std::vector<Complex> low = test::random_unitary(1, block), high = test::random_unitary(1, 50 + block);
+    for (std::size_t r = 0; r < 4; ++r)
+      for (std::size_t c = 0; c < 4; ++c)
+        sweep.matrices[16 * block + 4 * r + c] = low[(r & 1) * 2 + (c & 1)] * high[(r >> 1) * 2 + (c >> 1)];
   }
   LowerOptions options;
   options.local_bits = 12;

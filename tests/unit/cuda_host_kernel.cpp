@@ -1,5 +1,5 @@
 // The kernel's text is wrapped in a few lines that stand for what CUDA has built in, compiled to a shared library and
-// loaded.
+// loaded; cuda_host_block.h runs it.
 #include "cuda_host_kernel.h"
 
 #include <dlfcn.h>
@@ -17,16 +17,13 @@
 #include "base/bits.h"
 #include "cuda/run/bit_sums.h"
 #include "cuda/run/encode.h"
+#include "cuda_host_block.h"
 
 namespace qsim::test {
 namespace {
 
 constexpr const char* kBuiltIn = R"(
-#include <barrier>
 #include <cmath>
-#include <memory>
-#include <thread>
-#include <vector>
 #define __device__
 #define __global__
 #define __forceinline__ inline
@@ -36,13 +33,10 @@ constexpr const char* kBuiltIn = R"(
 struct alignas(16) double2 { double x, y; };
 struct alignas(8) float2 { float x, y; };
 struct Three { unsigned x; };
-static thread_local Three threadIdx;
-static Three blockIdx, blockDim;
+extern "C" { Three threadIdx, blockIdx, blockDim; void (*wait_for_block)(); void (*wait_for_warp)(); }
 static char tile[1 << 17] __attribute__((aligned(16)));
-static std::unique_ptr<std::barrier<>> block_barrier;
-static std::vector<std::unique_ptr<std::barrier<>>> warp_barrier;
-static void __syncthreads() { block_barrier->arrive_and_wait(); }
-static void __syncwarp() { warp_barrier[threadIdx.x / 32]->arrive_and_wait(); }
+static void __syncthreads() { wait_for_block(); }
+static void __syncwarp() { wait_for_warp(); }
 static int __ffs(int x) { return __builtin_ffs(x); }
 static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static void sincospi(double x, double* s, double* c) { *s = std::sin(x * M_PI); *c = std::cos(x * M_PI); }
@@ -65,26 +59,15 @@ static void warp_product(double& d0, double& d1, double a, double b) {
 )";
 
 constexpr const char* kRunGenerated = R"(
-void run_thread(const void* arguments, unsigned long long base) { sweep(*static_cast<const P*>(arguments), base, 0); }
-)";
-
-constexpr const char* kRunInterpreted = R"(
-void run_thread(const void* arguments, unsigned long long tile) {
-  qsim::cuda::sweep_kernel<REAL, qsim::cuda::register_bits(REAL{})>(
-      *static_cast<const qsim::cuda::SweepParams<REAL>*>(arguments), tile);
+extern "C" void run_thread(const void* arguments, unsigned long long base) {
+  sweep(*static_cast<const P*>(arguments), base, 0);
 }
 )";
 
-constexpr const char* kRunner = R"(
-extern "C" void run_block(const void* arguments, unsigned threads, unsigned long long tile, unsigned block) {
-  blockDim.x = threads;
-  blockIdx.x = block;
-  block_barrier = std::make_unique<std::barrier<>>(threads);
-  warp_barrier.clear();
-  for (unsigned w = 0; w < threads / 32; ++w) warp_barrier.push_back(std::make_unique<std::barrier<>>(32));
-  std::vector<std::thread> all;
-  for (unsigned t = 0; t < threads; ++t) all.emplace_back([&, t] { threadIdx.x = t; run_thread(arguments, tile); });
-  for (std::thread& one : all) one.join();
+constexpr const char* kRunInterpreted = R"(
+extern "C" void run_thread(const void* arguments, unsigned long long tile) {
+  qsim::cuda::sweep_kernel<REAL, qsim::cuda::register_bits(REAL{})>(
+      *static_cast<const qsim::cuda::SweepParams<REAL>*>(arguments), tile);
 }
 )";
 
@@ -92,8 +75,6 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
     text.replace(at, what.size(), by);
 }
-
-using RunBlock = void (*)(const void*, unsigned, unsigned long long, unsigned);
 
 /// A generated kernel's text as the host's compiler takes it.
 std::string generated_source(std::string source) {
@@ -126,13 +107,14 @@ class Library {
     char folder[] = "/tmp/qsim_host_kernel_XXXXXX";
     if (mkdtemp(folder) == nullptr) throw std::runtime_error("no folder for a host kernel");
     folder_ = folder;
-    std::ofstream(folder_ + "/sweep.cpp") << kBuiltIn << source << kRunner;
-    const std::string command =
-        "cd " + folder_ + " && c++ -std=c++20 -O0 -w -shared -fPIC -pthread sweep.cpp -o sweep.so";
+    std::ofstream(folder_ + "/sweep.cpp") << kBuiltIn << source;
+    const std::string command = "cd " + folder_ + " && c++ -std=c++20 -O0 -w -shared -fPIC sweep.cpp -o sweep.so";
     if (std::system(command.c_str()) != 0) throw std::runtime_error("a kernel does not compile for the host");
     handle_ = dlopen((folder_ + "/sweep.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) throw std::runtime_error(dlerror());
-    run_block = reinterpret_cast<RunBlock>(dlsym(handle_, "run_block"));
+    at<void (*)()>("wait_for_block") = [] { running_block->wait_for_block(); };
+    at<void (*)()>("wait_for_warp") = [] { running_block->wait_for_warp(); };
+    run_thread_ = reinterpret_cast<RunThread>(dlsym(handle_, "run_thread"));
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -140,11 +122,27 @@ class Library {
     if (handle_ != nullptr) dlclose(handle_);
     std::filesystem::remove_all(folder_);
   }
-  RunBlock run_block = nullptr;
+
+  void run_block(const void* arguments, unsigned threads, unsigned long long tile, unsigned number) const {
+    HostBlock block(threads);
+    at<unsigned>("blockDim") = threads;
+    at<unsigned>("blockIdx") = number;
+    running_block = &block;
+    block.run(at<unsigned>("threadIdx"), [&] { run_thread_(arguments, tile); });
+  }
 
  private:
+  using RunThread = void (*)(const void*, unsigned long long);
+
+  template <class Value>
+  Value& at(const char* name) const {
+    return *static_cast<Value*>(dlsym(handle_, name));
+  }
+
+  inline static thread_local HostBlock* running_block = nullptr;
   std::string folder_;
   void* handle_ = nullptr;
+  RunThread run_thread_ = nullptr;
 };
 
 struct Angle {

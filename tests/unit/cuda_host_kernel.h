@@ -1,5 +1,5 @@
-// Generated kernels, and the interpreter's, compiled for the host and run there, a thread for each of a block's: what
-// their text does, barriers included, without a GPU.
+// Generated kernels, and the interpreter's, compiled for the host and run there, a coroutine for each of a block's
+// threads: what their text does, barriers included, without a GPU.
 #pragma once
 
 #include <memory>

@@ -63,6 +63,35 @@ TEST(CxNetwork, RandomNetworksKeepTheirMapAndGetShorter) {
   EXPECT_GT(found, 300);
 }
 
+// Passes use no network that does not pass this.
+TEST(CxNetwork, AnotherMapIsSeen) {
+  std::mt19937_64 random(3);
+  for (int trial = 0; trial < 100; ++trial) {
+    const auto places = static_cast<unsigned>(3 + random() % 6);
+    const auto any = [&] {
+      const auto control = static_cast<unsigned>(random() % places);
+      return Cx{control, static_cast<unsigned>((control + 1 + random() % (places - 1)) % places)};
+    };
+    std::vector<Cx> gates(4 * places);
+    std::generate(gates.begin(), gates.end(), any);
+    std::uint64_t steps = kPlenty;
+    const auto shorter = shorter_network(gates, places, steps);
+    if (!shorter) continue;
+    EXPECT_TRUE(same_map(gates, *shorter, places));
+    CxNetwork other = *shorter;
+    other.before.insert(other.before.begin(), any());
+    EXPECT_FALSE(same_map(gates, other, places));
+    other = *shorter;
+    other.after.push_back(any());
+    EXPECT_FALSE(same_map(gates, other, places));
+    other = *shorter;
+    std::swap(other.from[0], other.from[1]);
+    EXPECT_FALSE(same_map(gates, other, places));
+    gates.push_back(any());
+    EXPECT_FALSE(same_map(gates, *shorter, places));
+  }
+}
+
 TEST(CxNetwork, FullEntanglementIsAChain) {
   std::mt19937_64 random(2);
   for (const unsigned places : {3U, 4U, 12U, 30U, 64U}) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/bits.h"
+#include "support/random_circuit.h"
 
 namespace qsim {
 namespace {
@@ -104,6 +105,32 @@ TEST(DenseProduct, IsWhatTheStepsDoOneAfterTheOther) { expect_product(product_of
 
 TEST(DenseProduct, IsTheSameWhenPartsAreMultipliedFirst) {
   expect_product(product_of(steps(), kWires, two_of_four_wires));
+}
+
+// No matrix takes the place of steps that does not pass this.
+TEST(DenseProduct, OfOtherStepsIsSeen) {
+  std::vector<Element> all = steps();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].kind == Element::Kind::kMatrix)
+      all[i].matrix = test::random_unitary(static_cast<unsigned>(all[i].targets.size()), i + 1);
+  }
+  const std::vector<Complex> matrix = product_of(all, kWires, no_parts);
+  EXPECT_TRUE(does_what_steps_do(matrix, all, kWires));
+  for (std::size_t entry = 0; entry < matrix.size(); ++entry) {
+    std::vector<Complex> other = matrix;
+    other[entry] += 1e-12;
+    EXPECT_FALSE(does_what_steps_do(other, all, kWires)) << entry;
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<Element> fewer = all;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_FALSE(does_what_steps_do(matrix, fewer, kWires)) << "without step " << i;
+    std::vector<Element> others = all;
+    others[i].diagonal.angle += 1e-12;
+    others[i].control_value ^= others[i].control_mask & (~others[i].control_mask + 1);
+    if (!others[i].matrix.empty()) others[i].matrix.back() += 1e-12;
+    EXPECT_FALSE(does_what_steps_do(matrix, others, kWires)) << "step " << i << " changed";
+  }
 }
 
 }  // namespace

@@ -127,6 +127,15 @@ TEST(Lower, PermutationsWithPhasesNeedNoMatrix) {
   EXPECT_TRUE(lower_gate(Gate::kRc3x, {}, {0, 1, 2, 3}).matrices.empty());
 }
 
+TEST(Lower, APermutationWithoutPhasesIsAFlipAlone) {
+  Circuit circuit(2);
+  circuit.add_unitary(Matrix{1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0}, {}, std::vector<Qubit>{0, 1});
+  const Lowered lowered = lower(circuit);
+  ASSERT_EQ(lowered.ops.size(), 1u);
+  EXPECT_EQ(lowered.ops[0].form, Form::kFlip);
+  EXPECT_EQ(lowered.ops[0].gates, 1u);
+}
+
 TEST(Lower, IdentitiesVanish) {
   Circuit circuit(2);
   circuit.add_gate(Gate::kId, {}, std::vector<Qubit>{0});

@@ -12,6 +12,7 @@
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
+#include "plan/lower/lower.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "plan/show/show.h"
@@ -99,6 +100,13 @@ TEST(Specialize, PutsTheRanksStartIntoTheFirstWrite) {
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(specialize(first, plan, rank).start_scale, plan.global_start[rank]);
   }
+}
+
+TEST(Specialize, NeedsTheRanksOwnStart) {
+  const Plan plan = plan_of("ghz", 6, 1);
+  const Sweep& first = plan.stages[0].sweeps[0];
+  EXPECT_NO_THROW(specialize(first, plan, 1));
+  EXPECT_THROW(specialize(first, plan, 2), Error);
 }
 
 TEST(PlanWork, CountsWhatIsTouched) {
@@ -215,6 +223,18 @@ TEST(FindMachine, ReadsAFileAndNamesWhatIsWrongInIt) {
   };
   refused("{", "", "JSON");
   refused("qsim.machine/1", "qsim.machine/9", "schema");
+  refused("\"h200\"", "7", "must be a string");
+  std::string null = text;
+  null.replace(null.find("\"cuda\""), 6, "\"null\"");
+  EXPECT_EQ(detail::parse_machine(null, "test").kind, BackendKind::kNull);
+  for (const char* const other : {"[]", "7", "null", "\"text\""}) {
+    try {
+      detail::parse_machine(other, "test");
+      ADD_FAILURE() << other;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("not a JSON object"), std::string::npos) << error.what();
+    }
+  }
   refused("\"flip\"", "\"flop\"", "flip");
   refused("\"threads\": 1", "\"threads\": -1", "threads");
   // What the file holds is not repeated: it may be any file.
@@ -233,6 +253,44 @@ TEST(MakePlan, RefusesTooManyQubitsAndRanks) {
   circuit.h(0);
   options.known_zeros = false;
   EXPECT_THROW(make_plan(circuit, machine, options), UsageError);
+}
+
+// Even one whose gates would cancel around the measurement.
+TEST(MakePlan, RefusesAMeasurementBeforeTheEnd) {
+  Circuit circuit(1, 1);
+  circuit.h(0);
+  circuit.add_measure(0, 0);
+  circuit.h(0);
+  for (const Strategy strategy : {Strategy::kNaive, Strategy::kGreedy, Strategy::kSearch}) {
+    PlanOptions options;
+    options.strategy = strategy;
+    EXPECT_THROW(make_plan(circuit, find_machine("cpu"), options), UnsupportedError);
+  }
+}
+
+TEST(MakePlan, RefusesALayoutThatIsNone) {
+  const Circuit circuit = generate("ghz", {.qubits = 3});
+  PlanOptions options;
+  options.start = Start::kState;
+  for (const std::vector<Bit>& bits : {std::vector<Bit>{0, 1}, {0, 1, 1}, {0, 1, 3}, {0, 1, 2, 3}}) {
+    options.initial_layout = Layout{bits};
+    EXPECT_THROW(make_plan(circuit, find_machine("cpu"), options), Error);
+  }
+  options.initial_layout = Layout{{2, 0, 1}};
+  EXPECT_NO_THROW(make_plan(circuit, find_machine("cpu"), options));
+}
+
+TEST(MakePlan, PlansAsManyQubitsAsAnIndexHas) {
+  Circuit most(kMaxQubits);
+  most.h(0);
+  most.cx(0, kMaxQubits - 1);
+  for (const Strategy strategy : {Strategy::kNaive, Strategy::kGreedy, Strategy::kSearch}) {
+    PlanOptions options;
+    options.strategy = strategy;
+    EXPECT_EQ(make_plan(most, find_machine("cpu"), options).qubits, static_cast<std::uint32_t>(kMaxQubits));
+  }
+  EXPECT_NO_THROW(lower(most));
+  EXPECT_THROW(lower(Circuit(kMaxQubits + 1)), CapacityError);
 }
 
 TEST(MakePlan, PlansNoQubits) {

@@ -207,6 +207,113 @@ TEST(VerifyPlan, ChecksOperations) {
   });
 }
 
+TEST(VerifyPlan, ChecksBothSidesOfEveryRange) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  const Plan plan = valid_plan();
+  expect_refused(plan, "initial_layout", [](Plan& p) { p.initial_layout.bit_of.push_back(0); });
+  expect_refused(plan, "finite", [](Plan& p) {
+    sweep_with(p, Form::kMatrix).matrices[0].imag(std::numeric_limits<double>::quiet_NaN());
+  });
+  expect_refused(plan, "not global", [](Plan& p) { first_exchange(p).swaps[0].second = 7; });
+  for (const double time : {nan, infinity, -1.0}) {
+    expect_refused(plan, "not a time", [=](Plan& p) { p.stages[0].sweeps[0].predicted_seconds = time; });
+    expect_refused(plan, "exchange: predicted_seconds", [=](Plan& p) { first_exchange(p).predicted_seconds = time; });
+  }
+  expect_refused(plan, "not part of its time", [](Plan& p) { first_exchange(p).predicted_added_seconds = -1; });
+  expect_refused(plan, "not part of its time", [](Plan& p) {
+    first_exchange(p).predicted_added_seconds = 2 * first_exchange(p).predicted_seconds + 1;
+  });
+  expect_refused(plan, "ascending", [](Plan& p) {
+    Sweep& sweep = p.stages[0].sweeps[0];
+    sweep.active[1] = sweep.active[0];
+  });
+  expect_refused(plan, "cannot be born", [](Plan& p) { p.stages[0].sweeps[0].births.push_back({7, {}}); });
+  expect_refused(plan, "permutation", [](Plan& p) { p.stages[0].sweeps[0].store[0] = 7; });
+  expect_refused(plan, "permutation", [](Plan& p) { p.stages[0].sweeps[0].store[0] = 200; });
+  expect_refused(plan, "not active", [](Plan& p) { op_with(p, Form::kMatrix).targets[0] = 7; });
+  expect_refused(plan, "needs a target", [](Plan& p) {
+    PlanOp& op = op_with(p, Form::kMatrix);
+    op.target_count = 0;
+    op.data_count = 1;
+  });
+  expect_refused(plan, "unknown form", [](Plan& p) { op_with(p, Form::kFlip).form = static_cast<Form>(9); });
+}
+
+TEST(VerifyPlan, ATraceNamesWhatIsThere) {
+  const Plan plan = valid_plan();
+  const auto stages = static_cast<std::int32_t>(plan.stages.size());
+  const auto sweeps = static_cast<std::int32_t>(plan.stages[0].sweeps.size());
+  const auto ops = static_cast<std::int32_t>(plan.stages[0].sweeps[0].ops.size());
+  for (const TraceEntry& wrong :
+       {TraceEntry{0, stages, 0, 0, ""}, TraceEntry{0, 0, sweeps, 0, ""}, TraceEntry{0, 0, 0, ops, ""},
+        TraceEntry{0, 0, -1, 0, ""}, TraceEntry{0, 0, 0, -1, ""}}) {
+    expect_refused(plan, "trace", [&](Plan& p) { p.trace.push_back(wrong); });
+  }
+}
+
+TEST(VerifyPlan, ASweepRunsBesideOneExchangeAtMost) {
+  PlanOptions options;
+  options.rank_bits = 2;
+  options.tile_bits = 4;
+  options.start = Start::kRandom;
+  options.strategy = Strategy::kGreedy;
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  const Plan plan = make_plan(generate("random", {.qubits = 8, .depth = 12, .seed = 1}), machine, options);
+  ASSERT_GT(plan.stages.size(), 2u);
+  ASSERT_FALSE(plan.stages[1].sweeps.empty());
+  const std::uint32_t between = static_cast<std::uint32_t>(plan.stages[1].sweeps.size());
+  const auto overlap = [&](std::uint32_t after, std::uint32_t before) {
+    return [=](Plan& p) {
+      for (Stage& stage : p.stages) {
+        if (!stage.exchange) continue;
+        stage.exchange->chunk_mask = 0;
+        stage.exchange->overlap_before = stage.exchange->overlap_after = 0;
+      }
+      p.stages[1].exchange->overlap_after = after;
+      p.stages[2].exchange->overlap_before = before;
+    };
+  };
+  Plan shared = plan;
+  overlap(1, between - 1)(shared);
+  EXPECT_NO_THROW(verify_plan(shared));
+  expect_refused(plan, "too few sweeps before", overlap(1, between));
+  expect_refused(plan, "too few sweeps after", overlap(between + 1, 0));
+}
+
+// In a plan from a state an exchange may come first; nothing lies before it.
+TEST(VerifyPlan, AnExchangeThatComesFirstHasNothingToOverlapWith) {
+  Plan plan;
+  plan.qubits = 2;
+  plan.rank_bits = 1;
+  plan.start = Start::kState;
+  plan.initial_layout = Layout::identity(2);
+  Stage stage;
+  stage.exchange.emplace();
+  stage.exchange->swaps = {{0, 1}};
+  stage.layout.bit_of = {1, 0};
+  plan.stages = {stage};
+  plan.final_layout.bit_of = {1, 0};
+  EXPECT_NO_THROW(verify_plan(plan));
+  expect_refused(plan, "too few sweeps before", [](Plan& p) { p.stages[0].exchange->overlap_before = 1; });
+}
+
+TEST(VerifyPlan, NothingIsExchangedBeforeTheFirstWrite) {
+  expect_refused(valid_plan(), "before the first write", [](Plan& p) { p.stages[0].exchange = p.stages[1].exchange; });
+}
+
+TEST(VerifyPlan, TakesAsManyQubitsAsAnIndexHas) {
+  const auto plan_of = [](std::uint32_t qubits) {
+    Plan plan;
+    plan.qubits = qubits;
+    plan.start = Start::kState;
+    plan.initial_layout = plan.final_layout = Layout::identity(static_cast<int>(qubits));
+    return plan;
+  };
+  EXPECT_NO_THROW(verify_plan(plan_of(kMaxQubits)));
+  EXPECT_THROW(verify_plan(plan_of(kMaxQubits + 1)), VerificationError);
+}
+
 TEST(VerifyPlan, NamesThePlace) {
   Plan plan = valid_plan();
   Sweep& sweep = plan.stages[0].sweeps.back();

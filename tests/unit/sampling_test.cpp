@@ -12,6 +12,7 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "base/philox.h"
 #include "base/ranks/communicator.h"
 #include "circuit/generate/families.h"
 #include "document/result.h"
@@ -77,6 +78,31 @@ TEST(Sampler, FollowsTheIntegerDistributionShotByShot) {
         EXPECT_EQ(parts.state->layout, parts.program.plans[0].final_layout);
       });
     }
+  }
+}
+
+// Whichever qubits the ranks' bits hold: some of those that blocks are made of, all, or none.
+TEST(Sampler, FollowsTheIntegerDistributionFromAnyLayout) {
+  constexpr unsigned kQubits = 18;
+  std::vector<Index> indices(std::size_t{1} << kQubits);
+  std::iota(indices.begin(), indices.end(), Index{0});
+  std::vector<std::uint64_t> shots(1000);
+  std::iota(shots.begin(), shots.end(), std::uint64_t{0});
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    Circuit circuit = random_state_circuit(kQubits);
+    PhiloxSequence random(seed);
+    for (int i = 0; i < 24; ++i) {
+      const auto a = static_cast<Qubit>(random.below(kQubits)), b = static_cast<Qubit>(random.below(kQubits));
+      if (a != b) circuit.swap(a, b);
+    }
+    test::RunSetup setup;
+    setup.ranks = 8;
+    test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
+      parts.run->run({});
+      const OutcomeCounts wanted = reference_counts(amplitudes(*parts.state, indices), shots.size(), 11, 2);
+      Sampler sampler(*parts.state, *parts.exchanges);
+      EXPECT_EQ(sampler.sample(shots.size(), shots, 11, 2, ~Index{0}), wanted) << "seed " << seed;
+    });
   }
 }
 

@@ -4,6 +4,7 @@
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "plan/search/budget.h"
+#include "plan/search/early_phase.h"
 
 namespace qsim {
 namespace {
@@ -54,6 +55,18 @@ TEST(SearchBudget, HasNoLimitButTheTurnsWhereTheFewestSweepsAreAskedFor) {
   EXPECT_EQ(budget(5000, 5, fewest), 40'000u + 12 * 5000);
   fewest.start = Start::kZero;
   EXPECT_EQ(budget(5000, 5, fewest), 15'000u + 6 * 5000);
+}
+
+// What is unborn costs nothing: a sweep reads what was born before and writes what is born after, the last one all.
+TEST(KnownTraffic, IsWhatIsBornBeforeAndAfterEachSweep) {
+  const auto traffic = [](std::vector<Index> sets) {
+    SetSchedule schedule;
+    schedule.sets = std::move(sets);
+    return known_traffic(schedule, 6);
+  };
+  const double overhead = traffic({0b111}) - 64;
+  EXPECT_EQ(traffic({0b111, 0b111000}), 8 + (8 + 64) + 2 * overhead);
+  EXPECT_EQ(traffic({0b111, 0b1010, 0b110000}), 8 + (8 + 16) + (16 + 64) + 3 * overhead);
 }
 
 }  // namespace

@@ -52,7 +52,6 @@ double determinant(Real4 a) {
     for (std::size_t r = c + 1; r < 4; ++r) {
       if (std::abs(a[r * 4 + c]) > std::abs(a[best * 4 + c])) best = r;
     }
-    if (a[best * 4 + c] == 0) return 0;
     if (best != c) {
       for (std::size_t k = 0; k < 4; ++k) std::swap(a[c * 4 + k], a[best * 4 + k]);
       result = -result;
@@ -203,10 +202,7 @@ std::optional<Canonical> canonical_form(const std::vector<Complex>& matrix) {
     real[k] = square[k].real();
     imaginary[k] = square[k].imag();
   }
-  Real4 vectors = common_eigenvectors(real, imaginary);
-  if (determinant(vectors) < 0) {
-    for (std::size_t r = 0; r < 4; ++r) vectors[r * 4] = -vectors[r * 4];
-  }
+  const Real4 vectors = common_eigenvectors(real, imaginary);  // a product of rotations: its determinant is 1
   // in_basis vectors = rotation diag(exp(i phase)), the rotation real: each column's phase up to a sign.
   const Matrix4 images = times(in_basis, vectors);
   Real4 rotation;

@@ -121,21 +121,22 @@ class Recogniser {
     return std::nullopt;
   }
 
+  // `since` is an item on the control's wire.
   bool control_is_free(Qubit control, std::uint32_t since) const {
     const auto& line = wire_[control];
-    int steps = 0;
-    for (std::size_t at = line.size(); at-- > 0 && steps < kLookBack; ++steps) {
-      if (line[at] <= since) return true;
+    std::size_t at = line.size();
+    for (int steps = 0; steps < kLookBack; ++steps) {
+      if (line[--at] <= since) return true;
       if (!diagonal_on(items_[line[at]], control)) return false;
     }
-    return line.empty() || steps < kLookBack;
+    return false;
   }
 
   void cancel(std::uint32_t first, std::uint32_t second) {
     const Qubit control = items_[first].control, target = items_[first].target;
     items_[first].gone = items_[second].gone = true;
     auto& line = wire_[target];
-    for (std::size_t at = line.size(); at-- > 0 && line[at] > first;) {
+    for (std::size_t at = line.size(); line[--at] > first;) {
       Item& item = items_[line[at]];
       if (item.kind != Item::Kind::kRotation) continue;
       item.qubits ^= bit_mask(control);

@@ -103,23 +103,6 @@ class Shortener {
     return network.shorter.has_value();
   }
 
-  // Which places each place is the parity of, after the network and after the shorter one.
-  static bool same_map(std::span<const Cx> gates, const CxNetwork& shorter, unsigned places) {
-    using Rows = std::vector<Index>;
-    const auto run = [](std::span<const Cx> list, Rows& rows) {
-      for (const Cx& gate : list) rows[gate.target] ^= rows[gate.control];
-    };
-    Rows wanted(places);
-    for (unsigned j = 0; j < places; ++j) wanted[j] = bit_mask(j);
-    Rows before = wanted;
-    run(gates, wanted);
-    run(shorter.before, before);
-    Rows made(places);
-    for (unsigned j = 0; j < places; ++j) made[j] = before[shorter.from[j]];
-    run(shorter.after, made);
-    return made == wanted;
-  }
-
   // What is appended together: a shortened network, by its first gate, or an operation.
   std::uint32_t unit_of(std::uint32_t i) const {
     return network_of_[i] == kNone ? i : networks_[network_of_[i]].gates.front();

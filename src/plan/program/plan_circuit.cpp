@@ -79,7 +79,7 @@ class ProgramMaker {
     finish_part();
     write_start();
     program_.terminal_draw = static_cast<std::uint32_t>(program_.steps.size());
-    program_.dynamic = !(program_.steps.size() == 1 && program_.steps[0].condition < 0);
+    program_.dynamic = program_.steps.size() > 1;  // the first one always is a plan without a condition
     return std::move(program_);
   }
 

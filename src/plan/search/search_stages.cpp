@@ -157,7 +157,6 @@ std::vector<Index> continue_stages(const SetProblem& problem, int local, Index f
 std::vector<Index> choose_stages(const SetProblem& problem, int local, Index first, std::uint64_t budget,
                                  std::uint64_t seed) {
   const Index all = all_wires(problem);
-  if (std::popcount(all) == local) return {all};
   if (first != 0) {
     Positions at{};
     problem.advance(at, first);

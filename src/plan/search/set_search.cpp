@@ -152,7 +152,7 @@ class SetSearch {
   // A start for the local search: what was active before, as far as it may be.
   Index first_guess(Index previous, std::size_t segment) {
     Index set = previous & allowed_[segment];
-    while (std::popcount(set) > room(segment)) set &= ~random_.pick(set);
+    while (std::popcount(set) > room(segment)) set &= ~random_.pick(set);  // a part before had wider matrices
     while (std::popcount(set) < room(segment)) set |= random_.pick(allowed_[segment] & ~set);
     return set;
   }

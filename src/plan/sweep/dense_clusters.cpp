@@ -60,7 +60,6 @@ class ClusterFinder {
   void visit(std::size_t i) {
     const Element& element = elements_[i];
     const Index wires = element.wires();
-    if (wires == 0) return;
     if (std::popcount(wires) > size_ || (wires & ~turning_wires(i)) != 0) return close(wires);
     make_room(wires);
     std::size_t cluster = kNowhere;

@@ -212,8 +212,7 @@ bool does_what_steps_do(std::span<const Complex> matrix, std::span<const Element
   for (std::size_t i = 0; i < order; ++i) vector[i] = std::polar(1.0, 2.399963229728653 * static_cast<double>(i * i));
   for (std::size_t row = 0; row < order; ++row)
     for (std::size_t column = 0; column < order; ++column) made[row] += matrix[row * order + column] * vector[column];
-  for (const Element& step : steps)
-    if (!step.gone && step.kind != Element::Kind::kGroupEnd) apply_step(step, wires, vector);
+  for (const Element& step : steps) apply_step(step, wires, vector);
   return recomposes(made, vector, static_cast<double>(order) + std::sqrt(static_cast<double>(steps.size())));
 }
 

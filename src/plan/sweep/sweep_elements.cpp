@@ -166,8 +166,7 @@ double element_cost(const Element& element, const CostTable& cost) {
   switch (element.kind) {
     case Element::Kind::kMatrix:
       if (element.targets.size() > 1) return cost.matrix_dense[element.targets.size()];
-      return is_diagonal(matrix2(element)) && element.control_mask != 0 ? cost.matrix1_general
-                                                                        : turn_cost(matrix2(element), cost);
+      return turn_cost(matrix2(element), cost);
     case Element::Kind::kFlip:
       return cost.flip;
     case Element::Kind::kDiagonal:

@@ -114,9 +114,7 @@ class Builder {
     for (std::size_t j = 0; j < op.target_count; ++j) multiply(op.targets[j], adjoint(change.vectors[j]), 0);
     std::uint32_t gates = op.gates;
     for (const PhaseTerm& term : change.terms) {
-      const Index controls = term.parity ? 0 : term.mask;
-      add_diagonal(op.control_mask | controls, op.control_value | controls, term.parity ? term.mask : 0, term.angle,
-                   gates);
+      add_diagonal(op.control_mask | term.mask, op.control_value | term.mask, 0, term.angle, gates);
       gates = 0;
     }
     vanish(gates);
@@ -242,7 +240,7 @@ class Builder {
       result_.global_phase = wrap_angle(result_.global_phase + wrapped);
       return vanish(gates);
     }
-    if (std::has_single_bit(wires)) return add_single(mask, value, wrapped, gates);
+    if (std::has_single_bit(wires)) return add_single(mask, wrapped);
     merge_or_append(mask, value, parity, wrapped, gates);
   }
 
@@ -258,15 +256,11 @@ class Builder {
     add_term(mask, mask, parity, angle, gates);
   }
 
-  void add_single(Index mask, Index value, double angle, std::uint32_t gates) {
-    const auto wire = static_cast<std::uint32_t>(std::countr_zero(mask));
-    const Complex phase = std::polar(1.0, angle);
+  // A part of an operation on several wires, which stands for the operation elsewhere.
+  void add_single(Index wire, double angle) {
+    Pending& pending = pending_[static_cast<std::size_t>(std::countr_zero(wire))];
     // The term was already moved in front of a pending flip, so it is multiplied in from the right.
-    const Matrix2 diagonal = value != 0 ? Matrix2{1, 0, 0, phase} : Matrix2{phase, 0, 0, 1};
-    Pending& pending = pending_[wire];
-    pending.matrix = unitary_product(pending.matrix, diagonal);
-    pending.gates += gates;
-    if (keep_sources_ && gates != 0) pending.sources.push_back(source_);
+    pending.matrix = unitary_product(pending.matrix, Matrix2{1, 0, 0, std::polar(1.0, angle)});
   }
 
   void merge_or_append(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {

@@ -1,0 +1,140 @@
+"""Which mutants are tried, and by which tests."""
+
+import collections
+import concurrent.futures
+import math
+import random
+import re
+import signal
+import subprocess
+import time
+
+from instrument import FOLDERS, SUITES, TREE, environment, program, say
+from report import folder_of, save_results
+
+MEMORY_BYTES = 12 << 30
+# Tests that see any other plan, circuit or program: worth their time before anything is known.
+STRONG = {"PlanShapes": 20, "PlanCosts": 5, "OptimizerSize": 20, "CpuProgramSize": 20, "CudaProgramSize": 20}
+
+
+def all_mutants(points, masks):
+    found = []
+    for point in points:
+        for variant in point.variants:
+            if masks.get(point.number, 0) >> variant & 1:
+                found.append((point, variant))
+    return found
+
+
+def spread(mutants, count, seed):
+    """A random sample, the same number from every folder as far as it has them."""
+    by_folder = collections.defaultdict(list)
+    generator = random.Random(seed)
+    for mutant in mutants:
+        by_folder[folder_of(mutant[0].file)].append(mutant)
+    for some in by_folder.values():
+        generator.shuffle(some)
+    chosen = []
+    while len(chosen) < count and any(by_folder.values()):
+        for folder in sorted(by_folder):
+            if by_folder[folder] and len(chosen) < count:
+                chosen.append(by_folder[folder].pop())
+    return chosen
+
+
+class Judge:
+    """Runs the tests in which a mutant differs from the source, quick ones and those that killed its neighbours first."""
+
+    def __init__(self, tests, budget, results):
+        self.by_mutant, self.reached = collections.defaultdict(list), set()
+        self.budget = budget
+        self.kills = collections.Counter()
+        for test in tests:
+            for point, mask in test["points"].items():
+                self.reached.add(int(point))
+                for variant in range(1, int(mask).bit_length()):
+                    if int(mask) >> variant & 1:
+                        self.by_mutant[int(point), variant].append(test)
+        for key, result in results.items():
+            if result["outcome"] == "killed":
+                self.count(key.split(" | ")[0], result["detail"])
+
+    def count(self, file, test):
+        self.kills[file, test] += 1
+        self.kills[folder_of(file), test] += 0.2
+
+    def batches(self, point, variant):
+        def weight(test):
+            name = test["name"]
+            power = self.kills[point.file, name] + self.kills[folder_of(point.file), name]
+            power += STRONG.get(name.split(".")[0], 0)
+            return (0.02 + test["seconds"]) / (1 + power)
+        limit, some, seconds, total = 0.5, [], 0.0, 0.0
+        for test in sorted(self.by_mutant[point.number, variant], key=weight):
+            if total + test["seconds"] > self.budget and total > 0:
+                continue
+            some.append(test)
+            seconds += test["seconds"]
+            total += test["seconds"]
+            if seconds >= limit:
+                yield some
+                limit, some, seconds = 4 * limit, [], 0.0
+        if some:
+            yield some
+
+    def judge(self, point, variant):
+        """("killed", test), ("survived", how many tests), ("never differs", 0) or ("unreached", 0)"""
+        met = 0
+        for batch in self.batches(point, variant):
+            for suite in SUITES:
+                tests = [test for test in batch if test["suite"] == suite]
+                if not tests:
+                    continue
+                met += len(tests)
+                by = self.run(suite, tests, point, variant)
+                if by is not None:
+                    self.count(point.file, by)
+                    return "killed", by
+        if met:
+            return "survived", met
+        return "never differs" if point.number in self.reached else "unreached", 0
+
+    def run(self, suite, tests, point, variant):
+        """The test that failed, None where none did."""
+        names = [test["name"] for test in tests]
+        seconds = math.ceil(3 + 4 * sum(test["seconds"] for test in tests))
+        command = ["prlimit", f"--as={MEMORY_BYTES}", f"--cpu={seconds}:{seconds + 1}", "--core=0", "nice", "-n", "10",
+                   program(suite), f"--gtest_filter={':'.join(names)}", "--gtest_fail_fast", "--gtest_brief=1"]
+        try:  # what waits for ever uses no processor time
+            done = subprocess.run(command, cwd=TREE, check=False, capture_output=True, timeout=60 + 20 * seconds,
+                                  env=environment(QSIM_MUTANT=f"{point.number}:{variant}"))
+        except subprocess.TimeoutExpired:
+            return "timeout"
+        if done.returncode == 0:
+            return None
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return "timeout"
+        failed = re.search(r"\[  FAILED  \] (\S+?),? ", done.stdout.decode(errors="replace") + " ")
+        return failed[1] if failed else f"end with {done.returncode}"
+
+
+def judge_all(mutants, judge, results, sample, jobs):
+    """Puts what becomes of each mutant into `results`, on `jobs` processors; what ends early keeps what is known."""
+    def one(mutant):
+        begin = time.monotonic()
+        outcome, detail = judge.judge(*mutant)
+        return mutant, {"outcome": outcome, "detail": detail, "seconds": round(time.monotonic() - begin, 1)}
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(one, mutant) for mutant in mutants]
+        try:
+            for number, done in enumerate(concurrent.futures.as_completed(waiting)):
+                (point, variant), result = done.result()
+                before = results.get(point.key(variant), {})
+                results[point.key(variant)] = {**result, "sample": before.get("sample", sample)}
+                save_results(results)
+                if result["outcome"] != "killed":
+                    say(f"{number + 1}/{len(mutants)} {result['outcome']} {point.file}:{point.line} "
+                        f"{point.number}:{variant} {point.key(variant)}")
+        finally:
+            pool.shutdown(cancel_futures=True)

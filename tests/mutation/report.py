@@ -1,0 +1,115 @@
+"""What became of mutants: results, reasons, tables."""
+
+import collections
+import json
+import re
+
+from instrument import FOLDERS, HERE, WORK
+
+
+def folder_of(file):
+    return max((folder for folder in FOLDERS if file.startswith(folder + "/")), key=len)
+
+
+def read_reasons():
+    """[(pattern of the key, reason)]: a line "reason: ..." answers the patterns that follow it."""
+    found, reason = [], ""
+    for line in (HERE / "reasons.txt").read_text(encoding="utf-8").split("\n"):
+        if line.startswith("reason: "):
+            reason = line[len("reason: "):]
+        elif line.strip() and not line.startswith("#"):
+            found.append((line.strip(), reason))
+    return found
+
+
+def reason_for(key, reasons):
+    # Only * is special: keys are full of brackets.
+    for pattern, reason in reasons:
+        if re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key):
+            return reason
+    return None
+
+
+def load_results():
+    file = WORK / "results.json"
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def save_results(results):
+    new = WORK / "results.new"
+    new.write_text(json.dumps(results, indent=0))
+    new.replace(WORK / "results.json")
+
+
+def tally(results, mutants, reasons):
+    """{folder: {run, killed, answered, open}} and the open survivors."""
+    rows = {folder: collections.Counter() for folder in FOLDERS}
+    left = []
+    for point, variant in mutants:
+        row = rows[folder_of(point.file)]
+        result = results.get(point.key(variant))
+        if result is None:
+            continue
+        row["run"] += 1
+        if result["outcome"] == "killed":
+            row["killed"] += 1
+        elif reason_for(point.key(variant), reasons) is not None:
+            row["answered"] += 1
+        else:
+            row["open"] += 1
+            left.append((point, variant, result))
+    return rows, left
+
+
+def table(rows, mutants):
+    sizes = collections.Counter(folder_of(point.file) for point, _ in mutants)
+    lines = ["| folder | mutants | run | killed | survivors with a reason | survivors without | killed of those without a reason |",
+             "|---|---|---|---|---|---|---|"]
+    sizes["all"] = len(mutants)
+    total = sum(rows.values(), collections.Counter())
+    for folder, row in [*rows.items(), ("all", total)]:
+        judged = row["killed"] + row["open"]
+        rate = f"{100 * row['killed'] / judged:.1f} %" if judged else "-"
+        lines.append(f"| {folder} | {sizes[folder]} | {row['run']} | {row['killed']} | {row['answered']} | {row['open']} | "
+                     f"{rate} |")
+    return "\n".join(lines)
+
+
+def used_reasons(results, mutants, reasons):
+    """{reason: how many survivors it answers}, the most used first."""
+    counts = collections.Counter()
+    for point, variant in mutants:
+        result = results.get(point.key(variant))
+        if result is not None and result["outcome"] != "killed":
+            counts[reason_for(point.key(variant), reasons)] += 1
+    return [(reason, count) for reason, count in counts.most_common() if reason is not None]
+
+
+def write_report(path, lines, reasons, left):
+    """Puts `lines`, the reasons that were needed and the survivors into the page, between its two marks."""
+    begin, end = "<!-- written by tests/mutation/mutate.py -->\n", "<!-- end -->"
+    head, rest = path.read_text(encoding="utf-8").split(begin)
+    tail = rest.split(end)[1]
+    lines = lines + ["", "| reason | survivors it answers |", "|---|---|"]
+    lines += [f"| {reason} | {count} |" for reason, count in reasons]
+    if left:
+        lines += ["", "Survivors without a reason:", ""]
+        lines += [f"    {point.key(variant)}" for point, variant, _ in left]
+    path.write_text(head + begin + "\n".join(lines) + "\n" + end + tail, encoding="utf-8")
+
+
+def print_unreached(points, masks, tests, only):
+    """Function by function, and by folder how many there are."""
+    reached = {int(point) for test in tests for point in test["points"]}
+    lines, counts = collections.defaultdict(set), collections.defaultdict(lambda: [0, 0])
+    for point in points:
+        if point.number not in masks or not point.file.startswith(only):
+            continue
+        counts[folder_of(point.file)][0] += 1
+        if point.number not in reached:
+            counts[folder_of(point.file)][1] += 1
+            lines[point.file, point.function].add(point.line)
+    for (file, function), where in lines.items():
+        print(f"{file}: {function}: lines {', '.join(map(str, sorted(where)))}")
+    for folder, (there, missed) in counts.items():
+        print(f"{folder}: {missed} of {there} points are reached by no test")

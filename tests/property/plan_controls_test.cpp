@@ -1,0 +1,116 @@
+// Operations with many controls, some of which ask for 0, and where every operation of a circuit went.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/layout.h"
+#include "plan/cost/machine.h"
+#include "plan/lower/lower_optimized.h"
+#include "plan/make/make_plan.h"
+#include "plan/plan.h"
+#include "qsim/circuit.h"
+#include "qsim/target.h"
+#include "qsim/types.h"
+#include "support/busy_circuit.h"
+#include "support/dense.h"
+#include "support/plan_interpreter.h"
+#include "support/random_circuit.h"
+
+namespace qsim {
+namespace {
+
+Circuit layer_of_turns(std::uint32_t qubits) {
+  Circuit circuit(qubits);
+  for (Qubit q = 0; q < qubits; ++q)
+    circuit.add_gate(Gate::kRy, {}, std::span(&q, 1), std::vector<double>{0.4 + 0.1 * q});
+  // Flips that follow do not join the turns.
+  for (Qubit q = 0; q + 1 < qubits; ++q) circuit.cp(0.2, q, q + 1);
+  return circuit;
+}
+
+/// A phase, a flip, a turn and two rotations about Z under controls, of which those in `zeros` ask for 0.
+Circuit controlled_circuit(std::uint32_t controls, Index zeros) {
+  const std::uint32_t qubits = controls + 2;
+  Circuit circuit = layer_of_turns(qubits);
+  std::vector<Qubit> on;
+  for (Qubit q = 0; q < controls; ++q) on.push_back(q);
+  const auto flip = [&] {
+    for (Qubit q = 0; q < qubits; ++q)
+      if ((zeros >> q & 1) != 0) circuit.x(q);
+  };
+  const auto turn = [&](Qubit q) { circuit.add_gate(Gate::kRx, {}, std::span(&q, 1), std::vector<double>{0.7}); };
+  const Qubit target = controls, other = controls + 1;
+  flip();
+  circuit.add_gate(Gate::kPhase, on, std::span(&target, 1), std::vector<double>{0.9});
+  circuit.add_pauli_rotation(0.8, "ZZ", std::vector<Qubit>{target, other}, on);
+  flip();
+  turn(target);
+  flip();
+  circuit.add_gate(Gate::kX, on, std::span(&target, 1));
+  circuit.add_gate(Gate::kU, on, std::span(&other, 1), std::vector<double>{0.3, 0.5, 0.7});
+  circuit.add_pauli_rotation(0.6, "Z", std::vector<Qubit>{other}, on);
+  flip();
+  turn(0);
+  turn(other);
+  return circuit;
+}
+
+TEST(PlanControls, ThatAskForZeroGiveTheReferenceState) {
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  for (std::uint32_t controls = 1; controls <= 6; ++controls) {
+    for (Index zeros = 0; zeros < Index{1} << (controls + 1); zeros += controls < 4 ? 1 : 5) {
+      const Circuit circuit = controlled_circuit(controls, zeros);
+      const dense::State start = dense::random_state(circuit.qubits(), zeros + 1),
+                         expected = dense::run(circuit, start);
+      for (const Strategy strategy : {Strategy::kGreedy, Strategy::kSearch}) {
+        PlanOptions options;
+        options.strategy = strategy;
+        options.start = Start::kState;
+        options.tile_bits = 3;
+        options.rank_bits = controls % 2;
+        options.initial_layout = Layout::identity(static_cast<int>(circuit.qubits()));
+        if (zeros % 3 == 2) options.disabled_passes = {"split_controls"};
+        if (zeros % 3 == 1) options.disabled_passes = {"merge_runs", "cancel_inverses"};
+        const Plan plan = make_plan(circuit, machine, options);
+        ASSERT_LE(dense::max_difference(test::interpret(plan, start), expected), 1e-13)
+            << controls << " controls, zeros " << zeros << ", strategy " << static_cast<int>(strategy);
+      }
+    }
+  }
+}
+
+TEST(PlanTrace, SaysWhereEveryOperationWentWhateverIsLeftOut) {
+  Machine machine = find_machine("h200");
+  machine.min_tile_bits = 2;
+  const auto passes = pass_names();
+  for (std::uint64_t seed = 1; seed <= 90; ++seed) {
+    const Circuit circuit =
+        seed % 2 == 0 ? test::busy_circuit(seed) : test::random_circuit({.qubits = 5, .operations = 30, .seed = seed});
+    PlanOptions options;
+    constexpr Strategy kStrategies[] = {Strategy::kNaive, Strategy::kGreedy, Strategy::kSearch};
+    options.strategy = kStrategies[seed % 3];
+    options.trace = true;
+    options.tile_bits = 3;
+    options.start = seed % 5 == 0 ? Start::kRandom : Start::kZero;
+    if (seed % 4 == 0) options.disabled_passes = {std::string(passes[seed / 4 % passes.size()])};
+    const Plan plan = make_plan(circuit, machine, options);
+    std::vector<int> named(circuit.operations().size(), 0);
+    std::uint32_t before = 0;
+    for (const TraceEntry& entry : plan.trace) {
+      EXPECT_GE(entry.operation, before) << "seed " << seed;
+      before = entry.operation;
+      ++named[entry.operation];
+      EXPECT_EQ(entry.note.empty(), entry.stage >= 0) << "seed " << seed;
+      if (entry.stage < 0) continue;
+      const Sweep& sweep =
+          plan.stages[static_cast<std::size_t>(entry.stage)].sweeps[static_cast<std::size_t>(entry.sweep)];
+      EXPECT_GT(sweep.ops[static_cast<std::size_t>(entry.op)].gates, 0u) << "seed " << seed << ", " << entry.operation;
+    }
+    for (std::size_t i = 0; i < named.size(); ++i) EXPECT_EQ(named[i], 1) << "seed " << seed << ", operation " << i;
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace qsim

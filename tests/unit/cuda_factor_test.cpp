@@ -1,0 +1,180 @@
+// Rotations with their scale taken out: the product is the matrix, phases are as few as they can be, amplitudes stay in
+// range however long a sweep is, and rounding the tangents changes no norm.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
+
+#include "base/philox.h"
+#include "cuda/factor/gauge.h"
+#include "cuda/program/items.h"
+#include "cuda/program/lower.h"
+#include "cuda_emulator.h"
+#include "support/dense.h"
+#include "support/random_circuit.h"
+#include "support/sweep_reference.h"
+
+namespace qsim {
+namespace {
+
+using namespace qsim::cuda;
+
+constexpr Rotation kRotations[] = {Rotation::kReal,     Rotation::kRealMinus,     Rotation::kImaginary,
+                                   Rotation::kRealSwap, Rotation::kRealSwapMinus, Rotation::kImaginarySwap};
+
+Gauge expect_product(const std::vector<Complex>& matrix) {
+  const Gauge gauge = find_gauge(matrix);
+  const auto made = product_of(gauge);
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_LE(std::abs(made[k] - matrix[k]), 4e-15) << k;
+  EXPECT_LE(std::abs(gauge.tangent), 1);
+  EXPECT_NEAR(std::abs(gauge.pre), 1, 1e-15);
+  EXPECT_NEAR(std::abs(gauge.post), 1, 1e-15);
+  return gauge;
+}
+
+TEST(CudaGauge, GivesTheMatrixBack) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) expect_product(test::random_unitary(1, seed));
+}
+
+// Every form between phases that may be 1: none with more phases than it was made of, and before it none where after it
+// does.
+TEST(CudaGauge, NeedsNoMorePhasesThanTheMatrixWasMadeOf) {
+  for (const Rotation rotation : kRotations) {
+    for (const double tangent : {0.0, 1e-3, 0.4, 1 - 1e-9, 1.0, -0.4, -1.0}) {
+      for (int phases = 0; phases < 4; ++phases) {
+        Gauge built{};
+        built.rotation = rotation;
+        built.tangent = tangent;
+        built.scale = std::polar(1 / std::hypot(1.0, tangent), 0.7);
+        built.pre = (phases & 2) != 0 ? std::polar(1.0, 0.3) : Complex(1);
+        built.post = (phases & 1) != 0 ? std::polar(1.0, -1.1) : Complex(1);
+        ASSERT_EQ(built.phases(), phases);
+        const auto matrix = product_of(built);
+        SCOPED_TRACE(testing::Message() << static_cast<int>(rotation) << " tangent " << tangent << " phases "
+                                        << phases);
+        EXPECT_LE(expect_product({matrix.begin(), matrix.end()}).phases(), phases);
+      }
+    }
+  }
+}
+
+// What is left of an entry by rounding has a phase, which must not be taken for the matrix's.
+TEST(CudaGauge, TakesNoPhaseFromRounding) {
+  for (const double small : {0.0, 1e-18, 1e-16, 3e-16}) {
+    for (const double angle : {0.0, 0.4, 2.0}) {
+      const Complex noise = std::polar(small, 1.9), phase = std::polar(1.0, angle);
+      EXPECT_LE(expect_product({1, -std::conj(noise) * phase, noise, phase}).phases(), angle == 0 ? 0 : 2);
+      EXPECT_LE(expect_product({noise, phase, 1, -std::conj(noise) * phase}).phases(), 2);
+    }
+  }
+}
+
+/// Turns of every kind on five bits with phases between them, so that nothing merges.
+Sweep deep_sweep(std::size_t turns, std::uint64_t seed) {
+  PhiloxSequence random(seed);
+  Sweep sweep;
+  for (Bit bit = 0; bit < 5; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  for (std::size_t i = 0; i < turns; ++i) {
+    PlanOp turn;
+    turn.target_count = 1;
+    turn.targets[0] = static_cast<Bit>(random.below(5));
+    const double tangent = i % 3 == 0 ? 1 : 0.2 + 0.1 * static_cast<double>(random.below(8));
+    Gauge gauge{kRotations[random.below(6)], tangent, 1 / std::hypot(1.0, tangent), 1, 1};
+    if (i % 4 == 0) gauge.pre = std::polar(1.0, 0.1 * static_cast<double>(random.below(60)));
+    const auto matrix = product_of(gauge);
+    turn.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
+    turn.data_count = 4;
+    sweep.matrices.insert(sweep.matrices.end(), matrix.begin(), matrix.end());
+    if (i % 11 == 7) turn.control_mask = turn.control_value = Index{1} << (turn.targets[0] + 1) % 5;
+    sweep.ops.push_back(turn);
+    PlanOp phase;
+    phase.form = Form::kPhases;
+    phase.data_begin = static_cast<std::uint32_t>(sweep.phases.size());
+    phase.data_count = 1;
+    sweep.phases.push_back({Index{3} << random.below(4), false, 0.3 + 0.1 * static_cast<double>(random.below(20))});
+    sweep.ops.push_back(phase);
+  }
+  return sweep;
+}
+
+TEST(CudaItems, GrowthIsBoundedOnEveryCoordinateAndUndoneByTheScale) {
+  const std::vector<int> coordinates{0, 1, 2, 3, 4};
+  for (const Precision precision : {Precision::kSingle, Precision::kDouble}) {
+    const double most = precision == Precision::kSingle ? 0x1p5 : 0x1p40;
+    std::array<double, 5> growth{1, 1, 1, 1, 1}, largest = growth;
+    const ItemList list = make_items(deep_sweep(3000, 5), coordinates, false, precision);
+    long double total = std::abs(list.scale);
+    for (const Item& item : list.items) {
+      double own = 1;
+      if (item.kind == Item::Kind::kRotate) {
+        own = std::hypot(1.0, item.tangent);
+      } else if (item.kind == Item::Kind::kMatrix) {
+        double norm = 0;
+        for (const Complex entry : item.matrix) norm += std::norm(entry);
+        own = std::sqrt(norm / 2);
+      }
+      total *= own;
+      if (item.targets.empty()) continue;
+      const std::uint8_t at = item.targets[0];
+      growth[at] *= own;
+      largest[at] = std::max(largest[at], growth[at]);
+      EXPECT_LE(growth[at], most);
+    }
+    EXPECT_NEAR(static_cast<double>(total), 1, 1e-12);
+    // It is let grow as far as it may: an item less would be divided for nothing.
+    for (const double value : largest) EXPECT_GE(value, most / 2);
+  }
+}
+
+TEST(CudaItems, DeepSweepsDoWhatTheirWordsSay) {
+  for (const Precision precision : {Precision::kSingle, Precision::kDouble}) {
+    const Sweep sweep = deep_sweep(3000, 9);
+    PhiloxSequence random(2);
+    const std::vector<Complex> memory = test::random_state(random, 5);
+    const std::vector<Complex> expected = test::reference_sweep(sweep, {}, 5, memory);
+    LowerOptions options;
+    options.precision = precision;
+    options.local_bits = 5;
+    options.register_bits = precision == Precision::kDouble ? 4 : 5;
+    std::vector<Complex> state = memory;
+    test::emulate(lower_sweep(sweep, options), state);
+    EXPECT_LE(dense::max_difference(state, expected), 1e-12);
+  }
+}
+
+TEST(CudaItems, RoundedTangentsChangeTheStateByTheirRoundingAndNoNorm) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Sweep sweep = deep_sweep(60, seed);
+    LowerOptions options;
+    options.precision = Precision::kSingle;
+    options.local_bits = 5;
+    options.register_bits = 3;
+    TileProgram program = lower_sweep(sweep, options);
+    PhiloxSequence random(seed);
+    const std::vector<Complex> memory = test::random_state(random, 5);
+    std::vector<Complex> exact = memory, rounded = memory;
+    test::emulate(program, exact);
+    round_tangents(program);
+    test::emulate(program, rounded);
+    const double difference = dense::max_difference(rounded, exact);
+    EXPECT_LE(difference, 1e-6);
+    EXPECT_GT(difference, 0);
+    EXPECT_NEAR(dense::norm(rounded), 1, 1e-13);
+    for (const Epoch& epoch : program.epochs) {
+      for (const TileOp& op : epoch.ops) {
+        if (op.kind != TileOpKind::kRotate) continue;
+        for (std::size_t slot = 0; slot < op.tangent.size(); ++slot) {
+          if (op.rotation[slot] == Rotation::kNone) continue;
+          EXPECT_EQ(op.tangent[slot], static_cast<double>(static_cast<float>(op.tangent[slot])));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qsim

@@ -1,0 +1,100 @@
+// What is taken for a cheap form is one in every entry, and what is no unitary is taken for none.
+#include "plan/matrix_forms.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rounding.h"
+#include "optimizer/single_qubit.h"
+#include "plan/lower/basis_change.h"
+#include "support/random_circuit.h"
+
+namespace qsim {
+namespace {
+
+const Complex kTurn = std::polar(1.0, 0.7);
+
+/// `holds` for the matrix, and no longer once any of its entries is off or missing.
+template <class Matrix, class Test>
+void expect_of_every_entry(const Matrix& matrix, const Test& holds) {
+  ASSERT_TRUE(holds(matrix));
+  for (std::size_t entry = 0; entry < matrix.size(); ++entry) {
+    for (const Complex off : {Complex(1e-3), Complex(0, 1e-3), Complex(2)}) {
+      Matrix changed = matrix;
+      changed[entry] += off;
+      EXPECT_FALSE(holds(changed)) << "entry " << entry << " off by " << off;
+    }
+    if (matrix[entry] == Complex(0)) continue;
+    Matrix changed = matrix;
+    changed[entry] = 0;
+    EXPECT_FALSE(holds(changed)) << "entry " << entry << " missing";
+  }
+}
+
+TEST(MatrixForms, OfOneQubitLookAtEveryEntry) {
+  expect_of_every_entry(Matrix2{1, 0, 0, 1}, is_diagonal);
+  expect_of_every_entry(Matrix2{0, 1, 1, 0}, is_flip);
+  expect_of_every_entry(Matrix2{1, 0, 0, 1}, is_identity);
+  EXPECT_TRUE(is_diagonal({kTurn, 0, 0, -kTurn}));
+  EXPECT_TRUE(is_flip({0, kTurn, -kTurn, 0}));
+  EXPECT_FALSE(is_identity({1, 0, 0, kTurn}));
+  EXPECT_FALSE(is_identity({kTurn, 0, 0, 1}));
+}
+
+TEST(MatrixForms, OfSeveralQubitsLookAtEveryEntry) {
+  using Entries = std::vector<Complex>;
+  const auto diagonal = [](const Entries& m) { return diagonal_angles(m).has_value(); };
+  const auto monomial = [](const Entries& m) { return monomial_form(m).has_value(); };
+  expect_of_every_entry(Entries{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, diagonal);
+  expect_of_every_entry(Entries{0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0}, monomial);
+  EXPECT_FALSE(monomial(test::random_unitary(2, 1)));
+}
+
+TEST(MatrixForms, AFlipMovesTheWholeCubeThatItsControlsName) {
+  EXPECT_TRUE(flip_form(std::vector<Index>{0, 1, 3, 2}));
+  EXPECT_TRUE(flip_form(std::vector<Index>{1, 0, 3, 2}));
+  EXPECT_FALSE(flip_form(std::vector<Index>{0, 1, 2, 3}));
+  EXPECT_FALSE(flip_form(std::vector<Index>{0, 2, 1, 3}));
+  EXPECT_FALSE(flip_form(std::vector<Index>{1, 0, 2, 3, 4, 5, 7, 6})) << "where the upper two are equal: no pattern";
+}
+
+TEST(MatrixForms, AProductFarFromAUnitaryStaysWhatItIs) {
+  const Matrix2 left{2, Complex(0, 1), 0.5, 3}, right{1, 0.25, Complex(0, -2), 4};
+  EXPECT_EQ(unitary_product(left, right), product(left, right));
+  const Matrix2 nearly{1 + 1e-9, 0, 0, 1};
+  EXPECT_EQ(unitary_product(nearly, kIdentity2), nearly);
+  // What rounding leaves is taken out.
+  const Matrix2 rounded{1 + 2e-15, 0, 0, 1};
+  EXPECT_LT(std::abs(unitary_product(rounded, kIdentity2)[0] - 1.0), 5e-16);
+}
+
+// Columns that are not quite at right angles, or not quite of length 1, as products of many matrices leave them.
+TEST(MatrixForms, AProductIsBroughtBackToTheNearestUnitary) {
+  for (const Complex off : {Complex(1.5e-15), Complex(-1e-15, 1e-15), Complex(0, -1.2e-15)}) {
+    for (const Matrix2& lean : {Matrix2{1, off, 0, 1}, Matrix2{1, 0, off, 1}}) {
+      const Matrix2 m = unitary_product(lean, kIdentity2);
+      EXPECT_LE(std::abs(std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3]), 2e-16) << off;
+      for (std::size_t entry = 0; entry < 4; ++entry) EXPECT_LE(std::abs(m[entry] - lean[entry]), 1.1e-15) << off;
+    }
+  }
+}
+
+TEST(MatrixForms, DiagonalsHaveAnEigenbasisInEitherOrder) {
+  EXPECT_TRUE(eigenbasis({kTurn, 0, 0, 1}));
+  EXPECT_TRUE(eigenbasis({1, 0, 0, kTurn}));
+}
+
+TEST(MatrixForms, NoUnitaryNoFactors) {
+  EXPECT_FALSE(split({1, 0.5, 0, 1}));
+  EXPECT_FALSE(eigenbasis({1, 1, 0, 1}));
+  EXPECT_FALSE(eigenbasis({1, 0, 0, 3}));
+  EXPECT_TRUE(split({0.6, 0.8, -0.8, 0.6}));
+  EXPECT_TRUE(eigenbasis({0.6, 0.8, -0.8, 0.6}));
+  LoweredOp op;
+  op.target_count = 1;
+  op.x_mask = 1;
+  EXPECT_TRUE(diagonalize(op, std::vector<Complex>{0, 1, 1, 0}));
+  EXPECT_FALSE(diagonalize(op, std::vector<Complex>{0, 1, 0.5, 0}));
+}
+
+}  // namespace
+}  // namespace qsim
