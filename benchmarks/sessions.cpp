@@ -1,5 +1,5 @@
-// What a session adds to a run: microseconds of the second and later runs of a program beside the simulate time that the
-// command line reports for the same circuit; and of binding new values. Prints a qsim.table/1 document.
+// What a session adds to a run: microseconds of the second and later runs of a program beside the simulate time that
+// the command line reports for the same circuit; and of binding new values. Prints a qsim.table/1 document.
 #include <algorithm>
 #include <chrono>
 #include <string>

@@ -70,9 +70,9 @@ Choice choice_of(std::string_view name) {
 
 /// True when a launcher's environment says that this process is one of an MPI job (no MPI call is made).
 bool launched_by_mpi();
-/// This process's rank of MPI_COMM_WORLD; initialises MPI unless that has been done, and then finalizes it with the last
-/// copy, which is collective as well. A program that calls MPI itself initialises it first, with MPI_THREAD_MULTIPLE.
-/// CommunicatorError, also in a library that was built without MPI.
+/// This process's rank of MPI_COMM_WORLD; initialises MPI unless that has been done, and then finalizes it with the
+/// last copy, which is collective as well. A program that calls MPI itself initialises it first, with
+/// MPI_THREAD_MULTIPLE. CommunicatorError, also in a library that was built without MPI.
 std::shared_ptr<Communicator> mpi_communicator();
 int rank_of(const Communicator& communicator);
 

@@ -1,4 +1,6 @@
 // Pauli sums as text: sparse ("Z0 X3", with coefficients joined by +) or dense ("IZX", qubit 0 right-most).
+#include "qsim/pauli.h"
+
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
@@ -9,7 +11,6 @@
 #include "base/file/files.h"
 #include "base/text.h"
 #include "qsim/error.h"
-#include "qsim/pauli.h"
 
 namespace qsim {
 namespace {

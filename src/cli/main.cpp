@@ -27,8 +27,8 @@ namespace {
   ::_exit(static_cast<int>(code));
 }
 
-/// Larger blocks go back to the system when they are freed. glibc raises the limit with what it has seen freed, and each
-/// thread rank then keeps such blocks to itself: up to 3 MiB a rank beyond what was predicted.
+/// Larger blocks go back to the system when they are freed. glibc raises the limit with what it has seen freed, and
+/// each thread rank then keeps such blocks to itself: up to 3 MiB a rank beyond what was predicted.
 constexpr int kLargestKeptBlock = 256 * 1024;
 
 }  // namespace

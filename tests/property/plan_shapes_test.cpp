@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "circuit/generate/families.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
-#include "circuit/generate/families.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 #include "support/block_circuit.h"
