@@ -2,6 +2,7 @@
 """Mutation testing: one operator, constant, condition or statement is changed at a time, and a test must notice.
 
   tests/mutation/mutate.py --sample 400 --seed 1     # that many mutants, spread over the folders
+  tests/mutation/mutate.py --fresh --sample 400 --seed 2  # only mutants of no other sample
   tests/mutation/mutate.py --only src/plan/lower     # all mutants of the paths that begin so
   tests/mutation/mutate.py --survivors               # those that lived before once more
   tests/mutation/mutate.py --unreached               # runs none; the points that no test reaches at all
