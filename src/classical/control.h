@@ -78,7 +78,36 @@ struct Control {
   /// Whether a measurement decides what happens: there is a branch, an assignment or a jump.
   bool branches() const;
   bool measures() const;
+  /// `visit(variable)` for every variable that `expression` reads, from left to right, each time that it is named.
+  template <class Visit>
+  void for_each_variable(std::uint32_t expression, const Visit& visit) const;
 };
+
+template <class Visit>
+void Control::for_each_variable(std::uint32_t expression, const Visit& visit) const {
+  std::vector<std::uint32_t> open{expression};
+  while (!open.empty()) {
+    const FlowExpression& node = expressions[open.back()];
+    open.pop_back();
+    switch (node.kind) {
+      case FlowExpression::Kind::kVariable:
+        visit(node.a);
+        break;
+      case FlowExpression::Kind::kConstant:
+        break;
+      case FlowExpression::Kind::kOperation:
+      case FlowExpression::Kind::kSetBit:
+      case FlowExpression::Kind::kJoin:
+        if (node.kind != FlowExpression::Kind::kOperation || !is_unary(node.op)) open.push_back(node.b);
+        open.push_back(node.a);
+        break;
+      case FlowExpression::Kind::kConvert:
+      case FlowExpression::Kind::kBitAt:
+        open.push_back(node.a);
+        break;
+    }
+  }
+}
 
 /// The classical end of a circuit whose order no measurement decides: assignments, branches and jumps behind the last
 /// operation.

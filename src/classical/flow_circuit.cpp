@@ -9,31 +9,6 @@ namespace {
 
 using Kind = FlowStep::Kind;
 
-void mark_variables(const Control& flow, std::uint32_t expression, std::vector<bool>& read) {
-  std::vector<std::uint32_t> open{expression};
-  while (!open.empty()) {
-    const FlowExpression& node = flow.expressions[open.back()];
-    open.pop_back();
-    switch (node.kind) {
-      case FlowExpression::Kind::kVariable:
-        read[node.a] = true;
-        break;
-      case FlowExpression::Kind::kConstant:
-        break;
-      case FlowExpression::Kind::kOperation:
-      case FlowExpression::Kind::kSetBit:
-      case FlowExpression::Kind::kJoin:
-        if (node.kind != FlowExpression::Kind::kOperation || !is_unary(node.op)) open.push_back(node.b);
-        open.push_back(node.a);
-        break;
-      case FlowExpression::Kind::kConvert:
-      case FlowExpression::Kind::kBitAt:
-        open.push_back(node.a);
-        break;
-    }
-  }
-}
-
 // Variables that something reads: branches, the end, and assignments of such variables.
 std::vector<bool> variables_read(const Control& flow) {
   std::vector<bool> read(flow.variables.size());
@@ -50,7 +25,8 @@ std::vector<bool> variables_read(const Control& flow) {
       const bool reads = step.kind == Kind::kBranch || (step.kind == Kind::kAssign && read[step.a]);
       if (done[i] || !reads) continue;
       done[i] = more = true;
-      mark_variables(flow, step.kind == Kind::kBranch ? step.a : step.b, read);
+      const std::uint32_t expression = step.kind == Kind::kBranch ? step.a : step.b;
+      flow.for_each_variable(expression, [&](std::uint32_t variable) { read[variable] = true; });
     }
   }
   return read;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -73,10 +74,23 @@ struct State::Impl {
   using Work = std::function<void(RankSession&, Shard&, bool first)>;
   /// Does `work` on every shard, which is in the pool then; `first`: this process's first.
   void read(const char* call, const Work& work);
-  /// The same for work that makes the state what it is; where it fails there is none.
+  /// What `question(rank)` gives on the first of them; every one is asked.
+  template <class Question>
+  auto ask(const char* call, const Question& question) {
+    std::invoke_result_t<Question, RankSession&> answer{};
+    read(call, [&](RankSession& rank, Shard&, bool first) {
+      auto mine = question(rank);
+      if (first) answer = std::move(mine);
+    });
+    return answer;
+  }
+  /// As read(), for work that makes the state what it is; where it fails there is none.
   void write(const char* call, const Work& work);
   void run(const char* call, const std::function<std::shared_ptr<const Plan>(RankSession&, Shard&)>& plan_of,
            std::uint64_t start_seed = 1);
+
+  /// UsageError unless the state has a value.
+  void require_value() const;
 
   std::shared_ptr<Session::Impl> session;
   const std::uint32_t qubits;

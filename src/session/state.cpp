@@ -70,9 +70,13 @@ void State::Impl::require_session() const {
   if (session->ended) throw UsageError("the session of this state has ended");
 }
 
+void State::Impl::require_value() const {
+  if (!defined) throw UsageError("this state has no value: its last run failed; set it again");
+}
+
 void State::Impl::read(const char* call, const Work& work) {
   require_session();
-  if (!defined) throw UsageError("this state has no value: its last run failed; set it again");
+  require_value();
   session->each(split, call, [&](RankSession& rank, std::size_t index) {
     rank.enter(*shards[index]);
     alone(rank.rank().communicator(), [&] { work(rank, *shards[index], index == 0); });
@@ -127,7 +131,7 @@ void State::require(const Program& program, std::span<const double> values) cons
 
 void State::run(const Program& program, std::span<const double> values) {
   require(program, values);
-  if (!impl().defined) throw UsageError("this state has no value: its last run failed; set it again");
+  impl().require_value();
   impl().run("run",
              [&](RankSession& rank, Shard& shard) { return program.impl_->plan(values, &rank.layout_of(shard)); });
 }
@@ -215,7 +219,7 @@ void State::save(const std::string& path) {
 State State::copy() {
   Impl& own = impl();
   State other(std::make_unique<Impl>(own.session, own.qubits, own.split));
-  if (!own.defined) throw UsageError("this state has no value: its last run failed; set it again");
+  own.require_value();
   other.impl().session->each(own.split, "copy", [&](RankSession& rank, std::size_t index) {
     rank.copy(*own.shards[index], *other.impl().shards[index]);
   });
@@ -224,33 +228,22 @@ State State::copy() {
 }
 
 double State::norm() {
-  double answer = 0;
-  impl().read("norm", [&](RankSession& rank, Shard&, bool first) {
+  const double answer = impl().ask("norm", [](RankSession& rank) {
     double sum = rank.rank().backend().norm();
     rank.rank().communicator().sum({&sum, 1});
-    if (first) answer = sum;
+    return sum;
   });
   if (!std::isfinite(answer)) throw VerificationError("the norm is not a number: the result is wrong and is not shown");
   return answer;
 }
 
 std::vector<double> State::marginals() {
-  std::vector<double> answer;
-  impl().read("marginals", [&](RankSession& rank, Shard&, bool first) {
-    std::vector<double> mine = qsim::marginals(rank.state());
-    if (first) answer = std::move(mine);
-  });
-  return answer;
+  return impl().ask("marginals", [&](RankSession& rank) { return qsim::marginals(rank.state()); });
 }
 
 std::vector<double> State::probabilities(std::span<const Qubit> list) {
   require_distinct(list, qubits());
-  std::vector<double> answer;
-  impl().read("probabilities", [&](RankSession& rank, Shard&, bool first) {
-    std::vector<double> mine = qubit_probabilities(rank.state(), list);
-    if (first) answer = std::move(mine);
-  });
-  return answer;
+  return impl().ask("probabilities", [&](RankSession& rank) { return qubit_probabilities(rank.state(), list); });
 }
 
 std::vector<Complex> State::amplitudes(std::span<const Index> indices) {
@@ -279,22 +272,15 @@ std::vector<Complex> State::amplitudes(Index first, Index count) {
 }
 
 std::vector<AmplitudeEntry> State::top(std::size_t count) {
-  std::vector<AmplitudeEntry> answer;
-  impl().read("top", [&](RankSession& rank, Shard&, bool first) {
-    std::vector<AmplitudeEntry> mine = qsim::amplitudes(rank.state(), top_indices(rank.state(), count));
-    if (first) answer = std::move(mine);
-  });
-  return answer;
+  return impl().ask(
+      "top", [&](RankSession& rank) { return qsim::amplitudes(rank.state(), top_indices(rank.state(), count)); });
 }
 
 std::vector<double> State::expectations(std::span<const PauliString> strings) {
   for (const PauliString& pauli : strings) require_qubits(pauli, qubits());
-  std::vector<double> answer;
-  impl().read("expectations", [&](RankSession& rank, Shard&, bool first) {
-    std::vector<double> mine = pauli_expectations(rank.state(), rank.rank().exchanges(), strings);
-    if (first) answer = std::move(mine);
+  return impl().ask("expectations", [&](RankSession& rank) {
+    return pauli_expectations(rank.state(), rank.rank().exchanges(), strings);
   });
-  return answer;
 }
 
 double State::expectation(const PauliSum& sum) {
@@ -315,7 +301,7 @@ Complex State::inner_product(State& other) {
   }
   if (!its.defined) throw UsageError("the other state has no value: its last run failed; set it again");
   Complex answer;
-  if (!own.defined) throw UsageError("this state has no value: its last run failed; set it again");
+  own.require_value();
   own.session->each(own.split, "inner_product", [&](RankSession& rank, std::size_t index) {
     const Complex mine = rank.inner_product(*own.shards[index], *its.shards[index]);
     if (index == 0) answer = mine;

@@ -174,28 +174,9 @@ void Lowering::fail_dynamic(std::uint32_t at, const std::string& what) const {
 // The value, or a case split over the first of its variables that has few enough values.
 Scalar Lowering::require_known(const Value& value, std::uint32_t at) {
   if (value.known()) return value.scalar;
-  std::vector<std::uint32_t> open{value.expression};
-  while (!open.empty()) {
-    const FlowExpression node = flow_.expressions[open.back()];
-    open.pop_back();
-    switch (node.kind) {
-      case FlowExpression::Kind::kVariable:
-        if (!possible_[node.a].empty()) throw NeedSplit{node.a, at};
-        break;
-      case FlowExpression::Kind::kOperation:
-      case FlowExpression::Kind::kSetBit:
-      case FlowExpression::Kind::kJoin:
-        if (node.kind != FlowExpression::Kind::kOperation || !is_unary(node.op)) open.push_back(node.b);
-        open.push_back(node.a);
-        break;
-      case FlowExpression::Kind::kConvert:
-      case FlowExpression::Kind::kBitAt:
-        open.push_back(node.a);
-        break;
-      case FlowExpression::Kind::kConstant:
-        break;
-    }
-  }
+  flow_.for_each_variable(value.expression, [&](std::uint32_t variable) {
+    if (!possible_[variable].empty()) throw NeedSplit{variable, at};
+  });
   fail_dynamic(at, "what happens here");
 }
 
