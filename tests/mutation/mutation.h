@@ -208,8 +208,8 @@ struct Exact {
 /// Does the other operator give something else? What cannot be tried on copies is taken to.
 template <class Written, class Other, class A, class B>
 bool gives_another(const A& a, const B& b) {
-  if constexpr (std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<B> &&
-                std::is_copy_constructible_v<A> && std::is_copy_constructible_v<B>) {
+  if constexpr (std::is_trivially_copyable_v<A> && std::is_trivially_copyable_v<B> && std::is_copy_constructible_v<A> &&
+                std::is_copy_constructible_v<B>) {
     if constexpr (std::is_integral_v<A> && std::is_integral_v<B> &&
                   (std::is_same_v<Other, Over> || std::is_same_v<Other, OverAssign>)) {
       if (b == 0) return true;
