@@ -176,8 +176,11 @@ class Circuit {
 
   /// Names of the parameters, in the order of their first use.
   const std::vector<std::string>& parameters() const { return parameters_; }
-  /// The circuit with values[i] put in for parameters()[i]. UsageError where their number differs or one is not finite.
+  /// The circuit with values[i] put in for parameters()[i]. UsageError as require_values(), and for angles that are not
+  /// finite then.
   Circuit bind(std::span<const double> values) const;
+  /// UsageError where there is not one for each parameter, or one is not finite.
+  void require_values(std::span<const double> values) const;
 
   std::uint32_t qubits() const { return qubits_; }
   std::uint32_t clbits() const { return clbits_; }

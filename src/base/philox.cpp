@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <random>
 
 namespace qsim {
 
@@ -35,6 +36,12 @@ std::pair<double, double> Philox::gaussian_pair(std::uint64_t counter) const {
   const double radius = std::sqrt(-2.0 * std::log(1.0 - unit_double(words[0])));
   const double angle = 2.0 * std::numbers::pi * unit_double(words[1]);
   return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+std::uint64_t draw_seed() {
+  std::random_device device;
+  const std::uint64_t high = device();
+  return high << 32 | device();
 }
 
 }  // namespace qsim

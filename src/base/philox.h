@@ -30,6 +30,9 @@ class Philox {
   std::uint64_t seed_, stream_;
 };
 
+/// A seed that nobody can foresee, from the system.
+std::uint64_t draw_seed();
+
 /// Draws one after the other from one stream: what generators and tests want.
 class PhiloxSequence {
  public:

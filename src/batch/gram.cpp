@@ -35,9 +35,7 @@ void check_circuits(std::span<const Circuit> circuits) {
   }
   const std::uint32_t qubits = circuits.front().qubits();
   if (qubits == 0) throw UsageError("circuits without qubits all prepare the same state");
-  if (qubits > static_cast<std::uint32_t>(kMaxQubits)) {
-    throw CapacityError(std::to_string(qubits) + " qubits do not fit any machine", 0, 0);
-  }
+  require_addressable(qubits);
 }
 
 /// CapacityError unless all states fit the device together with what the largest of the programs needs beside its own.

@@ -68,7 +68,7 @@ std::span<const Circuit::OpenTerm> Circuit::open_terms(std::uint64_t param) cons
   return found == open_.end() ? std::span<const OpenTerm>() : found->second;
 }
 
-Circuit Circuit::bind(std::span<const double> values) const {
+void Circuit::require_values(std::span<const double> values) const {
   if (values.size() != parameters_.size()) {
     throw UsageError(std::to_string(values.size()) + " values for a circuit of " + std::to_string(parameters_.size()) +
                      " parameters");
@@ -77,6 +77,10 @@ Circuit Circuit::bind(std::span<const double> values) const {
     if (std::isfinite(values[i])) continue;
     throw UsageError("the value of parameter " + escape_text(parameters_[i]) + " is " + format_number(values[i]));
   }
+}
+
+Circuit Circuit::bind(std::span<const double> values) const {
+  require_values(values);
   Circuit bound = *this;
   for (const auto& [param, terms] : open_) {
     double angle = params_[param];

@@ -2,9 +2,9 @@
 #include <bit>
 #include <chrono>
 #include <cstdio>
-#include <random>
 
 #include "base/file/files.h"
+#include "base/philox.h"
 #include "base/ranks/communicator.h"
 #include "base/text.h"
 #include "cli/io/context.h"
@@ -234,8 +234,7 @@ void add_circuit_options(const Flags& flags, const RunFlags& typed, const Circui
 void settle_start_seed(RunOptions& options, Context& context) {
   if (options.start != Start::kRandom) return;
   if (!options.seed) {
-    std::random_device device;
-    std::string text = std::to_string(std::uint64_t{device()} << 32 | device());
+    std::string text = std::to_string(draw_seed());
     context.broadcast(text);
     options.seed = parse_unsigned("--seed", text);
   }

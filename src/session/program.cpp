@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "circuit/idle_resets.h"
 #include "plan/cost/pool_layout.h"
+#include "plan/cost/state_bytes.h"
 #include "plan/make/make_plan.h"
 #include "plan/program/forecast.h"
 #include "qsim/error.h"
@@ -31,16 +32,6 @@ bool is_split(std::uint32_t qubits, int ranks, std::uint32_t needed_bits) {
 }
 
 bool Program::Impl::is_split() const { return qsim::is_split(circuit.qubits(), ranks, needed_bits); }
-
-void Program::Impl::require_values(std::span<const double> values) const {
-  if (values.size() != circuit.parameters().size()) {
-    throw UsageError(std::to_string(values.size()) + " values for a program of " +
-                     std::to_string(circuit.parameters().size()) + " parameters");
-  }
-  for (const double value : values) {
-    if (!std::isfinite(value)) throw UsageError("a parameter's value is " + format_number(value));
-  }
-}
 
 // Plans are of the latest values.
 void Program::Impl::bind(std::span<const double> values) {
@@ -90,11 +81,7 @@ Program::Impl::Whole Program::Impl::whole(std::span<const double> values) {
 std::shared_ptr<Program::Impl> make_program(const Circuit& circuit, const Target& target, int ranks,
                                             const Machine& machine, const CompileOptions& options) {
   if (circuit.qubits() == 0) throw UsageError("a circuit without qubits has no state");
-  if (circuit.qubits() > static_cast<std::uint32_t>(kMaxQubits)) {
-    throw CapacityError(std::to_string(circuit.qubits()) + " qubits do not fit any machine: at most " +
-                            std::to_string(kMaxQubits) + " can be addressed",
-                        0, 0);
-  }
+  require_addressable(circuit.qubits());
   auto impl = std::make_shared<Program::Impl>();
   const std::optional<Circuit> kept = without_idle_resets(circuit);
   impl->circuit = kept ? *kept : circuit;

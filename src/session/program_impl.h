@@ -37,8 +37,6 @@ struct Program::Impl {
     std::shared_ptr<const PlannedCircuit> planned;
   };
   Whole whole(std::span<const double> values);
-  /// UsageError for a number of values that is not the circuit's, or a value that is none.
-  void require_values(std::span<const double> values) const;
 
  private:
   void bind(std::span<const double> values);

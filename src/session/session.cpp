@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 #include <string>
 #include <utility>
 
+#include "base/philox.h"
 #include "base/ranks/agreement.h"
 #include "comm/rank_threads.h"
 #include "qsim/error.h"
+#include "runtime/check/question_check.h"
 #include "session/program_impl.h"
 #include "session/session_impl.h"
 
@@ -136,8 +137,7 @@ void Session::Impl::require_target(const Program::Impl& program) const {
 }
 
 std::uint64_t Session::Impl::draw_seed() const {
-  std::random_device device;
-  std::uint64_t seed = std::uint64_t{device()} << 32 | device();
+  std::uint64_t seed = qsim::draw_seed();
   if (target.communicator != nullptr) {
     target.communicator->broadcast(std::as_writable_bytes(std::span(&seed, 1)), 0);
   }
@@ -200,10 +200,10 @@ State Session::run(const Program& program, std::span<const double> values) {
 ProgramAnswers Session::answer(const Program& program, const Questions& questions, std::span<const double> values) {
   const Program::Impl& of = *program.impl_;
   impl_->require_target(of);
-  of.require_values(values);
-  for (const std::vector<Qubit>& list : questions.probabilities) require_distinct(list, of.circuit.qubits());
+  of.circuit.require_values(values);
+  for (const std::vector<Qubit>& list : questions.probabilities) require_probabilities(list, of.circuit.qubits());
   for (const PauliSum& sum : questions.expectations) {
-    for (const PauliTerm& term : sum.terms) require_qubits(term.pauli, of.circuit.qubits());
+    for (const PauliTerm& term : sum.terms) require_expectation(term.pauli, of.circuit.qubits());
   }
   if (questions.shots > 0 && !of.circuit.measures()) throw UsageError("`shots` of a circuit that measures nothing");
   if (questions.distribution && of.circuit.clbits() == 0) {

@@ -61,10 +61,6 @@ struct Session::Impl {
   std::exception_ptr from_progress_;
 };
 
-/// UsageError for a list that is empty, or names a qubit twice or one that is not there.
-void require_distinct(std::span<const Qubit> list, std::uint32_t qubits);
-void require_qubits(const PauliString& pauli, std::uint32_t qubits);
-
 struct State::Impl {
   Impl(std::shared_ptr<Session::Impl> of, std::uint32_t qubits, bool split);
   Impl(const Impl&) = delete;

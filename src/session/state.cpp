@@ -14,6 +14,7 @@
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
 #include "runtime/check/answer_check.h"
+#include "runtime/check/question_check.h"
 #include "runtime/read_out/observables.h"
 #include "runtime/read_out/sampling.h"
 #include "runtime/read_out/state_file.h"
@@ -34,23 +35,6 @@ std::shared_ptr<const Plan> plan_from_zero(const Circuit& circuit, const RankSes
 }
 
 }  // namespace
-
-void require_qubits(const PauliString& pauli, std::uint32_t qubits) {
-  if ((pauli.x | pauli.z) >> qubits == 0) return;
-  throw UsageError(pauli_text(pauli) + " names a qubit that a state of " + std::to_string(qubits) + " has not");
-}
-
-void require_distinct(std::span<const Qubit> list, std::uint32_t qubits) {
-  Index seen = 0;
-  for (const Qubit qubit : list) {
-    if (qubit >= qubits) {
-      throw UsageError("there is no qubit " + std::to_string(qubit) + " in a state of " + std::to_string(qubits));
-    }
-    if (test_bit(seen, qubit)) throw UsageError("qubit " + std::to_string(qubit) + " is named twice");
-    seen |= bit_mask(qubit);
-  }
-  if (list.empty()) throw UsageError("probabilities of no qubit");
-}
 
 State::Impl::Impl(std::shared_ptr<Session::Impl> of, std::uint32_t of_qubits, bool is_split)
     : session(std::move(of)), qubits(of_qubits), split(is_split) {
@@ -126,7 +110,7 @@ void State::require(const Program& program, std::span<const double> values) cons
     throw UsageError("the program has a gate on more qubits than a rank of this state holds",
                      "Session::run() makes a state for it; fewer ranks hold more qubits each");
   }
-  of.require_values(values);
+  of.circuit.require_values(values);
 }
 
 void State::run(const Program& program, std::span<const double> values) {
@@ -242,15 +226,12 @@ std::vector<double> State::marginals() {
 }
 
 std::vector<double> State::probabilities(std::span<const Qubit> list) {
-  require_distinct(list, qubits());
+  require_probabilities(list, qubits());
   return impl().ask("probabilities", [&](RankSession& rank) { return qubit_probabilities(rank.state(), list); });
 }
 
 std::vector<Complex> State::amplitudes(std::span<const Index> indices) {
-  for (const Index index : indices) {
-    if (index >> qubits() == 0) continue;
-    throw UsageError("index " + std::to_string(index) + " is outside 0 .. 2^" + std::to_string(qubits()) + "-1");
-  }
+  for (const Index index : indices) require_amplitude(index, qubits());
   std::vector<Complex> answer;
   impl().read("amplitudes", [&](RankSession& rank, Shard&, bool first) {
     const std::vector<AmplitudeEntry> mine = qsim::amplitudes(rank.state(), indices);
@@ -266,9 +247,11 @@ std::vector<Complex> State::amplitudes(Index first, Index count) {
     throw UsageError("amplitudes " + std::to_string(first) + " to " + std::to_string(first) + " + " +
                      std::to_string(count) + " - 1 of 2^" + std::to_string(qubits()));
   }
-  std::vector<Index> indices(count);
-  for (Index i = 0; i < count; ++i) indices[i] = first + i;
-  return amplitudes(indices);
+  return impl().ask("amplitudes", [&](RankSession& rank) {
+    std::vector<Complex> values(count);
+    qsim::amplitudes(rank.state(), first, values);
+    return values;
+  });
 }
 
 std::vector<AmplitudeEntry> State::top(std::size_t count) {
@@ -277,7 +260,7 @@ std::vector<AmplitudeEntry> State::top(std::size_t count) {
 }
 
 std::vector<double> State::expectations(std::span<const PauliString> strings) {
-  for (const PauliString& pauli : strings) require_qubits(pauli, qubits());
+  for (const PauliString& pauli : strings) require_expectation(pauli, qubits());
   return impl().ask("expectations", [&](RankSession& rank) {
     return pauli_expectations(rank.state(), rank.rank().exchanges(), strings);
   });

@@ -2,25 +2,22 @@
 #include "simulator/settings.h"
 
 #include <algorithm>
-#include <bit>
-#include <random>
 #include <string>
 
-#include "base/bits.h"
+#include "base/philox.h"
+#include "plan/cost/state_bytes.h"
 #include "plan/make/make_plan.h"
 #include "qsim/error.h"
+#include "runtime/check/question_check.h"
 #include "session/choose/choose.h"
+#include "session/rank/settle.h"
 
 namespace qsim {
 namespace {
 
 void check_ranks(const Circuit& circuit, int ranks) {
-  if (ranks < 1) throw UsageError("the number of ranks must be at least 1, not " + std::to_string(ranks));
+  require_rank_count(ranks);
   const auto count = static_cast<std::uint64_t>(ranks);
-  if (!std::has_single_bit(count)) {
-    throw UsageError(std::to_string(ranks) + " ranks: the number of ranks must be a power of two",
-                     "use " + std::to_string(std::bit_floor(count)) + " or " + std::to_string(std::bit_ceil(count)));
-  }
   if (circuit.qubits() < 64 && count > (std::uint64_t{1} << circuit.qubits())) {
     throw UsageError(std::to_string(ranks) + " ranks for " + std::to_string(std::uint64_t{1} << circuit.qubits()) +
                          " amplitudes: a rank needs at least one",
@@ -33,30 +30,10 @@ void check_read_outs(const Circuit& circuit, const RunOptions& options, bool dyn
   if (options.distribution && circuit.clbits() == 0 && result_variables(circuit).empty()) {
     throw UsageError("`distribution` has no effect: the circuit has no classical bits");
   }
-  for (const std::vector<Qubit>& list : options.probabilities) {
-    Index seen = 0;
-    for (const Qubit qubit : list) {
-      if (qubit >= qubits) {
-        throw UsageError("`probabilities`: there is no qubit " + std::to_string(qubit) + " in a circuit of " +
-                         std::to_string(qubits));
-      }
-      if (test_bit(seen, qubit)) throw UsageError("`probabilities` names qubit " + std::to_string(qubit) + " twice");
-      seen |= bit_mask(qubit);
-    }
-    if (list.empty()) throw UsageError("`probabilities` without a qubit");
-  }
-  for (const Index index : options.amplitude_indices) {
-    if (index >> qubits != 0) {
-      throw UsageError("`amplitudes`: index " + std::to_string(index) + " is outside 0 .. 2^" + std::to_string(qubits) +
-                       "-1");
-    }
-  }
+  for (const std::vector<Qubit>& list : options.probabilities) require_probabilities(list, qubits);
+  for (const Index index : options.amplitude_indices) require_amplitude(index, qubits);
   for (const PauliSum& sum : options.expectation) {
-    for (const PauliTerm& term : sum.terms) {
-      if ((term.pauli.x | term.pauli.z) >> qubits != 0) {
-        throw UsageError("`expectation`: " + pauli_text(term.pauli) + " names a qubit that the circuit lacks");
-      }
-    }
+    for (const PauliTerm& term : sum.terms) require_expectation(term.pauli, qubits);
   }
   if (!dynamic) return;
   if (options.amplitudes_requested || options.top > 0 || !options.amplitude_indices.empty()) {
@@ -83,11 +60,7 @@ BackendChoice choose_backend(const Circuit& circuit, const RunOptions& options) 
 }
 
 Settings check_settings(const Circuit& circuit, const RunOptions& options, int ranks) {
-  if (circuit.qubits() > static_cast<std::uint32_t>(kMaxQubits)) {
-    throw CapacityError(std::to_string(circuit.qubits()) + " qubits do not fit any machine: at most " +
-                            std::to_string(kMaxQubits) + " can be addressed",
-                        0, 0);
-  }
+  require_addressable(circuit.qubits());
   check_ranks(circuit, ranks);
   if (!circuit.parameters().empty()) {
     throw UsageError("the circuit has open parameters: bind values to them first");
@@ -110,12 +83,7 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
     throw UsageError("`exchange` has no effect: there is one rank, so nothing is exchanged");
   }
   settings.seed_given = options.seed.has_value();
-  if (options.seed) {
-    settings.seed = *options.seed;
-  } else {
-    std::random_device device;
-    settings.seed = static_cast<std::uint64_t>(device()) << 32 | device();
-  }
+  settings.seed = options.seed ? *options.seed : draw_seed();
   return settings;
 }
 

@@ -8,7 +8,6 @@
 
 #include "base/ranks/communicator.h"
 #include "document/result.h"
-#include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
 #include "qsim/pauli.h"
 #include "simulator/simulator.h"
@@ -28,11 +27,6 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
 /// Throws CommunicatorError, naming the first difference, on every rank where circuits or options differ in what
 /// decides a rank's work: such ranks would wait for each other in different places. Collective, and the first that is.
 void require_same_run(const Circuit& circuit, const RunOptions& options, Communicator& communicator);
-
-/// Throws CommunicatorError on every rank where the ranks' programs differ in their steps, sweeps or exchanges, or in
-/// how many `snapshots` they keep: such ranks would wait for each other for ever, or give wrong numbers. Collective.
-/// Numbers in matrices and angles are left out: hosts whose mathematical libraries differ round them differently.
-void require_same_program(const PlannedCircuit& program, std::uint32_t snapshots, Communicator& communicator);
 
 /// The sums as they were asked for, from the values of all their strings in order.
 std::vector<ExpectationValue> expectation_values(std::span<const PauliSum> sums, std::span<const double> strings);

@@ -110,14 +110,18 @@ ProgramRun run_qsim(std::vector<std::string> arguments, const std::string& input
 
 bool mpi_is_here() { return std::string(QSIM_MPIEXEC) != ""; }
 
-ProgramRun run_mpi(int ranks, const std::vector<std::string>& arguments, const std::string& input) {
+std::vector<std::string> mpi_command(int ranks, const std::vector<std::string>& arguments) {
   std::vector<std::string> command{QSIM_MPIEXEC};
   if (::geteuid() == 0) command.emplace_back("--allow-run-as-root");
-  for (const char* word : {"--oversubscribe", "-n"}) command.emplace_back(word);
+  for (const char* word : {"--oversubscribe", "--bind-to", "none", "-n"}) command.emplace_back(word);
   command.push_back(std::to_string(ranks));
   command.emplace_back(QSIM_PROGRAM);
   command.insert(command.end(), arguments.begin(), arguments.end());
-  return run_command(command, input);
+  return command;
+}
+
+ProgramRun run_mpi(int ranks, const std::vector<std::string>& arguments, const std::string& input) {
+  return run_command(mpi_command(ranks, arguments), input);
 }
 
 TemporaryFolder::TemporaryFolder() {

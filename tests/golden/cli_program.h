@@ -20,7 +20,9 @@ ProgramRun run_command(const std::vector<std::string>& command, const std::strin
 /// Runs qsim with `arguments`.
 ProgramRun run_qsim(std::vector<std::string> arguments, const std::string& input = "",
                     StdoutTo stdout_to = StdoutTo::kPipe);
-/// Runs qsim as `ranks` MPI processes; check mpi_is_here() first.
+/// The words of a command that starts qsim as `ranks` MPI processes; check mpi_is_here() first.
+std::vector<std::string> mpi_command(int ranks, const std::vector<std::string>& arguments);
+/// Runs it.
 ProgramRun run_mpi(int ranks, const std::vector<std::string>& arguments, const std::string& input = "");
 bool mpi_is_here();
 

@@ -15,7 +15,7 @@
 #include "qsim/error.h"
 #include "session/choose/choose.h"
 #include "session/rank/capacity.h"
-#include "simulator/settings.h"
+#include "session/rank/same_plans.h"
 #include "simulator/simulator.h"
 
 namespace qsim {
@@ -133,7 +133,7 @@ TEST(UnequalRanks, ThatPlannedDifferentlyAreRefused) {
     options.tile_bits = communicator.rank() == 1 ? 5u : 8u;
     const PlannedCircuit program = plan_circuit(circuit, machine, options);
     try {
-      require_same_program(program, 0, communicator);
+      require_same_plans(program, 0, communicator);
     } catch (const CommunicatorError& error) {
       const std::lock_guard guard(lock);
       said.insert(error.what());

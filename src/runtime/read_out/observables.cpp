@@ -11,6 +11,42 @@
 #include "qsim/error.h"
 
 namespace qsim {
+namespace {
+
+/// Calls take(i, index_of(i), amplitude) for i = 0 .. count - 1. In blocks: memory does not grow with their number.
+template <typename IndexOf, typename Take>
+void visit_amplitudes(DistributedState& state, std::size_t count, const IndexOf& index_of, const Take& take) {
+  constexpr std::size_t kBlock = std::size_t{1} << 14;
+  std::vector<Index> here;
+  std::vector<std::size_t> places;
+  std::vector<Complex> found;
+  std::vector<double> values;
+  for (std::size_t first = 0; first < count; first += kBlock) {
+    const std::size_t size = std::min(kBlock, count - first);
+    here.clear();
+    places.clear();
+    for (std::size_t i = 0; i < size; ++i) {
+      const Index physical = state.layout.to_physical(index_of(first + i));
+      if (physical >> state.local_bits() != state.rank()) continue;
+      here.push_back(physical & low_mask(state.local_bits()));
+      places.push_back(i);
+    }
+    found.resize(here.size());
+    if (!here.empty()) state.backend.read_amplitudes(here, found);
+    values.assign(2 * size, 0.0);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      values[2 * places[i]] = found[i].real();
+      values[2 * places[i] + 1] = found[i].imag();
+    }
+    state.communicator.sum(values);  // all but one rank add zeros
+    require_finite(std::span<const double>(values), "an amplitude");
+    for (std::size_t i = 0; i < size; ++i) {
+      take(first + i, index_of(first + i), Complex(values[2 * i], values[2 * i + 1]));
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<double> marginals(DistributedState& state) {
   const std::uint32_t local_bits = state.local_bits();
@@ -51,38 +87,19 @@ std::vector<double> qubit_probabilities(DistributedState& state, std::span<const
 }
 
 std::vector<AmplitudeEntry> amplitudes(DistributedState& state, std::span<const Index> logical) {
-  // In blocks: besides the answer, memory does not grow with the number of amplitudes.
-  constexpr std::size_t kBlock = std::size_t{1} << 14;
   std::vector<AmplitudeEntry> entries(logical.size());
-  std::vector<Index> here;
-  std::vector<std::size_t> places;
-  std::vector<Complex> found;
-  std::vector<double> values;
-  for (std::size_t first = 0; first < logical.size(); first += kBlock) {
-    const std::span<const Index> block = logical.subspan(first, std::min(kBlock, logical.size() - first));
-    here.clear();
-    places.clear();
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      const Index physical = state.layout.to_physical(block[i]);
-      if (physical >> state.local_bits() != state.rank()) continue;
-      here.push_back(physical & low_mask(state.local_bits()));
-      places.push_back(i);
-    }
-    found.resize(here.size());
-    if (!here.empty()) state.backend.read_amplitudes(here, found);
-    values.assign(2 * block.size(), 0.0);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      values[2 * places[i]] = found[i].real();
-      values[2 * places[i] + 1] = found[i].imag();
-    }
-    state.communicator.sum(values);  // all but one rank add zeros
-    require_finite(std::span<const double>(values), "an amplitude");
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      const Complex value(values[2 * i], values[2 * i + 1]);
-      entries[first + i] = {block[i], value, std::norm(value)};
-    }
-  }
+  visit_amplitudes(
+      state, logical.size(), [&](std::size_t i) { return logical[i]; },
+      [&](std::size_t i, Index index, Complex value) {
+        entries[i] = {index, value, std::norm(value)};
+      });
   return entries;
+}
+
+void amplitudes(DistributedState& state, Index first, std::span<Complex> values) {
+  visit_amplitudes(
+      state, values.size(), [&](std::size_t i) { return first + i; },
+      [&](std::size_t i, Index, Complex value) { values[i] = value; });
 }
 
 std::vector<Index> top_indices(DistributedState& state, std::size_t count) {

@@ -18,6 +18,8 @@ std::vector<double> marginals(DistributedState& state);
 std::vector<double> qubit_probabilities(DistributedState& state, std::span<const Qubit> list);
 /// Amplitudes at logical indices, in the order given.
 std::vector<AmplitudeEntry> amplitudes(DistributedState& state, std::span<const Index> logical);
+/// Those from logical index `first` on.
+void amplitudes(DistributedState& state, Index first, std::span<Complex> values);
 /// Logical indices of the `count` most probable amplitudes by falling probability, as it is listed; of equal ones the
 /// lowest index comes first.
 std::vector<Index> top_indices(DistributedState& state, std::size_t count);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/bits.h"
-#include "base/hash.h"
 #include "base/ranks/agreement.h"
 #include "plan/make/make_plan.h"
 #include "qsim/error.h"
@@ -16,6 +15,7 @@
 #include "runtime/branch/program_run.h"
 #include "runtime/read_out/sampling.h"
 #include "session/rank/capacity.h"
+#include "session/rank/same_plans.h"
 
 namespace qsim {
 namespace {
@@ -80,15 +80,7 @@ void RankSession::enter(Shard& shard, const PoolLayout& needed, bool keep) {
 void RankSession::make_room(std::uint32_t qubits, const PoolLayout& needed, std::uint64_t places) {
   PoolLayout pool = qubits == qubits_ ? larger(rank_.pool(), needed) : needed;
   pool.snapshot_bytes = 0;
-  CapacityQuestion question;
-  question.qubits = qubits;
-  question.precision = settled_.target.precision;
-  question.rank = settled_.memory.least_rank;
-  question.ranks = communicator_.size();
-  question.rank_bits = settled_.rank_bits;
-  question.device = settled_.memory.least_device;
-  question.needed_bytes = pool.total_bytes() + places * pool.state_bytes;
-  question.usable_bytes = settled_.memory.least_bytes;
+  const CapacityQuestion question = settled_.capacity_question(qubits, pool.total_bytes() + places * pool.state_bytes);
   require_capacity(question, settled_.machine);
   const std::uint64_t spare = question.usable_bytes - question.needed_bytes;
   const std::uint64_t wanted = std::max(settled_.target.states, 1u) - 1;
@@ -174,17 +166,9 @@ void RankSession::forget(const Shard& shard) noexcept {
 std::size_t RankSession::prepare(const std::shared_ptr<const Plan>& plan) {
   const auto found = prepared_.find(plan.get());
   if (found != prepared_.end()) return found->second.number;
-  std::uint64_t shape = plan->stages.size();
+  require_same_plans(*plan, communicator_);
   std::size_t sweeps = 0;
-  for (const Stage& stage : plan->stages) {
-    sweeps += stage.sweeps.size();
-    for (const Sweep& sweep : stage.sweeps) {
-      shape = shape * 0x9e3779b97f4a7c15 + sweep.ops.size() * 64 + sweep.active.size();
-      for (const Bit bit : sweep.active) shape = shape * 31 + bit;
-    }
-  }
-  const Fact fact{"a plan with the digest", std::to_string(shape)};
-  require_same(communicator_, {&fact, 1});
+  for (const Stage& stage : plan->stages) sweeps += stage.sweeps.size();
   if (prepared_sweeps_ + sweeps > kMostPreparedSweeps) {
     prepared_.clear();
     prepared_sweeps_ = 0;

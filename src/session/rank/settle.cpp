@@ -39,6 +39,19 @@ int Settled::threads(std::uint32_t local_bits, const Communicator& communicator)
   return rank_threads(target.threads, local_bits, communicator.name() == "threads" ? communicator.size() : 1);
 }
 
+CapacityQuestion Settled::capacity_question(std::uint32_t qubits, std::uint64_t needed_bytes) const {
+  CapacityQuestion question;
+  question.qubits = qubits;
+  question.precision = target.precision;
+  question.rank = memory.least_rank;
+  question.ranks = 1 << rank_bits;
+  question.rank_bits = rank_bits;
+  question.device = memory.least_device;
+  question.needed_bytes = needed_bytes;
+  question.usable_bytes = memory.least_bytes;
+  return question;
+}
+
 void require_rank_count(int ranks) {
   if (ranks < 1) throw UsageError("the number of ranks must be at least 1, not " + std::to_string(ranks));
   const auto count = static_cast<std::uint64_t>(ranks);

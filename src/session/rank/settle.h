@@ -26,6 +26,8 @@ struct Settled {
 
   /// Threads of a rank for shards of 2^local_bits.
   int threads(std::uint32_t local_bits, const Communicator& communicator) const;
+  /// Whether `needed_bytes` a rank fit, for a state of `qubits` qubits; of the rank that has least.
+  CapacityQuestion capacity_question(std::uint32_t qubits, std::uint64_t needed_bytes) const;
 };
 
 /// Chooses, on ranks of hosts that may differ, alike: a GPU only where all of them have one. `choose` says what this

@@ -32,6 +32,7 @@
 #include "session/choose/registry.h"
 #include "session/rank/capacity.h"
 #include "session/rank/rank.h"
+#include "session/rank/same_plans.h"
 #include "session/rank/settle.h"
 #include "simulator/memory/read_out_memory.h"
 #include "simulator/run/inverse_check.h"
@@ -61,8 +62,8 @@ class Simulation {
       make_programs();
       allocate();
     });
-    require_same_program(program_, snapshots_, communicator_);
-    if (second_walk_) require_same_program(second_walk_->program(), snapshots_, communicator_);
+    require_same_plans(program_, snapshots_, communicator_);
+    if (second_walk_) require_same_plans(second_walk_->program(), snapshots_, communicator_);
     open_exchange();
     compute([&] { execute(); });
     rank_.require_intact();
@@ -136,15 +137,7 @@ class Simulation {
   }
 
   void require_fit(std::uint64_t needed) const {
-    CapacityQuestion question;
-    question.qubits = circuit_.qubits();
-    question.precision = options_.precision;
-    question.rank = settled_.memory.least_rank;
-    question.ranks = communicator_.size();
-    question.rank_bits = rank_bits_;
-    question.device = settled_.memory.least_device;
-    question.needed_bytes = needed;
-    question.usable_bytes = settled_.memory.least_bytes;
+    CapacityQuestion question = settled_.capacity_question(circuit_.qubits(), needed);
     read_out_.explain(question);
     require_capacity(question, settled_.machine);
   }

@@ -1,17 +1,16 @@
-// A fingerprint of what a program does, compared between ranks before they start on it.
+// Numbers in matrices and angles are left out: hosts whose mathematical libraries differ round them differently.
+#include "session/rank/same_plans.h"
+
 #include <string>
 #include <vector>
 
 #include "base/hash.h"
 #include "base/ranks/agreement.h"
-#include "plan/plan.h"
-#include "plan/program/planned_circuit.h"
-#include "simulator/settings.h"
 
 namespace qsim {
 namespace {
 
-/// The words of a program's shape, in the order of execution.
+/// The words of what a program does, in the order of execution.
 class Shape {
  public:
   void add(std::uint64_t word) { words_.push_back(word); }
@@ -56,9 +55,21 @@ class Shape {
   std::vector<std::uint64_t> words_;
 };
 
+void require_same(const Shape& shape, Communicator& communicator) {
+  const Fact plan{"a plan with the digest", std::to_string(shape.hash())};
+  require_same(communicator, {&plan, 1});
+}
+
 }  // namespace
 
-void require_same_program(const PlannedCircuit& program, std::uint32_t snapshots, Communicator& communicator) {
+void require_same_plans(const Plan& plan, Communicator& communicator) {
+  if (communicator.size() == 1) return;
+  Shape shape;
+  shape.add(plan);
+  require_same(shape, communicator);
+}
+
+void require_same_plans(const PlannedCircuit& program, std::uint32_t snapshots, Communicator& communicator) {
   if (communicator.size() == 1) return;
   Shape shape;
   shape.add(snapshots);
@@ -73,8 +84,7 @@ void require_same_program(const PlannedCircuit& program, std::uint32_t snapshots
     shape.add(step.flow.a);
     shape.add(step.flow.b);
   }
-  const Fact plan{"a plan with the digest", std::to_string(shape.hash())};
-  require_same(communicator, {&plan, 1});
+  require_same(shape, communicator);
 }
 
 }  // namespace qsim
