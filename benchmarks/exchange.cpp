@@ -173,13 +173,13 @@ class Rank {
       places[i] = (i * 0x9e3779b97f4a7c15ull) & low_mask(local_bits_);
     }
     std::vector<Complex> found(places.size()), wanted(places.size());
-    state.backend.read_amplitudes(places, found);
+    state.backend.reader().read_amplitudes(places, found);
     Layout layout = state.layout;
     for (const auto& [local, global] : exchange.swaps) {
       for (Bit& bit : layout.bit_of) bit = bit == local ? global : bit == global ? local : bit;
     }
     backend_->fill_random(layout, static_cast<std::uint32_t>(state.rank()), 1, 1.0);
-    state.backend.read_amplitudes(places, wanted);
+    state.backend.reader().read_amplitudes(places, wanted);
     std::int64_t wrong = found != wanted;
     communicator_.max({&wrong, 1});
     return wrong == 0;

@@ -135,7 +135,7 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
   backend.fill_random(plan.initial_layout, 0, 1, std::pow(2.0, -0.5 * (plan.local_bits() + 1)));
   backend.synchronize();
   const auto prepare_start = Clock::now();
-  const std::uint32_t first = backend.prepare(sweeps);
+  const std::uint32_t first = backend.prepare(sweeps, Summing::kNo);
   backend.synchronize();
   const double prepare_seconds = seconds_since(prepare_start);
   std::vector<double> totals;
@@ -185,7 +185,7 @@ class CostMeter {
   /// Seconds of one sweep.
   double time(const Sweep& sweep) {
     backend_.clear_sweeps();
-    const std::uint32_t handle = backend_.prepare(std::span(&sweep, 1));
+    const std::uint32_t handle = backend_.prepare(std::span(&sweep, 1), Summing::kNo);
     std::vector<double> runs;
     for (int r = 0; r < 6; ++r) {
       backend_.synchronize();

@@ -83,7 +83,7 @@ class RandomState {
         *backend_, *communicator_, qubits, 0, Precision::kDouble, Layout::identity(static_cast<int>(qubits))});
     const double scale = std::pow(2.0, -0.5 * (qubits + 1));
     backend_->fill_random(state_->layout, 0, kSeed, scale);
-    backend_->fill_random(state_->layout, 0, kSeed, scale / std::sqrt(backend_->norm()));
+    backend_->fill_random(state_->layout, 0, kSeed, scale / std::sqrt(backend_->reader().norm()));
   }
   Backend& backend() { return *backend_; }
   DistributedState& state() { return *state_; }
@@ -133,13 +133,13 @@ class ReadOutRows {
 
   void norm() {
     double value = 0;
-    const Timing timing = time([&] { value = backend().norm(); });
+    const Timing timing = time([&] { value = backend().reader().norm(); });
     row("norm", timing, 1, close(value, 1, 1e-13));
   }
 
   void marginals() {
     marginals_.resize(qubits_ + 1);
-    const Timing timing = time([&] { backend().bit_probabilities(marginals_); });
+    const Timing timing = time([&] { backend().reader().bit_probabilities(marginals_); });
     // Halves of a random state differ by about 2^(-n/2).
     const double spread = 8 * std::exp2(-0.5 * qubits_);
     bool equal = close(marginals_.back(), 1, 1e-12);
@@ -154,13 +154,13 @@ class ReadOutRows {
       std::vector<Bit> bits(10);
       std::iota(bits.begin(), bits.end(), static_cast<Bit>(first));
       std::vector<double> values(1024);
-      const Timing timing = time([&] { backend().histogram(bits, values); });
+      const Timing timing = time([&] { backend().reader().histogram(bits, values); });
       row(name, timing, 1, adds_up(values, bits, 1));
     }
     std::vector<Bit> bits(13);
     std::iota(bits.begin(), bits.end(), static_cast<Bit>(qubits_ - 13));
     std::vector<std::uint64_t> units(std::size_t{1} << bits.size());
-    const Timing timing = time([&] { backend().unit_histogram({}, bits, units); });
+    const Timing timing = time([&] { backend().reader().unit_histogram({}, bits, units); });
     row("integer distribution of the 13 highest qubits", timing, 1,
         adds_up(std::vector<double>(units.begin(), units.end()), bits, 0x1p-62));
   }
@@ -180,11 +180,11 @@ class ReadOutRows {
   /// Falling, equal to the amplitudes at their places, and as large as the largest of so many exponential draws.
   void top() {
     std::vector<IndexProbability> found;
-    const Timing timing = time([&] { found = backend().top(16, random_.state().layout, 0); });
+    const Timing timing = time([&] { found = backend().reader().top(16, random_.state().layout, 0); });
     std::vector<Index> indices;
     for (const IndexProbability& entry : found) indices.push_back(entry.index);
     std::vector<Complex> values(indices.size());
-    backend().read_amplitudes(indices, values);
+    backend().reader().read_amplitudes(indices, values);
     bool equal = found.size() == 16;
     for (std::size_t i = 0; i < found.size(); ++i) {
       equal = equal && close(std::norm(values[i]), found[i].probability, 1e-15 * found[i].probability + 1e-300);
@@ -197,30 +197,31 @@ class ReadOutRows {
   void inner_product() {
     backend().save_state(0);
     Complex value;
-    const Timing timing = time([&] { value = backend().inner_product(0); });
+    const Timing timing = time([&] { value = backend().reader().inner_product(0); });
     row("inner product with a saved state", timing, 2, close(std::abs(value - 1.0), 0, 1e-12));
   }
 
   /// X on the top bit and Z on bit 0: real, and about 2^(-n/2); Z alone is the difference of the marginals.
   void pauli() {
     const std::vector<Index> z_masks{1, 2, 3};
+    const std::vector<PauliGroup> flips{{Index{1} << (qubits_ - 1), 0, 3}}, stays{{0, 0, 3}};
     std::vector<Complex> values(3);
-    const Timing flipped = time([&] { backend().pauli_sums(Index{1} << (qubits_ - 1), z_masks, values); });
+    const Timing flipped = time([&] { backend().reader().pauli_sums(flips, z_masks, values); });
     bool equal = true;
     for (const Complex& value : values) {
       equal = equal && close(value.imag(), 0, 1e-12) && close(value.real(), 0, 12 * std::exp2(-0.5 * qubits_));
     }
     row("3 Pauli strings, X on the highest qubit", flipped, 1, equal);
-    const Timing plain = time([&] { backend().pauli_sums(0, z_masks, values); });
+    const Timing plain = time([&] { backend().reader().pauli_sums(stays, z_masks, values); });
     row("3 Pauli strings of Z", plain, 1,
         close(values[0].real(), 1 - 2 * marginals_[0], 1e-9) && close(values[1].real(), 1 - 2 * marginals_[1], 1e-9));
   }
 
   void checksum() {
     std::uint64_t value = 0, again = 0;
-    const Timing timing = time([&] { value = backend().checksum({}); });
+    const Timing timing = time([&] { value = backend().reader().checksum({}); });
     backend().restore_state(0);
-    again = backend().checksum({});
+    again = backend().reader().checksum({});
     row("checksum", timing, 1, value != 0 && value == again);
   }
 
@@ -247,7 +248,7 @@ bool follows_porter_thomas(const OutcomeCounts& outcomes, std::uint64_t shots, R
     pairs += 0.5 * static_cast<double>(times) * static_cast<double>(times - 1);
   }
   std::vector<Complex> values(indices.size());
-  random.backend().read_amplitudes(indices, values);
+  random.backend().reader().read_amplitudes(indices, values);
   for (std::size_t i = 0; i < values.size(); ++i) {
     weight += static_cast<double>(outcomes[i].second) * std::norm(values[i]) * amplitudes;
   }

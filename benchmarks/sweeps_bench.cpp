@@ -167,7 +167,7 @@ void sweep_benchmark(benchmark::State& state, const Device& device, Kind kind, c
   try {
     const std::unique_ptr<Backend> backend = reserved_backend(device, shape.precision);
     const Sweep sweep = make_sweep(kind, shape.k, shape.count, shape.low);
-    const std::uint32_t handle = backend->prepare(std::span(&sweep, 1));
+    const std::uint32_t handle = backend->prepare(std::span(&sweep, 1), Summing::kNo);
     backend->sweep(handle, ChunkView{}, 0, false);
     backend->synchronize();
     for (auto _ : state) {

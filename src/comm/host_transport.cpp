@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "device/backend.h"
+#include "device/transport.h"
 #include "qsim/error.h"
 
 namespace qsim {

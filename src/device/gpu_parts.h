@@ -11,6 +11,7 @@
 #include "base/ranks/communicator.h"
 #include "device/backend.h"
 #include "device/batch_program.h"
+#include "device/transport.h"
 #include "qsim/target.h"
 
 namespace qsim {

@@ -73,7 +73,7 @@ void NullBackend::exchange_state(std::uint32_t snapshot) {
   snapshots_[snapshot] = unborn;
 }
 
-std::uint32_t NullBackend::prepare(std::span<const Sweep> sweeps) {
+std::uint32_t NullBackend::prepare(std::span<const Sweep> sweeps, Summing) {
   if (!reserved_) throw Error("null backend: prepare before reserve");
   const auto first = static_cast<std::uint32_t>(sweeps_.size());
   for (const Sweep& sweep : sweeps) {
@@ -186,7 +186,7 @@ void NullBackend::unit_histogram(ChunkView, std::span<const Bit>, std::span<std:
 void NullBackend::locate(std::span<const Bit>, std::span<const Bit>, std::span<const UnitDraw>, std::span<Index> out) {
   std::fill(out.begin(), out.end(), Index{0});
 }
-void NullBackend::pauli_sums(Index, std::span<const Index>, std::span<Complex> out) {
+void NullBackend::pauli_sums(std::span<const PauliGroup>, std::span<const Index>, std::span<Complex> out) {
   std::fill(out.begin(), out.end(), Complex(0));
 }
 void NullBackend::pauli_sums_remote(std::span<const PauliGroup>, std::span<const Index>, ChunkView, std::uint32_t,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/backend.h"
+#include "device/transport.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/plan.h"
 
@@ -20,7 +21,7 @@ struct NullCounts {
 
 /// Throws Error when a sweep runs out of order: on unborn bits that do not match, on a chunk that the sweep before has
 /// not finished, twice on one chunk, or cut by active bits. Read-outs give zeros (the norm is 0, too).
-class NullBackend : public Backend {
+class NullBackend : public Backend, private ShardReader {
  public:
   explicit NullBackend(const BackendOptions& options) : precision_(options.precision) {}
 
@@ -41,7 +42,12 @@ class NullBackend : public Backend {
   void exchange_state(std::uint32_t snapshot) override;
   void copy_in(Index, Index, const std::byte*) override { unborn_ = 0; }
 
-  std::uint32_t prepare(std::span<const Sweep> sweeps) override;
+  ShardReader& reader() override { return *this; }
+  Abilities abilities() override { return {}; }
+
+  std::uint32_t prepare(std::span<const Sweep> sweeps, Summing summing) override;
+  void expect_chunks(std::uint32_t, Index, Index) override {}
+  void finish_preparing() override {}
   void clear_sweeps() override;
   void sweep(std::uint32_t handle, ChunkView chunk, int lane, bool accumulate_norm) override;
   double take_norm() override { return 0; }
@@ -54,6 +60,7 @@ class NullBackend : public Backend {
   void unpack(ChunkView view, std::uint32_t slot, int lane) override;
   void fill_random(const Layout& layout, std::uint32_t rank, std::uint64_t seed, double scale) override;
 
+ private:
   double norm() override { return 0; }
   void bit_probabilities(std::span<double> out) override;
   void histogram(std::span<const Bit> bits, std::span<double> out) override;
@@ -61,7 +68,7 @@ class NullBackend : public Backend {
   void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
               std::span<Index> out) override;
   std::vector<IndexProbability> top(std::size_t, const Layout&, std::uint32_t) override { return {}; }
-  void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) override;
+  void pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out) override;
   void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
                          std::uint32_t slot, std::span<Complex> out) override;
   Complex inner_product(std::uint32_t) override { return 0; }
@@ -69,7 +76,6 @@ class NullBackend : public Backend {
   void read_amplitudes(std::span<const Index> indices, std::span<Complex> out) override;
   void copy_out(Index first, Index count, std::byte* host) override;
 
- private:
   static constexpr int kLanes = 4;
 
   // What of a prepared sweep matters for order.

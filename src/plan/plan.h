@@ -76,7 +76,6 @@ struct Sweep {
   std::vector<Complex> matrices;
   std::vector<PhaseTerm> phases;
   double predicted_seconds = 0;
-  bool sums_bits = false;  // Backend::take_bit_probabilities() is wanted; the executor's, not a plan's
   friend bool operator==(const Sweep&, const Sweep&) = default;
 };
 

@@ -213,7 +213,7 @@ State State::copy() {
 
 double State::norm() {
   const double answer = impl().ask("norm", [](RankSession& rank) {
-    double sum = rank.rank().backend().norm();
+    double sum = rank.rank().backend().reader().norm();
     rank.rank().communicator().sum({&sum, 1});
     return sum;
   });

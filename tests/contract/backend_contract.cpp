@@ -44,7 +44,7 @@ std::vector<Complex> BackendContract::read() const {
   const Index count = bit_mask(bits_);
   std::vector<Complex> values(count);
   std::vector<std::byte> raw(amplitude_bytes(GetParam().options.precision) * count);
-  backend_->copy_out(0, count, raw.data());
+  backend_->reader().copy_out(0, count, raw.data());
   if (single()) {
     std::vector<std::complex<float>> narrow(count);
     std::memcpy(narrow.data(), raw.data(), raw.size());

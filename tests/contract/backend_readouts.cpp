@@ -55,8 +55,8 @@ TEST_P(BackendContract, NormAndProbabilitiesOfBitsAreSums) {
       for_each_bit(i, [&](unsigned bit) { expected[bit] += std::norm(a[i]); });
       expected[bits] += std::norm(a[i]);
     }
-    EXPECT_NEAR(backend_->norm(), expected[bits], 1e-13);
-    backend_->bit_probabilities(out);
+    EXPECT_NEAR(backend_->reader().norm(), expected[bits], 1e-13);
+    backend_->reader().bit_probabilities(out);
     for (std::uint32_t bit = 0; bit <= bits; ++bit) EXPECT_NEAR(out[bit], expected[bit], 1e-13) << "bit " << bit;
   }
 }
@@ -69,14 +69,14 @@ TEST_P(BackendContract, HistogramsOrderTheirOutcomesByTheGivenBits) {
   for (const std::vector<Bit>& bits : lists) {
     std::vector<double> expected(bit_mask(static_cast<unsigned>(bits.size()))), out(expected.size(), -1.0);
     for (Index i = 0; i < a.size(); ++i) expected[pick(i, bits)] += std::norm(a[i]);
-    backend_->histogram(bits, out);
+    backend_->reader().histogram(bits, out);
     for (std::size_t v = 0; v < out.size(); ++v) ASSERT_NEAR(out[v], expected[v], 1e-13) << bits.size() << " bits";
     for (const ChunkView view : {ChunkView{}, ChunkView{0b1000000010000, 0b10000}, ChunkView{0b111, 0b101}}) {
       std::vector<std::uint64_t> exact(out.size()), found(out.size(), 1);
       for (Index i = 0; i < a.size(); ++i) {
         if ((i & view.mask) == view.value) exact[pick(i, bits)] += units(a[i]);
       }
-      backend_->unit_histogram(view, bits, found);
+      backend_->reader().unit_histogram(view, bits, found);
       ASSERT_EQ(found, exact) << "units are integers: no rounding, " << bits.size() << " bits";
     }
   }
@@ -110,7 +110,7 @@ TEST_P(BackendContract, ChecksumsAreThoseOfTheDefinitionOnEveryView) {
     for (const Index mask : {Index{0}, Index{1}, Index{0b10110}, Index{0b1000000010000}, low_mask(bits)}) {
       const Index fixed = mask & low_mask(bits);
       for (const Index value : {Index{0}, fixed, fixed & 0b10010}) {
-        EXPECT_EQ(backend_->checksum({fixed, value}), checksum_of(a, {fixed, value}, single()));
+        EXPECT_EQ(backend_->reader().checksum({fixed, value}), checksum_of(a, {fixed, value}, single()));
       }
     }
   }
@@ -120,17 +120,17 @@ TEST_P(BackendContract, ChecksumsKnowTheirContentsWhereverTheyLie) {
   reserve(8);
   start(3);
   const ChunkView from{0b1100, 0b0100}, to{0b1100, 0b1000};
-  const std::uint64_t before = backend_->checksum(from);
-  EXPECT_NE(backend_->checksum(to), before);
+  const std::uint64_t before = backend_->reader().checksum(from);
+  EXPECT_NE(backend_->reader().checksum(to), before);
   backend_->pack(from, 0, 0);
   backend_->unpack(to, 0, 0);
-  EXPECT_EQ(backend_->checksum(to), before);
+  EXPECT_EQ(backend_->reader().checksum(to), before);
   // The same amplitudes in another order: bits 0 and 1 change places.
   Sweep swap;
   swap.active = {0, 1};
   swap.store = {1, 0};
-  backend_->sweep(backend_->prepare({&swap, 1}), {}, 0, false);
-  EXPECT_NE(backend_->checksum(to), before);
+  backend_->sweep(backend_->prepare({&swap, 1}, Summing::kNo), {}, 0, false);
+  EXPECT_NE(backend_->reader().checksum(to), before);
 }
 
 TEST_P(BackendContract, DrawsFindTheFirstAmplitudeBeyondTheirOffset) {
@@ -155,7 +155,7 @@ TEST_P(BackendContract, DrawsFindTheFirstAmplitudeBeyondTheirOffset) {
     }
   }
   std::vector<Index> found(draws.size());
-  backend_->locate(block_bits, order, draws, found);
+  backend_->reader().locate(block_bits, order, draws, found);
   EXPECT_EQ(found, expected);
 }
 
@@ -166,7 +166,7 @@ TEST_P(BackendContract, ManyDrawsAreThoseOfTheHost) {
   // Bit 2 of a block's number is another rank's; its blocks with 0 there are elsewhere.
   const Index local_positions = 0b1011, fixed = 0b0100;
   std::vector<std::uint64_t> here(8), ends(16);
-  backend_->unit_histogram({}, block_bits, here);
+  backend_->reader().unit_histogram({}, block_bits, here);
   std::uint64_t total = 0;
   for (Index block = 0; block < 16; ++block) {
     const bool mine = (block & ~local_positions) == fixed;
@@ -176,7 +176,8 @@ TEST_P(BackendContract, ManyDrawsAreThoseOfTheHost) {
   for (std::size_t i = 0; i < shots.size(); ++i) shots[i] = 3 * i + (std::uint64_t{1} << 33);
   std::vector<Index> found;
   const auto take = [&](std::span<const Index> piece) { found.insert(found.end(), piece.begin(), piece.end()); };
-  if (!backend_->draw({ends, local_positions, fixed, block_bits, order}, shots, 11, 12, take)) {
+  Drawer* const drawer = backend_->abilities().drawer;
+  if (drawer == nullptr || !drawer->draw({ends, local_positions, fixed, block_bits, order}, shots, 11, 12, take)) {
     EXPECT_TRUE(found.empty());
     return;
   }
@@ -189,7 +190,7 @@ TEST_P(BackendContract, ManyDrawsAreThoseOfTheHost) {
     draws.push_back({extract_bits(block, local_positions), place - (block == 0 ? 0 : ends[block - 1])});
   }
   std::vector<Index> expected(draws.size());
-  backend_->locate(block_bits, order, draws, expected);
+  backend_->reader().locate(block_bits, order, draws, expected);
   EXPECT_GT(expected.size(), 10'000u);
   std::sort(found.begin(), found.end());  // in pieces where scratch is short
   std::sort(expected.begin(), expected.end());
@@ -208,14 +209,14 @@ TEST_P(BackendContract, TopAmplitudesFallAndTiesGoToTheLowestLogicalIndex) {
     const double px = std::norm(a[x]), py = std::norm(a[y]);
     return px != py ? px > py : logical(x) < logical(y);
   });
-  const std::vector<IndexProbability> best = backend_->top(20, layout, 1);
+  const std::vector<IndexProbability> best = backend_->reader().top(20, layout, 1);
   ASSERT_EQ(best.size(), 20u);
   for (std::size_t j = 0; j < best.size(); ++j) {
     EXPECT_EQ(best[j].index, order[j]);
     EXPECT_NEAR(best[j].probability, std::norm(a[order[j]]), 1e-15);
   }
-  EXPECT_EQ(backend_->top(5000, layout, 1).size(), 2048u) << "no more than there are";
-  EXPECT_TRUE(backend_->top(0, layout, 1).empty());
+  EXPECT_EQ(backend_->reader().top(5000, layout, 1).size(), 2048u) << "no more than there are";
+  EXPECT_TRUE(backend_->reader().top(0, layout, 1).empty());
 
   Sweep uniform;
   uniform.active = uniform.store = {0};
@@ -225,8 +226,8 @@ TEST_P(BackendContract, TopAmplitudesFallAndTiesGoToTheLowestLogicalIndex) {
     uniform.births.push_back({bit, {Complex(std::sqrt(0.5)), Complex(0, std::sqrt(0.5))}});
   }
   backend_->clear_sweeps();
-  backend_->sweep(backend_->prepare(std::span(&uniform, 1)), ChunkView{}, 0, false);
-  const std::vector<IndexProbability> tied = backend_->top(9, layout, 1);
+  backend_->sweep(backend_->prepare(std::span(&uniform, 1), Summing::kNo), ChunkView{}, 0, false);
+  const std::vector<IndexProbability> tied = backend_->reader().top(9, layout, 1);
   for (std::size_t j = 0; j < tied.size(); ++j) EXPECT_EQ(logical(tied[j].index), bit_mask(11) | j);
 }
 
@@ -242,8 +243,8 @@ TEST_P(BackendContract, TopAmplitudesAreRankedByEveryDigit) {
     sweep.unborn |= bit_mask(bit);
     sweep.births.push_back({bit, {Complex(0.5), Complex(bit == 4 ? 0.5 * (1 + more) : 0.5)}});
   }
-  backend_->sweep(backend_->prepare(std::span(&sweep, 1)), ChunkView{}, 0, false);
-  const std::vector<IndexProbability> best = backend_->top(1100, layout, 0);
+  backend_->sweep(backend_->prepare(std::span(&sweep, 1), Summing::kNo), ChunkView{}, 0, false);
+  const std::vector<IndexProbability> best = backend_->reader().top(1100, layout, 0);
   ASSERT_EQ(best.size(), 1100u);
   for (std::size_t j = 0; j < best.size(); ++j) {
     const Index expected = j < 1024 ? deposit_bits(j, low_mask(11) & ~bit_mask(4)) | bit_mask(4)
@@ -263,7 +264,8 @@ TEST_P(BackendContract, PauliSumsMatchTheirDefinition) {
       for (int j = 0; j < 1 + 5 * repeat; ++j) z.push_back(random.bits() & low_mask(bits));
       if (repeat == 1) z[0] = 0;
       std::vector<Complex> out(z.size());
-      backend_->pauli_sums(x, z, out);
+      const PauliGroup group{x, 0, static_cast<std::uint32_t>(z.size())};
+      backend_->reader().pauli_sums({&group, 1}, z, out);
       for (std::size_t j = 0; j < z.size(); ++j) {
         Complex sum = 0;
         for (Index i = 0; i < a.size(); ++i) sum += std::conj(a[i ^ x]) * a[i] * (odd_parity(i & z[j]) ? -1.0 : 1.0);
@@ -287,10 +289,11 @@ TEST_P(BackendContract, GroupsOfPauliSumsMatchOneByOne) {
       for (std::uint32_t j = 0; j < g % 7 + 1; ++j) z.push_back(random.bits() & low_mask(bits));
     }
     std::vector<Complex> together(z.size());
-    backend_->pauli_group_sums(groups, z, together);
+    backend_->reader().pauli_sums(groups, z, together);
     for (const PauliGroup& group : groups) {
       std::vector<Complex> alone(group.count);
-      backend_->pauli_sums(group.x_mask, std::span(z).subspan(group.begin, group.count), alone);
+      const PauliGroup one{group.x_mask, 0, group.count};
+      backend_->reader().pauli_sums({&one, 1}, std::span(z).subspan(group.begin, group.count), alone);
       for (std::uint32_t j = 0; j < group.count; ++j) {
         EXPECT_NEAR(std::abs(together[group.begin + j] - alone[j]), 0, 1e-13) << bits << " x " << group.x_mask;
       }
@@ -313,7 +316,7 @@ TEST_P(BackendContract, RemotePauliSumsReadThePartnersFromASlot) {
         // The same strings as two groups.
         const auto half = static_cast<std::uint32_t>(z.size() / 2), rest = static_cast<std::uint32_t>(z.size()) - half;
         const std::vector<PauliGroup> groups = {{x, 0, half}, {x, half, rest}};
-        backend_->pauli_sums_remote(groups, z, {mask, value}, 1, out);
+        backend_->reader().pauli_sums_remote(groups, z, {mask, value}, 1, out);
         for (std::size_t j = 0; j < z.size(); ++j) total[j] += out[j];
       }
       for (std::size_t j = 0; j < z.size(); ++j) {
@@ -336,7 +339,7 @@ TEST_P(BackendContract, SnapshotsKeepAState) {
   backend_->save_state(1);
   Complex overlap = 0;
   for (Index i = 0; i < first.size(); ++i) overlap += std::conj(first[i]) * second[i];
-  EXPECT_NEAR(std::abs(backend_->inner_product(0) - overlap), 0, 1e-13);
+  EXPECT_NEAR(std::abs(backend_->reader().inner_product(0) - overlap), 0, 1e-13);
   backend_->restore_state(0);
   EXPECT_EQ(read(), first);
   backend_->restore_state(1);
@@ -364,7 +367,7 @@ TEST_P(BackendContract, CopiesInWhatItCopiesOut) {
     const std::vector<Complex> wanted = start(76);
     const std::size_t unit = amplitude_bytes(GetParam().options.precision);
     std::vector<std::byte> bytes(wanted.size() * unit);
-    backend_->copy_out(0, wanted.size(), bytes.data());
+    backend_->reader().copy_out(0, wanted.size(), bytes.data());
     start(77);
     const Index half = wanted.size() / 2;
     backend_->copy_in(half, half, bytes.data() + half * unit);
@@ -399,12 +402,12 @@ TEST_P(BackendContract, SingleAmplitudesAndRangesAreRead) {
   const std::vector<Complex> a = start(80);
   const std::vector<Index> wanted = {255, 0, 17, 17};
   std::vector<Complex> out(wanted.size());
-  backend_->read_amplitudes(wanted, out);
+  backend_->reader().read_amplitudes(wanted, out);
   for (std::size_t j = 0; j < wanted.size(); ++j) EXPECT_EQ(out[j], a[wanted[j]]);
   const std::size_t each = amplitude_bytes(GetParam().options.precision);
   std::vector<std::byte> all(256 * each), part(10 * each);
-  backend_->copy_out(0, 256, all.data());
-  backend_->copy_out(33, 10, part.data());
+  backend_->reader().copy_out(0, 256, all.data());
+  backend_->reader().copy_out(33, 10, part.data());
   EXPECT_EQ(std::memcmp(part.data(), all.data() + 33 * each, part.size()), 0);
 }
 

@@ -74,12 +74,12 @@ void expect_amplitudes(Backend& backend, const Plan& plan, std::uint32_t qubits,
   std::vector<Index> physical;
   for (const Index index : logical) physical.push_back(plan.final_layout.to_physical(index));
   std::vector<Complex> amplitudes(logical.size());
-  backend.read_amplitudes(physical, amplitudes);
+  backend.reader().read_amplitudes(physical, amplitudes);
   const double scale = std::abs(form(qubits, 0));
   for (std::size_t i = 0; i < logical.size(); ++i) {
     EXPECT_LE(std::abs(amplitudes[i] - form(qubits, logical[i])), 1e-13 * scale) << "amplitude " << logical[i];
   }
-  EXPECT_NEAR(backend.norm(), 1, 1e-11);
+  EXPECT_NEAR(backend.reader().norm(), 1, 1e-11);
 }
 
 void check(const Circuit& circuit, ClosedForm form) {
@@ -108,7 +108,7 @@ void check(const Circuit& circuit, ClosedForm form) {
     } catch (const CapacityError& error) {
       GTEST_SKIP() << error.what();
     }
-    const std::uint32_t first = backend->prepare(sweeps);
+    const std::uint32_t first = backend->prepare(sweeps, Summing::kNo);
     for (std::uint32_t s = 0; s < sweeps.size(); ++s) backend->sweep(first + s, {}, 0, false);
     expect_amplitudes(*backend, plan, qubits, form);
   }
@@ -139,7 +139,7 @@ TEST(CudaClosedFormsOnTheCpu, MatchThePlans) {
     for (const Stage& stage : plan.stages) {
       for (const Sweep& sweep : stage.sweeps) sweeps.push_back(specialize(sweep, plan, 0));
     }
-    const std::uint32_t first = backend->prepare(sweeps);
+    const std::uint32_t first = backend->prepare(sweeps, Summing::kNo);
     for (std::uint32_t s = 0; s < sweeps.size(); ++s) backend->sweep(first + s, {}, 0, false);
     expect_amplitudes(*backend, plan, kQubits, form);
   }
@@ -168,17 +168,17 @@ TEST(CudaMemory, NothingIsAllocatedOnceThePoolStands) {
   }
   const auto run = [&] {
     backend->clear_sweeps();
-    const std::uint32_t first = backend->prepare(sweeps);
+    const std::uint32_t first = backend->prepare(sweeps, Summing::kNo);
     for (std::uint32_t s = 0; s < sweeps.size(); ++s) backend->sweep(first + s, {}, 0, true);
     backend->save_state(0);
     (void)backend->take_norm();
-    (void)backend->norm();
-    (void)backend->inner_product(0);
+    (void)backend->reader().norm();
+    (void)backend->reader().inner_product(0);
     std::vector<double> bits(kQubits), histogram(1u << 10);
-    backend->bit_probabilities(bits);
+    backend->reader().bit_probabilities(bits);
     const std::vector<Bit> low = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-    backend->histogram(low, histogram);
-    (void)backend->top(100, plan.final_layout, 0);
+    backend->reader().histogram(low, histogram);
+    (void)backend->reader().top(100, plan.final_layout, 0);
   };
   run();  // loads kernels and what libraries keep
   const std::uint64_t free_bytes = backend->info().free_bytes;

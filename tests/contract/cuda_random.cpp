@@ -30,10 +30,10 @@ std::vector<Complex> run(Backend& backend, const Plan& plan, const std::vector<S
   layout.scratch_bytes = 17ull << 20;
   backend.reserve(layout, bits);
   if (plan.start == Start::kRandom) backend.fill_random(plan.initial_layout, 0, 5, std::pow(2.0, -0.5 * (bits + 1)));
-  const std::uint32_t first = backend.prepare(sweeps);
+  const std::uint32_t first = backend.prepare(sweeps, Summing::kNo);
   for (std::uint32_t s = 0; s < sweeps.size(); ++s) backend.sweep(first + s, {}, 0, false);
   std::vector<std::byte> raw(amplitude_bytes(precision) << bits);
-  backend.copy_out(0, Index{1} << bits, raw.data());
+  backend.reader().copy_out(0, Index{1} << bits, raw.data());
   std::vector<Complex> state(std::size_t{1} << bits);
   if (precision == Precision::kDouble) {
     std::memcpy(state.data(), raw.data(), raw.size());

@@ -33,7 +33,7 @@ Words swept(Words word, std::uint32_t handle) {
 }
 
 /// A shard and a ring in host memory, worked on by streams.
-class StreamBackend final : public NullBackend {
+class StreamBackend final : public NullBackend, private DeviceQueues, private ArrivalSweeps {
  public:
   StreamBackend(std::uint32_t local_bits, PoolLayout pool, Precision precision)
       : NullBackend(options_of(precision)), words_(amplitude_bytes(precision) / 8), bits_(local_bits) {
@@ -56,6 +56,7 @@ class StreamBackend final : public NullBackend {
     return {reinterpret_cast<std::byte*>(slots_.at(slot).data()), slots_[slot].size() * 8, true};
   }
   int lanes() const override { return kLanes; }
+  Abilities abilities() override { return {.queues = this, .arrivals = this}; }
   void* native_lane(int lane) override { return streams_.at(static_cast<std::size_t>(lane)); }
   void sweep(std::uint32_t handle, ChunkView chunk, int lane, bool) override {
     test::enqueue(streams_.at(static_cast<std::size_t>(lane)), [this, handle, chunk] {
@@ -64,6 +65,7 @@ class StreamBackend final : public NullBackend {
       }
     });
   }
+  LaneClock* lane_clock() override { return nullptr; }
   bool loads_arrived(std::uint32_t, Index, Index) override { return true; }
   void sweep_arrived(std::uint32_t handle, ChunkView chunk, int lane, bool, Index arrivals,
                      std::span<const Trade> arrived) override {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "device/transport.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/make/make_plan.h"
 #include "plan/program/planned_circuit.h"

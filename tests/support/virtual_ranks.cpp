@@ -57,7 +57,7 @@ void VirtualRanks::run_stages(const Plan& plan) {
       backend.clear_sweeps();
       for (const Sweep& sweep : stage.sweeps) {
         const Sweep special = specialize(sweep, plan, rank);
-        backend.sweep(backend.prepare({&special, 1}), {}, 0, false);
+        backend.sweep(backend.prepare({&special, 1}, Summing::kNo), {}, 0, false);
       }
     }
   }

@@ -130,17 +130,17 @@ TEST(CpuBackend, SumsAreTheSameBitsOnAnyNumberOfThreads) {
     op.data_count = 4;
     sweep.matrices = u3(0.3, 0.4, 0.5);
     sweep.ops = {op};
-    backend->sweep(backend->prepare(std::span(&sweep, 1)), ChunkView{}, 0, true);
-    std::vector<double> sums = {backend->take_norm(), backend->norm()};
+    backend->sweep(backend->prepare(std::span(&sweep, 1), Summing::kNo), ChunkView{}, 0, true);
+    std::vector<double> sums = {backend->take_norm(), backend->reader().norm()};
     sums.resize(2 + 16);
-    backend->bit_probabilities(std::span(sums).subspan(2));
+    backend->reader().bit_probabilities(std::span(sums).subspan(2));
     std::vector<double> outcomes(64);
-    backend->histogram(std::vector<Bit>{1, 14, 3, 9, 8, 2}, outcomes);
+    backend->reader().histogram(std::vector<Bit>{1, 14, 3, 9, 8, 2}, outcomes);
     sums.insert(sums.end(), outcomes.begin(), outcomes.end());
     std::vector<Complex> pauli(2);
-    backend->pauli_sums(0x1234, std::vector<Index>{7, 0x4321}, pauli);
+    backend->reader().pauli_sums(std::vector<PauliGroup>{{0x1234, 0, 2}}, std::vector<Index>{7, 0x4321}, pauli);
     for (const Complex& value : pauli) sums.insert(sums.end(), {value.real(), value.imag()});
-    sums.push_back(backend->inner_product(0).real());
+    sums.push_back(backend->reader().inner_product(0).real());
     found.push_back(sums);
   }
   EXPECT_EQ(found[0], found[1]);
@@ -183,10 +183,10 @@ TEST(CpuBackend, BatchesOfTilesGiveWhatSingleTilesDo) {
       layout.state_bytes = 8 << 20;
       backend->reserve(layout, 20);
       backend->fill_random(Layout::identity(20), 0, 6, 1);
-      const std::uint32_t handle = backend->prepare(std::span(&sweep, 1));
+      const std::uint32_t handle = backend->prepare(std::span(&sweep, 1), Summing::kNo);
       for (Index value = 0; value <= chunk_mask; value += 8) backend->sweep(handle, {chunk_mask, value}, 0, false);
       states.emplace_back(std::size_t{1} << 20);
-      backend->copy_out(0, std::size_t{1} << 20, reinterpret_cast<std::byte*>(states.back().data()));
+      backend->reader().copy_out(0, std::size_t{1} << 20, reinterpret_cast<std::byte*>(states.back().data()));
     }
   }
   for (std::size_t other = 1; other < states.size(); ++other) {

@@ -199,8 +199,9 @@ TEST(CudaGenerate, TextsThatSumBitsGiveTheirProbabilities) {
       options.precision = precision;
       const Plan plan = make_plan(circuit, find_machine("h200"), options);
       Sweep last = specialize(plan.stages.back().sweeps.back(), plan, 0);
-      last.sums_bits = true;
-      const TileProgram program = lower_sweep(last, lower_options(plan, precision));
+      LowerOptions lower = lower_options(plan, precision);
+      lower.sums_bits = true;
+      const TileProgram program = lower_sweep(last, lower);
       std::vector<Complex> state = dense::random_state(14, ++seed);
       const std::vector<double> sums = test::run_summing(program, state);
       ASSERT_EQ(sums.size(), 15u);

@@ -57,7 +57,7 @@ const std::map<std::string, Strings> kRooms{
     {"src/cuda", {"", "tile", "factor", "program", "generate", "run", "read_out", "backend"}},
     {"src/runtime", {"", "exchange", "read_out", "execute", "check", "branch"}},
     {"src/session", {"choose", "rank", ""}},
-    {"src/simulator", {"", "same", "memory", "run"}},
+    {"src/simulator", {"", "memory", "run"}},
     {"src/bench", {"", "report"}},
     {"src/cli", {"io", "io/input", ""}}};
 

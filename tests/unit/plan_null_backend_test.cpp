@@ -34,7 +34,7 @@ NullBackend ready_backend(std::uint32_t local_bits) {
 TEST(NullBackend, RefusesAChunkCutByAnActiveBit) {
   NullBackend backend = ready_backend(6);
   const Sweep sweep = sweep_on({0, 1, 5});
-  backend.prepare({&sweep, 1});
+  backend.prepare({&sweep, 1}, Summing::kNo);
   EXPECT_THROW(backend.sweep(0, {bit_mask(5), 0}, 0, false), Error);
   EXPECT_NO_THROW(backend.sweep(0, {bit_mask(4), 0}, 0, false));
 }
@@ -42,7 +42,7 @@ TEST(NullBackend, RefusesAChunkCutByAnActiveBit) {
 TEST(NullBackend, RefusesOneChunkTwice) {
   NullBackend backend = ready_backend(6);
   const Sweep sweep = sweep_on({0});
-  backend.prepare({&sweep, 1});
+  backend.prepare({&sweep, 1}, Summing::kNo);
   backend.sweep(0, {bit_mask(4), 0}, 0, false);
   EXPECT_THROW(backend.sweep(0, {bit_mask(4), 0}, 0, false), Error);
 }
@@ -50,7 +50,7 @@ TEST(NullBackend, RefusesOneChunkTwice) {
 TEST(NullBackend, RefusesASweepOnChunksThatTheOneBeforeHasNotFinished) {
   NullBackend backend = ready_backend(6);
   const std::vector<Sweep> sweeps{sweep_on({0}), sweep_on({1})};
-  backend.prepare(sweeps);
+  backend.prepare(sweeps, Summing::kNo);
   backend.sweep(0, {bit_mask(4), 0}, 0, false);
   EXPECT_THROW(backend.sweep(1, {}, 0, false), Error);
   EXPECT_THROW(backend.sweep(1, {bit_mask(4), bit_mask(4)}, 0, false), Error);
@@ -67,7 +67,7 @@ TEST(NullBackend, RefusesTradesThatOvertakeTheirSweep) {
   NullBackend backend = ready_backend(6);
   const auto transport = make_null_transport(backend);
   const Sweep sweep = sweep_on({0});
-  backend.prepare({&sweep, 1});
+  backend.prepare({&sweep, 1}, Summing::kNo);
   const ChunkView first{bit_mask(4) | bit_mask(3), 0}, second{bit_mask(4) | bit_mask(3), bit_mask(4)};
   backend.sweep(0, {bit_mask(4), 0}, 0, false);
   transport->trade(first, first, 1, 0, 0);
@@ -84,7 +84,7 @@ TEST(NullBackend, RefusesUnbornBitsThatDoNotMatch) {
   write.births.push_back({0, {}});
   Sweep later = sweep_on({0});
   later.unborn = bit_mask(5);
-  backend.prepare(std::vector<Sweep>{write, later});
+  backend.prepare(std::vector<Sweep>{write, later}, Summing::kNo);
   backend.sweep(0, {}, 0, false);
   EXPECT_THROW(backend.sweep(1, {}, 0, false), Error);
 }
@@ -93,7 +93,7 @@ TEST(NullBackend, RefusesASweepThatMentionsGlobalBits) {
   NullBackend backend = ready_backend(6);
   Sweep sweep = sweep_on({0});
   sweep.phases.push_back({bit_mask(7), false, 1.0});
-  EXPECT_THROW(backend.prepare({&sweep, 1}), Error);
+  EXPECT_THROW(backend.prepare({&sweep, 1}, Summing::kNo), Error);
 }
 
 // Drives a plan the way an executor does, on one rank of many.
@@ -114,7 +114,7 @@ NullCounts drive(const Plan& plan, const Machine& machine, std::uint32_t rank) {
     }
     for (const Sweep& sweep : stage.sweeps) {
       const Sweep here = specialize(sweep, plan, rank);
-      backend.prepare({&here, 1});
+      backend.prepare({&here, 1}, Summing::kNo);
       backend.sweep(handle++, {}, 0, false);
     }
   }

@@ -201,9 +201,10 @@ TEST(Sampler, RefusesAStateThatHasChangedSinceItsDistributionWasTaken) {
 }
 
 /// A device that finds no amplitude for its draws, or leaves the last one out.
-class LosesDraws final : public NullBackend {
+class LosesDraws final : public NullBackend, private Drawer {
  public:
   explicit LosesDraws(bool says_so) : NullBackend({}), says_so_(says_so) {}
+  Abilities abilities() override { return {.drawer = this}; }
   void unit_histogram(ChunkView, std::span<const Bit>, std::span<std::uint64_t> out) override {
     std::fill(out.begin(), out.end(), std::uint64_t{1} << 40);
   }

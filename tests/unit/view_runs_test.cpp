@@ -1,7 +1,7 @@
 // Chunk views as memory runs: every amplitude of the view once, in packed order.
-#include "device/view_runs.h"
-
 #include <gtest/gtest.h>
+
+#include "device/views.h"
 
 namespace qsim {
 namespace {

@@ -8,10 +8,20 @@
 #include <cstddef>
 #include <utility>
 
+#include "device/backend.h"
+#include "qsim/error.h"
+
 namespace qsim {
 
 /// Throws DeviceError naming `call` unless `status` is success.
 void check_cuda(cudaError_t status, const char* call);
+
+/// The stream behind a lane of a backend that has DeviceQueues.
+inline cudaStream_t lane_stream(Backend& backend, int lane) {
+  DeviceQueues* const queues = backend.abilities().queues;
+  if (queues == nullptr) throw Error("a transport between GPUs for a backend without streams");
+  return static_cast<cudaStream_t>(queues->native_lane(lane));
+}
 
 /// Base and size of the device allocation that holds `address`. DeviceError when libcuda is not there.
 std::pair<std::byte*, std::size_t> device_allocation(const void* address);

@@ -45,7 +45,7 @@ class StagedTransport final : public Transport {
 
   void trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) override {
     (void)theirs;
-    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
+    const cudaStream_t stream = lane_stream(backend_, lane);
     std::byte* const buffer = backend_.slot(slot).data;
     const std::size_t bytes = view_runs(shape_, mine).bytes();
     const std::span<std::byte> send = outgoing_.first(bytes);
@@ -79,7 +79,7 @@ class DeviceMpiTransport final : public Transport {
 
   void trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) override {
     (void)theirs;
-    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
+    const cudaStream_t stream = lane_stream(backend_, lane);
     const MemoryRegion buffer = backend_.slot(slot);
     const std::size_t bytes = view_runs(shape_, mine).bytes();
     const std::span<std::byte> receive(buffer.data, bytes);

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "device/view_runs.h"
+#include "device/views.h"
 
 namespace qsim {
 

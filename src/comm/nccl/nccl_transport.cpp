@@ -122,7 +122,7 @@ class NcclTransport final : public Transport {
 
   void trade_all(std::span<const Trade> trades, int lane) override {
     finished_ = false;
-    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
+    const cudaStream_t stream = lane_stream(backend_, lane);
     for (const Trade& one : trades) {
       if (!in_one_run(one)) copy_view_to_buffer(shape_, one.mine, backend_.state().data, packed(one), stream);
     }
@@ -149,7 +149,7 @@ class NcclTransport final : public Transport {
     // in no error at all, so no progress is one.
     AskAgain again(kPatience);
     for (int lane = 0; lane < backend_.lanes(); ++lane) {
-      const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane));
+      const cudaStream_t stream = lane_stream(backend_, lane);
       for (;;) {
         const cudaError_t status = cudaStreamQuery(stream);
         if (status == cudaSuccess) break;

@@ -22,7 +22,7 @@ namespace qsim::cpu {
 namespace {
 
 template <typename T>
-class CpuBackend : public Backend {
+class CpuBackend final : public Backend, private ShardReader {
  public:
   explicit CpuBackend(const BackendOptions& options)
       : instruction_set_(choose_instruction_set(options.instruction_set)),
@@ -83,9 +83,14 @@ class CpuBackend : public Backend {
     std::memcpy(reinterpret_cast<std::byte*>(state_ + first), host, count * sizeof(Amplitude));
   }
 
-  std::uint32_t prepare(std::span<const Sweep> sweeps) override {
+  ShardReader& reader() override { return *this; }
+  Abilities abilities() override { return {}; }
+
+  std::uint32_t prepare(std::span<const Sweep> sweeps, Summing) override {
     return engine_->prepare(sweeps, bits_, team_.size());
   }
+  void expect_chunks(std::uint32_t, Index, Index) override {}
+  void finish_preparing() override {}
   void clear_sweeps() override { engine_->clear(); }
   void sweep(std::uint32_t handle, ChunkView chunk, int, bool accumulate_norm) override {
     const double sum = engine_->run(handle, state_, chunk, team_, accumulate_norm);
@@ -105,6 +110,9 @@ class CpuBackend : public Backend {
     cpu::fill_random(shard(), team_, layout, rank, seed, scale);
   }
 
+ private:
+  using Amplitude = std::complex<T>;
+
   double norm() override { return cpu::norm(shard(), team_); }
   void bit_probabilities(std::span<double> out) override { cpu::bit_probabilities(shard(), team_, out); }
   void histogram(std::span<const Bit> bits, std::span<double> out) override {
@@ -120,11 +128,7 @@ class CpuBackend : public Backend {
   std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank) override {
     return cpu::top(shard(), team_, count, layout, rank);
   }
-  void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) override {
-    cpu::pauli_sums<T>(shard(), team_, {}, x_mask, z_masks, out);
-  }
-  void pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
-                        std::span<Complex> out) override {
+  void pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out) override {
     sum_groups(shard(), {}, groups, z_masks, out);
   }
   void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
@@ -142,9 +146,6 @@ class CpuBackend : public Backend {
   void copy_out(Index first, Index count, std::byte* host) override {
     std::memcpy(host, state_ + first, count * sizeof(Amplitude));
   }
-
- private:
-  using Amplitude = std::complex<T>;
 
   Shard<T> shard() const { return {state_, bits_}; }
 

@@ -22,7 +22,13 @@ namespace {
 
 constexpr int kLanes = 16;
 
-class CudaBackend final : public Backend {
+class CudaBackend final : public Backend,
+                          private ShardReader,
+                          private DeviceQueues,
+                          private ArrivalSweeps,
+                          private BitSums,
+                          private Drawer,
+                          private VendorLibrary {
  public:
   explicit CudaBackend(const BackendOptions& options) : options_(options), pool_(memory_) {
     use_device(options.device_id);
@@ -112,17 +118,16 @@ class CudaBackend final : public Backend {
     check(cudaStreamSynchronize(lane(0)), "cudaStreamSynchronize after given amplitudes");
   }
 
-  std::uint32_t prepare(std::span<const Sweep> sweeps) override {
+  ShardReader& reader() override { return *this; }
+  Abilities abilities() override { return {this, this, this, this, this}; }
+
+  std::uint32_t prepare(std::span<const Sweep> sweeps, Summing summing) override {
     set_device();
-    return runner_->prepare(sweeps, lane(0));
+    return runner_->prepare(sweeps, summing, lane(0));
   }
   void expect_chunks(std::uint32_t handle, Index mask, Index arrivals) override {
     set_device();
     runner_->expect_chunks(handle, mask, arrivals, lane(0));
-  }
-  bool loads_arrived(std::uint32_t handle, Index mask, Index arrivals) override {
-    set_device();
-    return runner_->loads_arrived(handle, mask, arrivals);
   }
   void finish_preparing() override {
     set_device();
@@ -135,16 +140,6 @@ class CudaBackend final : public Backend {
   void sweep(std::uint32_t handle, ChunkView chunk, int lane_number, bool accumulate_norm) override {
     set_device();
     runner_->run(handle, chunk, use_lane(lane_number), accumulate_norm);
-  }
-  void sweep_arrived(std::uint32_t handle, ChunkView chunk, int lane_number, bool accumulate_norm, Index arrivals,
-                     std::span<const Trade> arrived) override {
-    set_device();
-    if (!runner_->loads_arrived(handle, chunk.mask, arrivals)) {
-      return Backend::sweep_arrived(handle, chunk, lane_number, accumulate_norm, arrivals, arrived);
-    }
-    arrivals_.clear();
-    for (const Trade& one : arrived) arrivals_.push_back({one.mine.value, slots_.at(one.slot)});
-    runner_->run_arrived(handle, chunk, arrivals, arrivals_, use_lane(lane_number), accumulate_norm);
   }
   double take_norm() override {
     join();
@@ -160,12 +155,6 @@ class CudaBackend final : public Backend {
     return whole + fraction;
   }
   int lanes() const override { return kLanes; }
-  void* native_lane(int lane_number) override { return use_lane(lane_number); }
-  LaneClock* lane_clock() override {
-    set_device();
-    if (!clock_) clock_.emplace(options_.device_id, streams_);
-    return &*clock_;
-  }
   void fork() override {
     set_device();
     runner_->hold_loading(true);
@@ -213,6 +202,26 @@ class CudaBackend final : public Backend {
     }
   }
 
+ private:
+  void* native_lane(int lane_number) override { return use_lane(lane_number); }
+  LaneClock* lane_clock() override {
+    set_device();
+    if (!clock_) clock_.emplace(options_.device_id, streams_);
+    return &*clock_;
+  }
+
+  bool loads_arrived(std::uint32_t handle, Index mask, Index arrivals) override {
+    set_device();
+    return runner_->loads_arrived(handle, mask, arrivals);
+  }
+  void sweep_arrived(std::uint32_t handle, ChunkView chunk, int lane_number, bool accumulate_norm, Index arrivals,
+                     std::span<const Trade> arrived) override {
+    set_device();
+    arrivals_.clear();
+    for (const Trade& one : arrived) arrivals_.push_back({one.mine.value, slots_.at(one.slot)});
+    runner_->run_arrived(handle, chunk, arrivals, arrivals_, use_lane(lane_number), accumulate_norm);
+  }
+
   double norm() override { return readouts().norm(); }
   void bit_probabilities(std::span<double> out) override { readouts().bit_probabilities(out); }
   bool take_bit_probabilities(std::span<double> out) override {
@@ -236,19 +245,15 @@ class CudaBackend final : public Backend {
   std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank) override {
     return readouts().top(count, layout, rank);
   }
-  void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) override {
-    readouts().pauli_sums(x_mask, z_masks, out);
-  }
-  void pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
-                        std::span<Complex> out) override {
-    readouts().pauli_group_sums(groups, z_masks, out);
+  void pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out) override {
+    readouts().pauli_sums(groups, z_masks, out);
   }
   void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
                          std::uint32_t slot, std::span<Complex> out) override {
     readouts().pauli_sums_remote(groups, z_masks, view, slots_.at(slot), out);
   }
   Complex inner_product(std::uint32_t snapshot) override { return readouts().inner_product(snapshot_data(snapshot)); }
-  std::optional<SecondOpinion> second_opinion(std::optional<std::uint32_t> snapshot) override {
+  SecondOpinion second_opinion(std::optional<std::uint32_t> snapshot) override {
     join();
     return options_.precision == Precision::kDouble ? opinion<double2>(snapshot) : opinion<float2>(snapshot);
   }
@@ -267,7 +272,6 @@ class CudaBackend final : public Backend {
     check(cudaStreamSynchronize(lane(0)), "cudaStreamSynchronize after amplitudes");
   }
 
- private:
   std::uint64_t amplitude_bytes() const { return qsim::amplitude_bytes(options_.precision); }
   void set_device() const { check(cudaSetDevice(options_.device_id), "cudaSetDevice"); }
   cudaStream_t lane(int number) const { return streams_.at(static_cast<std::size_t>(number)).get(); }

@@ -34,7 +34,7 @@ class Lowering {
     program_.precision = options_.precision;
     program_.register_bits = options_.register_bits;
     program_.reads = sweep_.reads;
-    program_.sums_bits = sweep_.sums_bits;
+    program_.sums_bits = options_.sums_bits;
     choose_bits();
     set_births();
     const ItemList list = make_items(sweep_, coordinate_of_, options_.canonical, options_.precision);

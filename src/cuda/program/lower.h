@@ -12,6 +12,7 @@ struct LowerOptions {
   Index outside = 0;  // bits that must not become part of the tile: a chunk view fixes them
   int register_bits = 4;
   int max_bits = 12;       // tiles are filled up to this many bits where there are enough tiles
+  bool sums_bits = false;  // generated kernels sum each bit's probability while they store
   bool canonical = false;  // blocks of two targets may become their canonical form, where that is less work
 };
 

@@ -349,11 +349,6 @@ std::vector<IndexProbability> ReadOuts::top(std::size_t count, const Layout& lay
   return first_of(candidates, layout, static_cast<Index>(rank) << shard_.local_bits, wanted);
 }
 
-void ReadOuts::pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out) {
-  const PauliGroup group{x_mask, 0, static_cast<std::uint32_t>(z_masks.size())};
-  pauli_group_sums({&group, 1}, z_masks, out);
-}
-
 void ReadOuts::batched_pauli_sums(const Shard& part, PauliPartners partners, std::span<const PauliGroup> groups,
                                   std::span<const Index> z_masks, std::span<Complex> out) {
   const std::size_t room = rest_bytes_ / (2 * kPauliBatch * sizeof(double));  // launches' answers of one wait
@@ -388,8 +383,7 @@ void ReadOuts::batched_pauli_sums(const Shard& part, PauliPartners partners, std
   collect();
 }
 
-void ReadOuts::pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
-                                std::span<Complex> out) {
+void ReadOuts::pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out) {
   batched_pauli_sums(shard_, {}, groups, z_masks, out);
 }
 

@@ -38,9 +38,8 @@ class ReadOuts {
   bool draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t stream,
             const DrawTaker& take);
   std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank);
-  void pauli_sums(Index x_mask, std::span<const Index> z_masks, std::span<Complex> out);
   /// Every group's launches are enqueued before the first answer is waited for.
-  void pauli_group_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out);
+  void pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out);
   void pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
                          const std::byte* partners, std::span<Complex> out);
   Complex inner_product(const std::byte* left);

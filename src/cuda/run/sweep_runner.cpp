@@ -45,7 +45,6 @@ std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
                         0, 0);
   }
   first.store = first.active;
-  first.sums_bits = false;
   for (const Birth& birth : sweep.births) second.unborn &= ~bit_mask(birth.bit);
   second.births.clear();
   second.reads = true;
@@ -70,13 +69,14 @@ class Runner final : public SweepRunner {
     clear();
   }
 
-  std::uint32_t prepare(std::span<const Sweep> sweeps, cudaStream_t stream) override {
+  std::uint32_t prepare(std::span<const Sweep> sweeps, Summing summing, cudaStream_t stream) override {
     const auto first = static_cast<std::uint32_t>(prepared_.size());
-    for (const Sweep& sweep : sweeps) prepared_.push_back({sweep, {}});
+    for (const Sweep& sweep : sweeps) prepared_.push_back({sweep, false, {}});
+    if (!sweeps.empty()) prepared_.back().sums_bits = summing == Summing::kBits;
     std::vector<std::byte> staged;
     const std::uint64_t start = table_used_;
     for (std::size_t i = first; i < prepared_.size() && i < kKeptSweeps; ++i) {
-      prepared_[i].variants.push_back(make_variant(prepared_[i].sweep, 0));
+      prepared_[i].variants.push_back(make_variant(prepared_[i], 0));
       Variant& variant = prepared_[i].variants.back();
       if (start + staged.size() + variant.bytes() > memory_.table_bytes) continue;
       place_tables(variant, start + staged.size());
@@ -154,6 +154,7 @@ class Runner final : public SweepRunner {
   };
   struct Prepared {
     Sweep sweep;
+    bool sums_bits = false;
     std::vector<Variant> variants;
   };
 
@@ -163,14 +164,15 @@ class Runner final : public SweepRunner {
     staged.resize(padded(staged.size()));
   }
 
-  Variant make_variant(const Sweep& sweep, Index outside) const {
+  Variant make_variant(const Prepared& prepared, Index outside) const {
     Variant variant;
-    add_parts(sweep, outside, variant);
+    add_parts(prepared.sweep, prepared.sums_bits, outside, variant);
     return variant;
   }
 
-  void add_parts(const Sweep& sweep, Index outside, Variant& variant) const {
+  void add_parts(const Sweep& sweep, bool sums_bits, Index outside, Variant& variant) const {
     LowerOptions options;
+    options.sums_bits = sums_bits;
     options.precision = sizeof(Real) == 8 ? Precision::kDouble : Precision::kSingle;
     options.local_bits = memory_.local_bits;
     options.outside = outside;
@@ -183,8 +185,8 @@ class Runner final : public SweepRunner {
     std::optional<EncodedSweep<Real>> encoded = encode<Real>(program);
     if (!encoded || padded(encoded->tables.bytes.size()) > memory_.table_bytes) {
       const auto [first, second] = split_sweep(sweep);
-      add_parts(first, outside, variant);
-      add_parts(second, outside, variant);
+      add_parts(first, false, outside, variant);
+      add_parts(second, sums_bits, outside, variant);
       return;
     }
     for (const Bit bit : program.active) {
@@ -229,7 +231,7 @@ class Runner final : public SweepRunner {
     for (Variant& variant : prepared.variants) {
       if ((variant.inside & chunk_mask) == 0) return variant;
     }
-    return prepared.variants.emplace_back(make_variant(prepared.sweep, chunk_mask));
+    return prepared.variants.emplace_back(make_variant(prepared, chunk_mask));
   }
 
   void place_tables(Variant& variant, std::uint64_t at) {

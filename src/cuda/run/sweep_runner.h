@@ -34,7 +34,7 @@ class SweepRunner {
  public:
   virtual ~SweepRunner() = default;
   virtual void set_memory(const SweepMemory& memory) = 0;
-  virtual std::uint32_t prepare(std::span<const Sweep> sweeps, cudaStream_t stream) = 0;
+  virtual std::uint32_t prepare(std::span<const Sweep> sweeps, Summing summing, cudaStream_t stream) = 0;
   virtual void expect_chunks(std::uint32_t handle, Index mask, Index arrivals, cudaStream_t stream) = 0;
   /// Whether run_arrived() has its kernel.
   virtual bool loads_arrived(std::uint32_t handle, Index mask, Index arrivals) = 0;

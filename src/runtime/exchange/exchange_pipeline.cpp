@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/bits.h"
-#include "device/view_runs.h"
+#include "device/views.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -47,6 +47,7 @@ Index local_value(const Exchange& exchange, std::uint32_t local_bits, Index rank
 
 ExchangePipeline::ExchangePipeline(const DistributedState& state, Transport* transport, const PoolLayout& pool)
     : backend_(state.backend),
+      arrivals_(backend_.abilities().arrivals),
       transport_(transport),
       local_bits_(state.local_bits()),
       rank_(state.rank()),
@@ -125,9 +126,13 @@ Index ExchangePipeline::arrival_bits(const Exchange& exchange) const {
 
 void ExchangePipeline::run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane, bool from_slots) {
   const Moment begin = profile != nullptr ? profile->moment(lane) : Moment{};
-  if (from_slots && sweep.arrivals != 0) {
-    backend_.sweep_arrived(sweep.handle, view, lane, sweep.accumulate_norm, sweep.arrivals, pieces_);
+  const bool arrived = from_slots && sweep.arrivals != 0;
+  if (arrived && arrivals_->loads_arrived(sweep.handle, view.mask, sweep.arrivals)) {
+    arrivals_->sweep_arrived(sweep.handle, view, lane, sweep.accumulate_norm, sweep.arrivals, pieces_);
   } else {
+    if (arrived) {
+      for (const Trade& one : pieces_) backend_.unpack(one.mine, one.slot, lane);
+    }
     backend_.sweep(sweep.handle, view, lane, sweep.accumulate_norm);
   }
   if (profile != nullptr) profile->add(Span::Kind::kSweep, sweep.number, lane, begin, profile->moment(lane));
@@ -143,8 +148,8 @@ void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSwee
   const int most = partners > 2 ? kMostLanesOfMany : kMostLanes;
   const int lanes = std::max(1, std::min({backend_.lanes(), lanes_with_slots, most}));
   const Index own = local_value(exchange, local_bits_, rank_);
-  const bool to_slots = !after.empty() && after.front().arrivals != 0 &&
-                        backend_.loads_arrived(after.front().handle, exchange.chunk_mask, after.front().arrivals);
+  const bool to_slots = !after.empty() && after.front().arrivals != 0 && arrivals_ != nullptr &&
+                        arrivals_->loads_arrived(after.front().handle, exchange.chunk_mask, after.front().arrivals);
   const bool complete_at_return = backend_.lanes() <= 1;
   const auto start = Clock::now();
   backend_.fork();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/backend.h"
+#include "device/transport.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/plan.h"
 #include "qsim/types.h"
@@ -58,6 +59,7 @@ class ExchangePipeline {
   void run_chunk(const ChunkedSweep& sweep, ChunkView view, int lane, bool from_slots);
 
   Backend& backend_;
+  ArrivalSweeps* const arrivals_;  // null where the backend has none
   Transport* transport_;
   const std::uint32_t local_bits_;
   const Index rank_;

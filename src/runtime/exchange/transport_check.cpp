@@ -97,7 +97,7 @@ class SelfTest {
   int run(bool scattered) {
     const std::uint32_t active = std::min(corner_.bits(), kPatternTileBits);
     const Sweep pattern = pattern_sweep(corner_.local_bits, active, static_cast<int>(rank_));
-    const std::uint32_t handle = state_.backend.prepare({&pattern, 1});
+    const std::uint32_t handle = state_.backend.prepare({&pattern, 1}, Summing::kNo);
     state_.backend.sweep(handle, {low_mask(corner_.local_bits) & ~low_mask(corner_.bits()), 0}, 0, false);
     const std::vector<std::uint64_t> own = hashes(scattered);
     std::vector<std::uint64_t> all(own.size() * ranks_);
@@ -146,7 +146,7 @@ class SelfTest {
     const std::size_t amplitude = amplitude_bytes(state_.precision), tiles = corner_.tiles();
     const std::size_t each = std::size_t{1} << corner_.tile_bits;
     std::vector<std::byte> bytes(amplitude << corner_.bits()), gathered(bytes.size());
-    state_.backend.copy_out(0, Index{1} << corner_.bits(), bytes.data());
+    state_.backend.reader().copy_out(0, Index{1} << corner_.bits(), bytes.data());
     if (scattered) {
       for (std::size_t i = 0; i < tiles * each; ++i) {
         std::copy_n(bytes.data() + i * amplitude, amplitude,
@@ -193,13 +193,13 @@ CheckedTransport::CheckedTransport(Transport& inner, Backend& backend, Communica
 
 void CheckedTransport::trade(ChunkView mine, ChunkView theirs, int peer, std::uint32_t slot, int lane) {
   backend_.join();
-  const std::uint64_t sent = backend_.checksum(mine);
+  const std::uint64_t sent = backend_.reader().checksum(mine);
   std::uint64_t wanted = 0;
   communicator_.exchange(peer, std::as_bytes(std::span(&sent, 1)), std::as_writable_bytes(std::span(&wanted, 1)));
   inner_.trade(mine, theirs, peer, slot, lane);
   inner_.finish();
   ++trades_;
-  if (backend_.checksum(mine) == wanted) return;
+  if (backend_.reader().checksum(mine) == wanted) return;
   ++changed_;
   changed_peer_ = peer;
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "device/transport.h"
 #include "plan/cost/pool_layout.h"
 #include "qsim/error.h"
 #include "runtime/distributed_state.h"

@@ -92,9 +92,9 @@ std::array<Value, 2> Collapse::weigh_as(Qubit qubit) {
   const Bit bit = state_.layout.bit_of[qubit];
   const auto histogram = [&](std::span<const Bit> bits, std::span<Value> out) {
     if constexpr (std::is_same_v<Value, double>) {
-      state_.backend.histogram(bits, out);
+      state_.backend.reader().histogram(bits, out);
     } else {
-      state_.backend.unit_histogram({}, bits, out);
+      state_.backend.reader().unit_histogram({}, bits, out);
     }
   };
   std::array<Value, 2> weights{};

@@ -81,7 +81,7 @@ std::size_t Executor::prepare(const Plan& plan, bool sum_bits) {
   prepared.gates = plan.gates + (follows ? plans_.back().gates : 0);
   prepared.defect = plan.unitarity_defect + (follows ? plans_.back().defect : 0);
   state_.layout.bit_of.reserve(state_.qubits);  // assigned to later, when nothing may be allocated
-  prepared.sums_bits = sum_bits && ends_whole(prepared);
+  prepared.sums_bits = sum_bits && ends_whole(prepared) && state_.backend.abilities().bit_sums != nullptr;
   if (prepared.sums_bits) state_.bit_probabilities.reserve(state_.local_bits() + 1);
   for (const Stage& stage : plan.stages) prepare_stage(prepared, stage);
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) choose_chunked(prepared, stage);
@@ -122,8 +122,8 @@ void Executor::prepare_stage(PreparedPlan& prepared, const Stage& stage) {
       sweeps.push_back(widened(specialize(sweep, plan, rank), plan.local_bits(), least_active_bits));
     }
     if (sweeps.empty()) continue;
-    sweeps.back().sums_bits = prepared.sums_bits && &stage == &plan.stages.back();
-    const std::uint32_t handle = state_.backend.prepare(sweeps);
+    const bool sums = prepared.sums_bits && &stage == &plan.stages.back();
+    const std::uint32_t handle = state_.backend.prepare(sweeps, sums ? Summing::kBits : Summing::kNo);
     if (part == 0) target.first_handle = handle;
   }
 }
@@ -174,7 +174,7 @@ void Executor::prepare_exchange(PreparedStage& target, const Plan& plan, const S
   target.inner_bytes = sweep_bytes(sweep, state_.local_bits(), plan.precision);
 }
 
-std::uint32_t Executor::prepare_sweep(const Sweep& sweep) { return state_.backend.prepare({&sweep, 1}); }
+std::uint32_t Executor::prepare_sweep(const Sweep& sweep) { return state_.backend.prepare({&sweep, 1}, Summing::kNo); }
 
 void Executor::make_start(const Plan& plan, std::uint64_t start_seed) {
   if (plan.start == Start::kState) {
@@ -188,7 +188,7 @@ void Executor::make_start(const Plan& plan, std::uint64_t start_seed) {
   if (start_scale_ == 0 || start_seed != start_scale_seed_) {
     const double guess = std::exp2(-0.5 * (static_cast<double>(state_.qubits) + 1));
     state_.backend.fill_random(plan.initial_layout, rank, start_seed, guess);
-    double total = state_.backend.norm();
+    double total = state_.backend.reader().norm();
     state_.communicator.sum({&total, 1});
     if (!(total > 0)) throw Error("the random start state has no probability");
     start_scale_ = guess / std::sqrt(rounded_total(total));
@@ -218,7 +218,8 @@ void Executor::run(std::size_t number, double expected_norm, std::uint64_t start
   state_.layout = plan.final_layout;
   if (prepared.sums_bits) {
     state_.bit_probabilities.resize(state_.local_bits() + 1);
-    if (!state_.backend.take_bit_probabilities(state_.bit_probabilities)) state_.bit_probabilities.clear();
+    BitSums& sums = *state_.backend.abilities().bit_sums;
+    if (!sums.take_bit_probabilities(state_.bit_probabilities)) state_.bit_probabilities.clear();
   }
   counts_.gates_planned += plan.gates;
   counts_.gates_applied += plan.gates_removed;

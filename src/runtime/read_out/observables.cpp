@@ -32,7 +32,7 @@ void visit_amplitudes(DistributedState& state, std::size_t count, const IndexOf&
       places.push_back(i);
     }
     found.resize(here.size());
-    if (!here.empty()) state.backend.read_amplitudes(here, found);
+    if (!here.empty()) state.backend.reader().read_amplitudes(here, found);
     values.assign(2 * size, 0.0);
     for (std::size_t i = 0; i < found.size(); ++i) {
       values[2 * places[i]] = found[i].real();
@@ -53,7 +53,7 @@ std::vector<double> marginals(DistributedState& state) {
   std::vector<double> local = state.bit_probabilities;
   if (local.empty()) {
     local.resize(local_bits + 1);
-    state.backend.bit_probabilities(local);
+    state.backend.reader().bit_probabilities(local);
   }
   std::vector<double> by_qubit(state.qubits, 0.0);
   for (Qubit qubit = 0; qubit < state.qubits; ++qubit) {
@@ -76,10 +76,10 @@ std::vector<double> qubit_probabilities(DistributedState& state, std::span<const
   const QubitPlaces places = state.places(list);
   std::vector<double> values(std::size_t{1} << list.size(), 0.0);
   if (places.local.size() == list.size()) {
-    state.backend.histogram(places.local, values);
+    state.backend.reader().histogram(places.local, values);
   } else {
     std::vector<double> mine(std::size_t{1} << places.local.size());
-    state.backend.histogram(places.local, mine);
+    state.backend.reader().histogram(places.local, mine);
     for (std::size_t value = 0; value < mine.size(); ++value) values[places.widen(value)] = mine[value];
   }
   state.communicator.sum(values);
@@ -111,7 +111,7 @@ std::vector<Index> top_indices(DistributedState& state, std::size_t count) {
   std::vector<Candidate> send(mine_count);
   {
     const std::vector<IndexProbability> mine =
-        state.backend.top(mine_count, state.layout, static_cast<std::uint32_t>(state.rank()));
+        state.backend.reader().top(mine_count, state.layout, static_cast<std::uint32_t>(state.rank()));
     for (std::size_t i = 0; i < mine.size(); ++i) {
       send[i] = {probability_key(mine[i].probability), state.to_logical(mine[i].index)};
     }

@@ -65,7 +65,7 @@ void remote_sums(DistributedState& state, ExchangePipeline& exchanges, std::span
     const ChunkView mine{cut, step ^ flip}, theirs{cut, step ^ flip ^ cut_x};
     state.backend.pack(mine, copy_slot, 0);
     exchanges.trade_view(mine, theirs, peer);
-    if (!call.groups.empty()) state.backend.pauli_sums_remote(call.groups, call.z, mine, copy_slot, parts);
+    if (!call.groups.empty()) state.backend.reader().pauli_sums_remote(call.groups, call.z, mine, copy_slot, parts);
     for (const PauliGroup& group : call.groups) {
       for (std::size_t j = group.begin; j < std::size_t{group.begin} + group.count; ++j) {
         const bool negative = odd_parity(group.x_mask & local & ~cut & call.z[j]);  // the bits of x inside the chunk
@@ -104,7 +104,7 @@ void local_sums(DistributedState& state, std::span<const Group> groups, std::spa
   }
   if (call.groups.empty()) return;
   std::vector<Complex> sums(call.z.size());
-  state.backend.pauli_group_sums(call.groups, call.z, sums);
+  state.backend.reader().pauli_sums(call.groups, call.z, sums);
   for (std::size_t j = 0; j < sums.size(); ++j) values[call.members[j]] = sums[j];
 }
 

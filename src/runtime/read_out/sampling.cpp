@@ -150,7 +150,7 @@ Sampler::Sampler(DistributedState& state, ExchangePipeline& exchanges) : state_(
 
   const QubitPlaces places = state.places(block_list_);
   std::vector<std::uint64_t> mine(std::size_t{1} << places.local.size());
-  state.backend.unit_histogram({}, places.local, mine);
+  state.backend.reader().unit_histogram({}, places.local, mine);
   if (state.rank_bits == 0) {
     ends_ = std::move(mine);
   } else {
@@ -174,7 +174,7 @@ std::vector<Index> Sampler::locate(const DrawBlocks& blocks, std::span<const std
     draws.push_back({extract_bits(block, blocks.local_positions), place - begin});
   }
   std::vector<Index> found(draws.size());
-  if (!draws.empty()) state_.backend.locate(blocks.block_bits, blocks.order, draws, found);
+  if (!draws.empty()) state_.backend.reader().locate(blocks.block_bits, blocks.order, draws, found);
   return found;
 }
 
@@ -209,8 +209,10 @@ OutcomeCounts Sampler::sample(std::uint64_t count, std::span<const std::uint64_t
         mine.emplace_back(value, 1);
       }
     };
-    if (!state_.backend.draw(blocks, batch, seed, shot_stream(draw), take))
+    Drawer* const drawer = state_.backend.abilities().drawer;
+    if (drawer == nullptr || !drawer->draw(blocks, batch, seed, shot_stream(draw), take)) {
       take(locate(blocks, sorted_places(batch, seed, draw, ends_.back())));
+    }
     if (!rising) count_runs(mine);
   }
   state_.communicator.sum({&taken, 1});
@@ -263,7 +265,7 @@ class Descent {
       std::fill(units.begin(), units.end(), 0);
       const Index physical = state_.layout.to_physical(prefix.value);
       if (is_here(taken, prefix.value)) {
-        state_.backend.unit_histogram({view_mask, physical & view_mask}, split.local, mine);
+        state_.backend.reader().unit_histogram({view_mask, physical & view_mask}, split.local, mine);
         for (std::size_t value = 0; value < mine.size(); ++value) units[split.widen(value)] = mine[value];
       }
       state_.communicator.sum(units);

@@ -90,10 +90,10 @@ void write_shard(DistributedState& state, const PartFile& file, std::uint64_t he
   std::vector<Complex> values(direct ? 0 : block);
   for (Index begin = 0; begin < state.local_amplitudes(); begin += block) {
     if (direct) {
-      state.backend.copy_out(state.layout.to_physical(first + begin) & local, block, bytes.data());
+      state.backend.reader().copy_out(state.layout.to_physical(first + begin) & local, block, bytes.data());
     } else {
       for (Index i = 0; i < block; ++i) indices[i] = state.layout.to_physical(first + begin + i) & local;
-      state.backend.read_amplitudes(indices, values);
+      state.backend.reader().read_amplitudes(indices, values);
       if (state.precision == Precision::kDouble) {
         std::memcpy(bytes.data(), values.data(), bytes.size());
       } else {

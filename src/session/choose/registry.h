@@ -7,6 +7,7 @@
 
 #include "device/backend.h"
 #include "device/gpu_parts.h"
+#include "device/transport.h"
 #include "plan/cost/pool_layout.h"
 #include "qsim/target.h"
 #include "runtime/distributed_state.h"

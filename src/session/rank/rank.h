@@ -6,6 +6,7 @@
 #include <string>
 
 #include "device/backend.h"
+#include "device/transport.h"
 #include "plan/cost/pool_layout.h"
 #include "runtime/distributed_state.h"
 #include "runtime/exchange/exchange_pipeline.h"

@@ -108,7 +108,7 @@ void RankSession::all_to_host() {
 void RankSession::current_to_host() {
   current_->layout = state().layout;
   current_->host.resize(shard_bytes());
-  rank_.backend().copy_out(0, state().local_amplitudes(), current_->host.data());
+  rank_.backend().reader().copy_out(0, state().local_amplitudes(), current_->host.data());
   current_ = nullptr;
 }
 
@@ -241,7 +241,7 @@ void RankSession::copy(Shard& from, Shard& to) {
       *free = &to;
     } else {
       to.host.resize(shard_bytes());
-      rank_.backend().copy_out(0, state().local_amplitudes(), to.host.data());
+      rank_.backend().reader().copy_out(0, state().local_amplitudes(), to.host.data());
     }
   });
 }
@@ -318,15 +318,15 @@ Complex RankSession::inner_product(Shard& shard, Shard& other) {
   Complex product = 0;
   alone(communicator_, [&] {
     if (&shard == &other) {
-      product = rank_.backend().norm();
+      product = rank_.backend().reader().norm();
     } else if (other.place) {
-      product = rank_.backend().inner_product(*other.place);
+      product = rank_.backend().reader().inner_product(*other.place);
     } else {
       const std::uint64_t bytes = shard_bytes(), unit = amplitude_bytes(settled_.target.precision);
       constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
       std::vector<std::byte> piece(std::min(bytes, kPiece));
       for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
-        rank_.backend().copy_out(at / unit, piece.size() / unit, piece.data());
+        rank_.backend().reader().copy_out(at / unit, piece.size() / unit, piece.data());
         product += settled_.target.precision == Precision::kDouble
                        ? host_product<double>(other.host.data() + at, piece.data(), piece.size())
                        : host_product<float>(other.host.data() + at, piece.data(), piece.size());

@@ -36,20 +36,21 @@ std::vector<Index> sample_indices(std::uint32_t qubits) {
 
 /// Our sums over the shard, and with a snapshot (number 0) the inner product with it, against the library's.
 void hold_against_library(DistributedState& state, bool snapshot) {
-  const auto second = state.backend.second_opinion(snapshot ? std::optional<std::uint32_t>(0) : std::nullopt);
-  if (!second) return;
+  VendorLibrary* const library = state.backend.abilities().library;
+  if (library == nullptr) return;
+  const SecondOpinion second = library->second_opinion(snapshot ? std::optional<std::uint32_t>(0) : std::nullopt);
   const double tolerance = library_tolerance(state.precision);
   const auto compare = [&](const char* what, double ours, double theirs) {
     if (std::abs(ours - theirs) <= tolerance) return;
     throw VerificationError(std::string("the ") + what + " of a shard is " + format_number(ours) + ", but " +
-                            std::string(second->library) + " makes it " + format_number(theirs) + " (rounding allows " +
+                            std::string(second.library) + " makes it " + format_number(theirs) + " (rounding allows " +
                             format_number(tolerance) + "): the result is wrong and is not shown");
   };
-  compare("norm", state.backend.norm(), second->norm);
+  compare("norm", state.backend.reader().norm(), second.norm);
   if (!snapshot) return;
-  const Complex ours = state.backend.inner_product(0);
-  compare("inner product's real part", ours.real(), second->inner_product.real());
-  compare("inner product's imaginary part", ours.imag(), second->inner_product.imag());
+  const Complex ours = state.backend.reader().inner_product(0);
+  compare("inner product's real part", ours.real(), second.inner_product.real());
+  compare("inner product's imaginary part", ours.imag(), second.inner_product.imag());
 }
 
 }  // namespace

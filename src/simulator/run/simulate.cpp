@@ -175,7 +175,8 @@ class Simulation {
     result_.run.exchange = rank_.exchange();
     if (!rank_.exchange().empty()) result_.run.reason += "; " + rank_.exchange() + ": " + rank_.exchange_reason();
     if (!options_.profile_path.empty()) {
-      profile_ = std::make_unique<Profile>(rank_.backend().lane_clock());
+      DeviceQueues* const queues = rank_.backend().abilities().queues;
+      profile_ = std::make_unique<Profile>(queues == nullptr ? nullptr : queues->lane_clock());
       rank_.executor().profile = rank_.exchanges().profile = profile_.get();
     }
     if (options_.reproducible) rank_.executor().least_active_bits = 10;

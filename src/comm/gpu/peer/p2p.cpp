@@ -32,7 +32,7 @@
 #include "comm/gpu/peer/peer_events.h"
 #include "comm/gpu/peer/peer_memory.h"
 #include "comm/gpu/strided_copy.h"
-#include "device/view_runs.h"
+#include "device/views.h"
 #include "kernels/cuda/state.h"
 #include "qsim/error.h"
 
@@ -117,8 +117,7 @@ class P2pTransport final : public Transport {
   void finish() override {
     AskAgain again(kPatience);
     for (std::size_t lane = 0; lane < lanes_;) {
-      const cudaError_t status =
-          cudaStreamQuery(static_cast<cudaStream_t>(backend_.native_lane(static_cast<int>(lane))));
+      const cudaError_t status = cudaStreamQuery(lane_stream(backend_, static_cast<int>(lane)));
       if (status == cudaSuccess) {
         again.restart();
         ++lane;
@@ -140,7 +139,7 @@ class P2pTransport final : public Transport {
   /// Only views that copy engines suit may stay in their slots.
   void trade_pieces(std::span<const Trade> trades, int lane_number, bool in_place) {
     const auto lane = static_cast<std::size_t>(lane_number);
-    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(lane_number));
+    const cudaStream_t stream = lane_stream(backend_, lane_number);
     // All views have the same shape, so all ranks go the same way.
     const bool by_engines = suits_copy_engine(view_runs(shape_, trades.front().mine));
     const cudaStream_t pulls = by_engines && trades.size() > 1 ? next_pull_stream() : stream;
@@ -174,7 +173,7 @@ class P2pTransport final : public Transport {
   /// where there are fewer.
   cudaStream_t next_pull_stream() {
     const int last = std::min(static_cast<int>(lanes_), 8) - 1;
-    return static_cast<cudaStream_t>(backend_.native_lane(std::max(0, last - static_cast<int>(turn_++ % 2))));
+    return lane_stream(backend_, std::max(0, last - static_cast<int>(turn_++ % 2)));
   }
 
   /// What `stream` is given next waits for what `other` has been given so far.
@@ -186,7 +185,7 @@ class P2pTransport final : public Transport {
 
   /// The kernel's first launch loads it; that must not happen while peers wait for each other.
   void warm_up() {
-    const auto stream = static_cast<cudaStream_t>(backend_.native_lane(0));
+    const cudaStream_t stream = lane_stream(backend_, 0);
     std::byte* const state = backend_.state().data;
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{16}}) {
       check_cuda(cuda::launch_swap(state, state, bytes, {}, 0, 0, 1, stream), "first launch of an exchange");

@@ -6,6 +6,7 @@
 
 #include "base/ranks/communicator.h"
 #include "device/backend.h"
+#include "device/transport.h"
 
 namespace qsim {
 

@@ -1,6 +1,6 @@
 // A view's free bits fall into groups of neighbours: the lowest group is a run, the next a stride, all others an offset
 // list.
-#include "device/view_runs.h"
+#include "device/views.h"
 
 namespace qsim {
 namespace {

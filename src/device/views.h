@@ -1,13 +1,26 @@
-// A chunk view as memory: runs at regular strides, for copies between a shard and a contiguous buffer.
+// Parts of a shard: what they are, what ranks trade, and where they lie in memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "device/backend.h"
+#include "qsim/types.h"
 
 namespace qsim {
+
+/// The amplitudes of a shard whose local index satisfies (index & mask) == value, in ascending order. {0, 0} is all of
+/// it.
+struct ChunkView {
+  Index mask = 0, value = 0;
+};
+
+/// This shard's view `mine` against `peer`'s `theirs` (equal sizes), through ring slot `slot`.
+struct Trade {
+  ChunkView mine, theirs;
+  int peer = 0;
+  std::uint32_t slot = 0;
+};
 
 struct ShardShape {
   std::uint32_t local_bits = 0;
