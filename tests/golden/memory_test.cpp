@@ -188,10 +188,12 @@ TEST_P(ReadOutMemory, IsWhatWasPredicted) {
                   real / kMiB, 100 * (real - predicted) / predicted, peak / kMiB);
       const double allowed = qubits >= 24 ? 0.02 * predicted : 8 * kMiB * counted;
       EXPECT_LE(real, predicted + allowed) << one.name << ", " << ranks << " ranks, " << precision;
-      EXPECT_LE(peak, predicted + allowed) << one.name << ", " << ranks << " ranks, " << precision;
+      // Of answers below 4 MiB no peak is taken, and a library's own memory counts in one that is.
+      const double allowed_peak = std::max(allowed, 4 * kMiB);
+      EXPECT_LE(peak, predicted + allowed_peak) << one.name << ", " << ranks << " ranks, " << precision;
       if (one.spread == 10) continue;  // the outcomes of a state that is not uniform are fewer than can be foreseen
       EXPECT_GE(real, predicted - allowed) << one.name << ", " << ranks << " ranks, " << precision;
-      EXPECT_GE(peak, predicted - allowed) << one.name << ", " << ranks << " ranks, " << precision;
+      EXPECT_GE(peak, predicted - allowed_peak) << one.name << ", " << ranks << " ranks, " << precision;
     }
   }
 }

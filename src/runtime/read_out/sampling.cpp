@@ -227,14 +227,18 @@ OutcomeCounts merge_outcomes(Communicator& communicator, OutcomeCounts mine) {
   using Entry = std::array<std::uint64_t, 2>;
   std::vector<Entry> send(static_cast<std::size_t>(largest), Entry{0, 0});
   for (std::size_t i = 0; i < mine.size(); ++i) send[i] = {mine[i].first, mine[i].second};
+  mine = {};
   std::vector<Entry> all(send.size() * static_cast<std::size_t>(communicator.size()));
   communicator.all_gather(std::as_bytes(std::span(send)), std::as_writable_bytes(std::span(all)));
-  mine.clear();
+  send = {};
+  const auto counted = [](const Entry& entry) { return entry[1] != 0; };
+  OutcomeCounts merged;
+  merged.reserve(static_cast<std::size_t>(std::count_if(all.begin(), all.end(), counted)));
   for (const Entry& entry : all) {
-    if (entry[1] != 0) mine.emplace_back(entry[0], entry[1]);
+    if (counted(entry)) merged.emplace_back(entry[0], entry[1]);
   }
-  count_runs(mine);
-  return mine;
+  count_runs(merged);
+  return merged;
 }
 
 namespace {

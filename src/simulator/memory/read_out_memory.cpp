@@ -161,26 +161,27 @@ class Estimate {
   void counts() {
     const std::uint64_t shots = settings_.shots;
     if (measured_ == 0) return;
-    const std::uint64_t batch = std::min<std::uint64_t>(shots, kShotBatch), own = batch / ranks() + 1;
-    const std::uint64_t outcomes = expected_outcomes(shots, power(count_bits(measured_)));
-    const std::uint64_t own_outcomes = outcomes / ranks() + 1;
+    const std::uint64_t batch = std::min<std::uint64_t>(shots, kShotBatch);
+    const std::uint64_t all = power(count_bits(measured_));
+    const std::uint64_t outcomes = expected_outcomes(shots, all), own_outcomes = outcomes / ranks() + 1;
     // The ends of all blocks; this rank's blocks, which of all ranks' are listed apart, and on the host their sums.
     const std::uint64_t block_qubits = std::min<std::uint64_t>(place_.qubits, std::max(kBlockQubits, place_.rank_bits));
     const std::uint64_t ends = times(kNumber, power(block_qubits));
     const std::uint64_t summing = histogram(block_qubits, block_qubits - place_.rank_bits, kNumber);
-    // Numbers, places, draws and indices of a batch; the outcomes so far, whose list is made anew with a batch's more.
-    const std::uint64_t drawing =
-        place_.on_host ? 2 * kNumber * batch + (kOutcome + kNumber) * own : 2 * kNumber * batch;
-    const std::uint64_t listed =
-        shots <= kShotBatch ? kOutcome * own : plus(times(2 * kOutcome, own_outcomes), kOutcome * own);
-    const std::uint64_t merging = ranks() == 1 ? times(kOutcome, outcomes)
-                                               : plus(times(2 * kOutcome, own_outcomes), times(2 * kOutcome, outcomes));
+    // Numbers, places, draws and indices of a batch, all of which may fall on one rank.
+    const std::uint64_t drawing = (place_.on_host ? 2 * kNumber + kOutcome + kNumber : 2 * kNumber) * batch;
+    // The last batch's outcomes are listed behind those of the batches before, where some of them are already.
+    const std::uint64_t last = shots - (shots - 1) / kShotBatch * kShotBatch;
+    const std::uint64_t touched = expected_outcomes(shots - last, all) + expected_outcomes(last, all);
+    const std::uint64_t listed = times(kOutcome, touched / ranks() + 1);
+    // What is sent and comes from all; then that and the list which is made of it.
+    const std::uint64_t merging =
+        ranks() == 1 ? 0 : std::max(plus(listed, times(kOutcome, own_outcomes)), 2 * times(kOutcome, outcomes));
     const std::uint64_t answer = times(outcomes, outcome_bytes_);
-    const std::uint64_t result = ranks() == 1 ? listed : times(2 * kOutcome, outcomes);
-    account_.read(
-        std::to_string(shots) + " shots",
-        std::max(summing, plus(ends, std::max({plus(drawing, listed), plus(listed, merging), plus(result, answer)}))),
-        answer);
+    const std::uint64_t result = ranks() == 1 ? listed : times(kOutcome, outcomes);
+    account_.read(std::to_string(shots) + " shots",
+                  std::max(summing, plus(ends, std::max({plus(drawing, listed), merging, plus(result, answer)}))),
+                  answer);
   }
 
   void amplitudes() {
