@@ -10,6 +10,7 @@
 #include "base/file/files.h"
 #include "base/file/read_files.h"
 #include "base/ranks/agreement.h"
+#include "base/ranks/communicator.h"
 #include "base/ranks/failure.h"
 #include "bench/bench.h"
 #include "cli/io/context.h"
@@ -71,14 +72,6 @@ Output dispatch(const std::vector<std::string>& arguments, Context& context) {
     if (arguments[0] == command.name) return command.run(std::span(arguments).subspan(1), context);
   }
   return command_run(arguments, context);
-}
-
-/// The rank that the launcher's environment gives this process, for when MPI cannot be asked; 0 without one.
-int environment_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (const char* text = std::getenv(name)) return std::atoi(text);
-  }
-  return 0;
 }
 
 Failure failure_in_flags() {
@@ -236,7 +229,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
     // Ranks that met have agreed, and the first one speaks. One that met nobody may be alone, whatever its environment
     // says: it must not end without a word.
     const bool met = failure.code != ExitCode::kCommunication;
-    if (met && environment_rank() != 0) {
+    if (met && launched_rank() != 0) {
       // A launcher ends all ranks when one has failed: not before the first one has spoken.
       std::this_thread::sleep_for(std::chrono::seconds(1));
       return static_cast<int>(failure.code);

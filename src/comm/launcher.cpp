@@ -53,6 +53,13 @@ LaunchEnvironment launch_environment() {
   return {};
 }
 
+int launched_rank() {
+  for (const Dialect& dialect : kDialects) {
+    if (const std::optional<int> rank = environment_number(dialect.rank)) return *rank;
+  }
+  return environment_number("PMIX_RANK").value_or(0);
+}
+
 bool launched_by_mpi() {
   const LaunchEnvironment found = launch_environment();
   return !found.launcher.empty() && (found.launcher != "Slurm" || found.size > 1);

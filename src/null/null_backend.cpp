@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "plan/cost/cost.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
@@ -87,9 +88,7 @@ std::uint32_t NullBackend::prepare(std::span<const Sweep> sweeps, Summing) {
       throw Error("null backend: a sweep mentions bits that are not local");
     prepared.unborn = sweep.unborn;
     prepared.reads = sweep.reads;
-    const std::uint64_t shard = std::uint64_t{amplitude_bytes(precision_)} << local_bits_;
-    prepared.bytes = shard >> count_bits(sweep.unborn & ~prepared.births);
-    if (sweep.reads) prepared.bytes += shard >> count_bits(sweep.unborn);
+    prepared.bytes = swept_bytes(sweep, local_bits_, precision_);
     sweeps_.push_back(prepared);
   }
   return first;

@@ -51,5 +51,7 @@ void run_thread_ranks(int ranks, const std::function<void(Communicator&)>& body)
 /// the library was built without MPI. Throws CommunicatorError with the remedy when the launcher started several
 /// processes but MPI says one.
 std::unique_ptr<Communicator> make_mpi_communicator();
+/// The rank that a launcher's environment gives this process, for when MPI cannot be asked; 0 without one.
+int launched_rank();
 
 }  // namespace qsim

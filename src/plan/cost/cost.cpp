@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/bits.h"
 #include "plan/matrix_forms.h"
 
 namespace qsim {
@@ -163,6 +164,11 @@ SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits) {
   const auto before = local_bits - static_cast<std::uint32_t>(std::popcount(sweep.unborn));
   const auto after = before + static_cast<std::uint32_t>(std::popcount(births));
   return {sweep.reads ? pow2(before) : 0, pow2(after)};
+}
+
+std::uint64_t swept_bytes(const Sweep& sweep, std::uint32_t local_bits, Precision precision) {
+  const SweepTraffic traffic = sweep_traffic(sweep, local_bits);
+  return saturating_multiply(amplitude_bytes(precision), traffic.amplitudes_read + traffic.amplitudes_written);
 }
 
 std::uint64_t exchanged_amplitudes(const Exchange& exchange, std::uint32_t local_bits) {

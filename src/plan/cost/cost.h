@@ -14,6 +14,8 @@ struct SweepTraffic {
   std::uint64_t amplitudes_read = 0, amplitudes_written = 0;
 };
 SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits);
+/// The same in bytes, read plus written.
+std::uint64_t swept_bytes(const Sweep& sweep, std::uint32_t local_bits, Precision precision);
 
 /// Amplitudes that each rank sends in an exchange.
 std::uint64_t exchanged_amplitudes(const Exchange& exchange, std::uint32_t local_bits);

@@ -92,10 +92,9 @@ PlanWork plan_work(const Plan& plan) {
       work.total_seconds += exchange.predicted_added_seconds;
     }
     for (const Sweep& sweep : stage.sweeps) {
-      const SweepTraffic traffic = sweep_traffic(sweep, plan.local_bits());
       ++work.sweeps;
-      work.bytes_swept_per_rank = saturating_add(
-          work.bytes_swept_per_rank, saturating_multiply(bytes, traffic.amplitudes_read + traffic.amplitudes_written));
+      work.bytes_swept_per_rank =
+          saturating_add(work.bytes_swept_per_rank, swept_bytes(sweep, plan.local_bits(), plan.precision));
       work.sweep_seconds += sweep.predicted_seconds;
     }
   }

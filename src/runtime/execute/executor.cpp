@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "base/text.h"
+#include "plan/cost/cost.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
 
@@ -61,15 +62,6 @@ Sweep swapping_sweep(const std::vector<std::pair<Bit, Bit>>& pairs, std::uint32_
 
 }  // namespace
 
-std::uint64_t sweep_bytes(const Sweep& sweep, std::uint32_t local_bits, Precision precision) {
-  const Index local = low_mask(local_bits);
-  Index born_here = 0;
-  for (const Birth& birth : sweep.births) born_here |= bit_mask(birth.bit);
-  const std::uint64_t shard = static_cast<std::uint64_t>(amplitude_bytes(precision)) << local_bits;
-  const std::uint64_t read = sweep.reads ? shard >> count_bits(sweep.unborn & local) : 0;
-  return read + (shard >> count_bits(sweep.unborn & ~born_here & local));
-}
-
 Executor::Executor(DistributedState& state, ExchangePipeline& exchanges, bool check_norm)
     : state_(state), exchanges_(exchanges), check_norm_(check_norm) {}
 
@@ -110,7 +102,7 @@ void Executor::prepare_stage(PreparedPlan& prepared, const Stage& stage) {
     ++prepared.steps;
   }
   for (const Sweep& sweep : stage.sweeps) {
-    target.sweep_bytes.push_back(sweep_bytes(sweep, plan.local_bits(), plan.precision) << prepared.played_bits);
+    target.sweep_bytes.push_back(swept_bytes(sweep, plan.local_bits(), plan.precision) << prepared.played_bits);
     prepared.predicted_seconds += sweep.predicted_seconds;
     ++prepared.steps;
   }
@@ -171,7 +163,7 @@ void Executor::prepare_exchange(PreparedStage& target, const Plan& plan, const S
   const Index unborn = stage.sweeps.empty() ? 0 : stage.sweeps.front().unborn & low_mask(plan.local_bits());
   const Sweep sweep = swapping_sweep(inside, state_.local_bits(), std::max(plan.tile_bits, 1u), unborn);
   target.inner_exchange = prepare_sweep(sweep);
-  target.inner_bytes = sweep_bytes(sweep, state_.local_bits(), plan.precision);
+  target.inner_bytes = swept_bytes(sweep, state_.local_bits(), plan.precision);
 }
 
 std::uint32_t Executor::prepare_sweep(const Sweep& sweep) { return state_.backend.prepare({&sweep, 1}, Summing::kNo); }

@@ -115,7 +115,4 @@ class Executor {
   ExecutionCounts counts_;
 };
 
-/// Bytes that a sweep reads and writes in a shard of 2^local_bits amplitudes.
-std::uint64_t sweep_bytes(const Sweep& sweep, std::uint32_t local_bits, Precision precision);
-
 }  // namespace qsim
