@@ -79,10 +79,10 @@ void Reader::read(const Source& source) {
 }
 
 void Reader::version(Parser& parser, const Source& source) {
-  const std::uint32_t at = parser.token().offset;
   const std::string_view text = parser.version();
   if (text.empty()) return;
   anything_read_ = true;
+  const auto at = static_cast<std::uint32_t>(text.data() - source.text.data());
   if (text != "3" && text != "3.0" && text != "3.1") {
     throw Failure{at, "version " + quoted(text, 20) + " is not known", "this reads OPENQASM 2.0, 3.0 and 3.1",
                   text.starts_with("3") ? ExitCode::kUnsupported : ExitCode::kCircuit, true};

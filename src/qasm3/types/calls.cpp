@@ -215,7 +215,10 @@ std::uint32_t Checker::modifiers(NodeId list) {
       if (node.a != 0) {
         integer(node.a);
         const Scalar* constant = model_.constant(node.a);
-        if (constant == nullptr) throw Failure{tree_[node.a].at, "the number of controls must be constant", ""};
+        if (constant == nullptr) {
+          explain(node.a);
+          throw Failure{tree_[node.a].at, "the number of controls must be constant", ""};
+        }
         const SignedWide number = integer_value(*constant);
         if (number < 1) throw Failure{tree_[node.a].at, "ctrl: a positive number is needed", ""};
         count = number > kMostControls ? kMostControls + 1u : static_cast<std::uint64_t>(number);

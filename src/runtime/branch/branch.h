@@ -7,6 +7,7 @@
 
 #include "base/layout.h"
 #include "classical/variables.h"
+#include "qsim/types.h"
 #include "runtime/read_out/classical_bits.h"
 
 namespace qsim {
@@ -33,6 +34,8 @@ struct Branch {
   std::uint64_t iterations = 0;  // jumps back so far
   std::uint64_t gates = 0;       // run so far, and what their matrices lack of being unitary
   double defect = 0;
+  Index known = 0,
+        known_one = 0;           // qubits that nothing has acted on since they were measured or reset; those that are 1
   double weight = 1, norm = 1;   // probability of the branch; total probability of its scaled state
   std::uint64_t shot_count = 0;  // of all shots, before the first split; their numbers are then not listed
   ShotLists shots;               // of those that took this branch

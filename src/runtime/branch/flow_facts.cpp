@@ -102,15 +102,21 @@ class FactFinder {
     writes_ = Lists(writes, read_at_end_.size());
   }
 
+  void hold(const FlowOutput& output) {
+    for (const FlowValue& value : output.values) {
+      if (!value.known) read_at_end_[value.variable] = true;
+    }
+  }
+
   // What results hold, or are computed from.
   void find_results() {
     read_at_end_.resize(program_.control ? program_.control->variables.size() : circuit_.clbits());
     if (program_.control) {
-      for (const FlowOutput& output : program_.control->outputs) {
-        for (const FlowValue& value : output.values) {
-          if (!value.known) read_at_end_[value.variable] = true;
-        }
+      const std::vector<FlowOutput>& outputs = program_.control->outputs;
+      for (const FlowOutput& output : outputs) {
+        if (output.is_register) hold(output);
       }
+      for (const FlowOutput& output : outputs_by_value(outputs)) hold(output);
       return;
     }
     for (const Register& bits : circuit_.cregs()) {

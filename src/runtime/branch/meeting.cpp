@@ -42,6 +42,8 @@ void absorb(Branch& into, Branch&& from) {
   into.iterations = std::max(into.iterations, from.iterations);
   into.gates = std::max(into.gates, from.gates);
   into.defect = std::max(into.defect, from.defect);
+  into.known &= from.known & ~(into.known_one ^ from.known_one);
+  into.known_one &= into.known;
   join(into.shots, std::move(from.shots));
 }
 

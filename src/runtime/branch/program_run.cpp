@@ -76,7 +76,7 @@ Answers ProgramRun::run(const ReadOuts& read_outs) {
   most_defect_ = 0;
   waiting_.clear();
   if (!program_.dynamic) executor_.on_progress = on_progress;
-  if (!front_ || !run_front()) run_depth_first(root(0, read_outs.shots));
+  if (!front_ || one_by_one || !run_front()) run_depth_first(root(0, read_outs.shots));
   executor_.before = {};
   check_answers(answers_, read_outs_, terminal_, state_, drift(most_gates_, most_defect_));
   answers_.exchange_seconds = exchanges_.seconds() - read_exchange_seconds_;

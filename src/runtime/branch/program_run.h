@@ -45,6 +45,8 @@ class ProgramRun {
   /// than kMaxBranches branches.
   Answers run(const ReadOuts& read_outs);
 
+  /// Branches are not walked side by side even where there is room.
+  bool one_by_one = false;
   /// Called with the share of the work that is done.
   std::function<void(double)> on_progress;
 

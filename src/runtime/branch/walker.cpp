@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/bits.h"
 #include "base/text.h"
 #include "classical/control.h"
 #include "plan/plan.h"
@@ -19,6 +20,10 @@ constexpr double kNegligible = 1e-15;  // probability of a branch
 
 std::uint32_t first_tile_bits(const PlannedCircuit& program) {
   return program.plans.empty() ? 1 : std::max(1u, program.plans.front().tile_bits);
+}
+
+void require_draws(std::uint64_t draws) {
+  if (draws > kMaxDraws) throw UnsupportedError("a branch of more than " + std::to_string(kMaxDraws) + " draws");
 }
 
 }  // namespace
@@ -91,6 +96,7 @@ bool Walker::step_over(Branch& branch) {
     parts_.executor.run(plan_numbers_[step.plan], branch.norm, read_outs_.start_seed);
     branch.gates += plan.gates;
     branch.defect += plan.unitarity_defect;
+    branch.known = branch.known_one = 0;
   }
   ++branch.step;
   return true;
@@ -116,13 +122,14 @@ void Walker::run_classical(Branch& branch, const Step& step) const {
 /// What either outcome would be, and the branch's shots by outcome. Shots are drawn in integers, exact answers take
 /// each outcome's own sum: 1 less the other's share would have no digits left of a rare one.
 std::array<Choice, 2> Walker::weigh(const Branch& branch, const Step& step, std::array<ShotLists, 2>& shots) {
+  if (test_bit(branch.known, step.qubit)) return know(branch, step, shots);
   std::array<double, 2> weights{};
   if (!branch.shots.empty() || !read_outs_.exact()) {
     const std::array<std::uint64_t, 2> units = collapse_.weigh_in_units(step.qubit);
     for (const ShotList& list : branch.shots) {
       // A step that runs again draws again: its number is that of the draw in the shot's own history.
       const std::uint32_t draw = program_.control ? list.draws : step.draw;
-      if (draw >= kMaxDraws) throw UnsupportedError("a branch of more than " + std::to_string(kMaxDraws) + " draws");
+      require_draws(draw + 1);
       std::array<ShotList, 2> by_outcome;
       for (const std::uint64_t shot : list.shots) {
         const bool one = scale_word(shot_word(read_outs_.seed, shot, draw), units[0] + units[1]) >= units[0];
@@ -139,6 +146,19 @@ std::array<Choice, 2> Walker::weigh(const Branch& branch, const Step& step, std:
   if (read_outs_.exact()) weights = collapse_.weigh(step.qubit);
   const double total = weights[0] + weights[1];
   return {Choice{false, weights[0] / total, weights[0]}, Choice{true, weights[1] / total, weights[1]}};
+}
+
+/// The same for a qubit whose value is known: its shots draw, but whatever they draw decides nothing.
+std::array<Choice, 2> Walker::know(const Branch& branch, const Step& step, std::array<ShotLists, 2>& shots) const {
+  const bool one = test_bit(branch.known_one, step.qubit);
+  shots[one ? 1 : 0] = branch.shots;
+  for (ShotList& list : shots[one ? 1 : 0]) {
+    if (program_.control) ++list.draws;
+    require_draws(list.draws);
+  }
+  std::array<Choice, 2> choices{Choice{false, 0, 0}, Choice{true, 0, 0}};
+  choices[one ? 1 : 0] = {one, 1, branch.norm};
+  return choices;
 }
 
 Walker::Fork Walker::fork(const Branch& branch) {
@@ -161,8 +181,13 @@ Walker::Fork Walker::fork(const Branch& branch) {
 
 void Walker::take(Branch& branch, const Choice& choice) {
   const Step& step = program_.steps[branch.step];
-  branch.norm =
-      collapse_.keep(step.qubit, choice.one, step.kind == Step::Kind::kReset, choice.probability, read_outs_.exact());
+  const bool reset = step.kind == Step::Kind::kReset;
+  if (!test_bit(branch.known, step.qubit) || (reset && choice.one)) {
+    branch.norm = collapse_.keep(step.qubit, choice.one, reset, choice.probability, read_outs_.exact());
+  }
+  const Index qubit = bit_mask(step.qubit);
+  branch.known |= qubit;
+  branch.known_one = choice.one && !reset ? branch.known_one | qubit : branch.known_one & ~qubit;
   branch.weight *= choice.share;
   ++branch.step;
   if (step.kind != Step::Kind::kMeasure) return;

@@ -61,6 +61,7 @@ class Walker {
  private:
   bool applies(const Step& step, const ClassicalBits& bits) const;
   void run_classical(Branch& branch, const Step& step) const;
+  std::array<Choice, 2> know(const Branch& branch, const Step& step, std::array<ShotLists, 2>& shots) const;
   std::array<Choice, 2> weigh(const Branch& branch, const Step& step, std::array<ShotLists, 2>& shots);
 
   const PlannedCircuit& program_;

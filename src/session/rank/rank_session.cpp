@@ -16,6 +16,7 @@
 #include "runtime/branch/program_run.h"
 #include "runtime/read_out/sampling.h"
 #include "session/rank/capacity.h"
+#include "session/rank/walk_helpers.h"
 
 namespace qsim {
 namespace {
@@ -283,7 +284,9 @@ Answers RankSession::answer(const Circuit& circuit, const PlannedCircuit& planne
     executor.clear_plans();
   };
   try {
-    ProgramRun run(planned, circuit, state(), rank_.exchanges(), executor, snapshots);
+    WalkHelpers helpers;
+    ProgramRun run(planned, circuit, state(), rank_.exchanges(), executor, snapshots,
+                   helpers.open(settled_, planned, needed, circuit.qubits(), settled_.memory.least_bytes, verify_));
     if (on_progress) run.on_progress = on_progress;
     alone(communicator_, [&] {
       run.prepare(read_outs.marginals);
