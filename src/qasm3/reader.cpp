@@ -46,6 +46,16 @@ void Reader::run() {
   if (!anything_read_ && diagnostics_.empty()) {
     report({0, "the file holds no program", "an OpenQASM program begins with 'OPENQASM 3.0;'"});
   }
+  if (diagnostics_.empty()) finish();
+}
+
+// Branches that ended on the way meet here, which may be more than fits.
+void Reader::finish() {
+  try {
+    flow_ = lowering_.finish();
+  } catch (const Failure& failure) {
+    report(failure);
+  }
 }
 
 void Reader::read(const Source& source) {

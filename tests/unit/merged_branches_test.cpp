@@ -104,7 +104,7 @@ const Case kCases[] = {
     {"a value that is written before it is read",
      "qubit[2] q; { h q[0]; bit m = measure q[0]; reset q[0]; m = measure q[0]; if (m) { x q[1]; } }", 2, 1},
     {"a counter that results hold",
-     "qubit q; uint[4] n; for int i in [1:4] { h q; bit b = measure q; if (b) { n += 1; } reset q; }", 16, 5},
+     "qubit q; uint[4] n; for int i in [1:4] { h q; bit b = measure q; if (b) { n += 1; x q; } reset q; }", 16, 5},
     {"a counter that only the loop reads",
      "qubit q; bit r; { uint[4] n = 0; bit go = 1; while (go) { n += 1; h q; go = measure q; reset q;"
      "if (n == 6) { go = 0; } } }",
@@ -208,19 +208,39 @@ TEST(MergedBranches, CircuitsWithConditionsMeetToo) {
     circuit.add_measure(0, 0);
     {
       const auto scope = circuit.when({0, 1, false});
-      circuit.x(0);
+      circuit.x(1);
     }
   }
-  circuit.h(1);
   circuit.add_measure(1, 1);
-  circuit.cx(1, 0);
   ReadOuts wanted = exact();
   wanted.shots = 300;
   wanted.seed = 3;
   const Both both = walk(circuit, wanted);
   expect_same(both, 1e-13);
-  EXPECT_EQ(both.one_by_one.branches, 128u);
-  EXPECT_EQ(both.merged.branches, 4u);  // the last m is a result
+  EXPECT_EQ(both.one_by_one.branches, 64u);
+  EXPECT_EQ(both.merged.branches, 4u);  // the last m and the parity of all
+}
+
+TEST(MergedBranches, AMeasurementThatMayBeLeftOutKeepsWhatItsBitHeld) {
+  Circuit circuit(4, 0);
+  circuit.add_creg("a", 1);
+  circuit.add_creg("b", 1);
+  circuit.h(0);
+  circuit.add_measure(0, 0);
+  circuit.h(1);
+  circuit.add_measure(1, 1);
+  {
+    const auto scope = circuit.when({1, 1, false});
+    circuit.add_measure(2, 0);
+  }
+  {
+    const auto scope = circuit.when({0, 1, false});
+    circuit.x(3);
+  }
+  circuit.add_measure(3, 0);  // what is in `a` at the end
+  const Both both = walk(circuit, exact());
+  expect_same(both, 1e-13);
+  EXPECT_NEAR(both.merged.distribution.at("0 1"), 0.25, 1e-13);
 }
 
 TEST(MergedBranches, SinglePrecisionHasItsOwnBound) {

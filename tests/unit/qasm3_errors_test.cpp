@@ -221,6 +221,18 @@ TEST(Qasm3Untrusted, NothingIsExpandedBeyondTheCaps) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
+TEST(Qasm3Untrusted, TheCapsHoldWhereBranchesThatEndedMeet) {
+  const std::string text = "qubit q; bit[40] c; for int i in [0:19] { h q; c[i] = measure q; if (c[i]) end; }";
+  std::size_t refused = 0;
+  for (std::uint64_t operations = 20; operations <= 1000; operations += 20) {
+    const ExitCode code = code_of(text, operations);
+    EXPECT_TRUE(code == ExitCode::kOk || code == ExitCode::kUnsupported) << operations;
+    refused += code == ExitCode::kUnsupported;
+  }
+  EXPECT_GT(refused, 0u);
+  EXPECT_LT(refused, 50u);
+}
+
 TEST(Qasm3Untrusted, DeepTextsAreErrors) {
   const int deep = 100000;
   EXPECT_EQ(ExitCode::kCircuit, code_of("int a = " + repeat("(", deep) + "1" + repeat(")", deep) + ";"));

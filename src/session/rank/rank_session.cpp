@@ -286,7 +286,7 @@ Answers RankSession::answer(const Circuit& circuit, const PlannedCircuit& planne
   try {
     WalkHelpers helpers;
     ProgramRun run(planned, circuit, state(), rank_.exchanges(), executor, snapshots,
-                   helpers.open(settled_, planned, needed, circuit.qubits(), settled_.memory.least_bytes, verify_));
+                   helpers.lend(settled_, planned, needed, circuit.qubits(), settled_.memory.least_bytes, verify_));
     if (on_progress) run.on_progress = on_progress;
     alone(communicator_, [&] {
       run.prepare(read_outs.marginals);

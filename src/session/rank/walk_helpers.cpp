@@ -13,7 +13,7 @@ constexpr std::uint32_t kMostQubits = 12;                       // beyond, threa
 
 }  // namespace
 
-WalkRoom WalkHelpers::open(const Settled& settled, const PlannedCircuit& program, const PoolLayout& pool,
+WalkRoom WalkHelpers::lend(const Settled& settled, const PlannedCircuit& program, const PoolLayout& pool,
                            std::uint32_t qubits, std::uint64_t usable_bytes, Verify verify) {
   ranks_.clear();
   WalkRoom room;

@@ -20,7 +20,7 @@ class WalkHelpers {
   /// What a walk of `program` may take beside a rank with this pool, of `usable_bytes` in all: a part of the host's
   /// memory, and the target's threads. Nothing where the state is on a device or on several ranks, or too large for
   /// branches to wait side by side.
-  WalkRoom open(const Settled& settled, const PlannedCircuit& program, const PoolLayout& pool, std::uint32_t qubits,
+  WalkRoom lend(const Settled& settled, const PlannedCircuit& program, const PoolLayout& pool, std::uint32_t qubits,
                 std::uint64_t usable_bytes, Verify verify);
 
  private:

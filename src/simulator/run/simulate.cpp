@@ -189,7 +189,7 @@ class Simulation {
     if (options_.reproducible) rank_.executor().least_active_bits = 10;
     WalkRoom walk_room;
     if (!profile_ && program_.dynamic) {
-      walk_room = walk_helpers_.open(settled_, program_, pool_, circuit_.qubits(),
+      walk_room = walk_helpers_.lend(settled_, program_, pool_, circuit_.qubits(),
                                      settled_.memory.least_bytes - read_out_.bytes(), options_.verify);
     }
     if (options_.reproducible) {
