@@ -233,6 +233,15 @@ TEST(Qasm3Untrusted, TheCapsHoldWhereBranchesThatEndedMeet) {
   EXPECT_LT(refused, 50u);
 }
 
+TEST(Qasm3Untrusted, BodiesThatCallWhatIsNoGateAreErrors) {
+  // Seen by the address sanitizer alone: the variable's number was taken for a gate's.
+  for (const char* const text :
+       {"uint[16] v; int a, b;", "input uint[16] v; gate v q { v q; v q; }", "int[8] k; int[8] v; gate g q { v q; }",
+        "int[8] k; int[8] v; def f(qubit q) { v q; }"}) {
+    EXPECT_FALSE(check_qasm(std::string("OPENQASM 3.0;\n") + text).empty()) << text;
+  }
+}
+
 TEST(Qasm3Untrusted, DeepTextsAreErrors) {
   const int deep = 100000;
   EXPECT_EQ(ExitCode::kCircuit, code_of("int a = " + repeat("(", deep) + "1" + repeat(")", deep) + ";"));

@@ -299,7 +299,8 @@ void Checker::gate_call(NodeId id) {
 Cost Checker::call_cost(const Node& node) const {
   const bool global_phase = node.name == kWordGphase;
   const SymbolId found = global_phase ? 0 : find(node.name);
-  if (!global_phase && found == 0) return {0, 1};
+  // A body with errors may call what is no gate.
+  if (!global_phase && (found == 0 || model_.symbols[found].kind != SymbolKind::kGate)) return {0, 1};
   const GateDefinition& gate = model_.gates[global_phase ? 1 : model_.symbols[found].index];
   std::uint64_t times = 1;
   for (const NodeId each : List(tree_, node.c)) {
