@@ -31,20 +31,19 @@ bool is_classical(FlowStep::Kind kind) {
   return false;
 }
 
-std::size_t run_classical(const Control& control, const FlowStep& step, std::size_t place,
-                          std::vector<Scalar>& variables) {
+std::size_t run_classical(const Control& control, const FlowStep& step, std::size_t place, Variables& variables) {
   if (step.kind == FlowStep::Kind::kJump) return step.b;
   if (step.kind == FlowStep::Kind::kBranch) return truth(evaluate(control, step.a, variables)) ? place + 1 : step.b;
   if (step.kind != FlowStep::Kind::kAssign) throw Error("a step of a program is not classical");
-  variables[step.a] = evaluate(control, step.b, variables);
+  variables.set(step.a, evaluate(control, step.b, variables));
   return place + 1;
 }
 
-std::vector<Scalar> output_values(const FlowOutput& output, const std::vector<Scalar>& variables) {
+std::vector<Scalar> output_values(const FlowOutput& output, const ValueOf& value_of) {
   std::vector<Scalar> values;
   values.reserve(output.values.size());
   for (const FlowValue& value : output.values)
-    values.push_back(value.known ? value.constant : variables[value.variable]);
+    values.push_back(value.known ? value.constant : value_of(value.variable));
   return values;
 }
 
@@ -60,14 +59,14 @@ std::vector<FlowOutput> result_variables(const Circuit& circuit) {
   return circuit.finish() != nullptr ? outputs_by_value(circuit.finish()->control.outputs) : std::vector<FlowOutput>();
 }
 
-Scalar evaluate(const Control& control, std::uint32_t expression, const std::vector<Scalar>& variables) {
+Scalar evaluate(const Control& control, std::uint32_t expression, const ValueOf& value_of) {
   const FlowExpression& node = control.expressions[expression];
-  const auto value = [&](std::uint32_t child) { return evaluate(control, child, variables); };
+  const auto value = [&](std::uint32_t child) { return evaluate(control, child, value_of); };
   switch (node.kind) {
     case FlowExpression::Kind::kConstant:
       return control.constants[node.a];
     case FlowExpression::Kind::kVariable:
-      return variables[node.a];
+      return value_of(node.a);
     case FlowExpression::Kind::kConvert:
       return convert(value(node.a), node.type);
     case FlowExpression::Kind::kBitAt:

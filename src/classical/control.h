@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "classical/classical.h"
+#include "classical/variables.h"
 #include "qsim/types.h"
 
 namespace qsim {
@@ -119,16 +121,28 @@ struct Finish {
 /// Whether a step moves classical values alone.
 bool is_classical(FlowStep::Kind kind);
 /// Does a classical step, number `place`, and returns the number of the next one. ArithmeticFault.
-std::size_t run_classical(const Control& control, const FlowStep& step, std::size_t place,
-                          std::vector<Scalar>& variables);
+std::size_t run_classical(const Control& control, const FlowStep& step, std::size_t place, Variables& variables);
+
+/// What a variable holds, by its number.
+using ValueOf = std::function<Scalar(std::uint32_t variable)>;
 /// What `output` holds with these values of the variables.
-std::vector<Scalar> output_values(const FlowOutput& output, const std::vector<Scalar>& variables);
+std::vector<Scalar> output_values(const FlowOutput& output, const ValueOf& value_of);
+/// Value of `expression` with these values of the variables. ArithmeticFault.
+Scalar evaluate(const Control& control, std::uint32_t expression, const ValueOf& value_of);
+
+/// The same where `memory[variable]` is what a variable holds.
+template <class Memory>
+std::vector<Scalar> output_values(const FlowOutput& output, const Memory& memory) {
+  return output_values(output, ValueOf([&memory](std::uint32_t variable) { return Scalar(memory[variable]); }));
+}
+template <class Memory>
+Scalar evaluate(const Control& control, std::uint32_t expression, const Memory& memory) {
+  return evaluate(control, expression, ValueOf([&memory](std::uint32_t variable) { return Scalar(memory[variable]); }));
+}
+
 /// Those of `outputs` that results hold by value: the declared ones; without any, all where one is no register.
 std::vector<FlowOutput> outputs_by_value(const std::vector<FlowOutput>& outputs);
 /// Those of a circuit with control or a classical end.
 std::vector<FlowOutput> result_variables(const Circuit& circuit);
-
-/// Value of `expression` with these values of the variables. ArithmeticFault.
-Scalar evaluate(const Control& control, std::uint32_t expression, const std::vector<Scalar>& variables);
 
 }  // namespace qsim

@@ -46,6 +46,16 @@ void Reader::run() {
   if (!anything_read_ && diagnostics_.empty()) {
     report({0, "the file holds no program", "an OpenQASM program begins with 'OPENQASM 3.0;'"});
   }
+  if (diagnostics_.empty()) finish();
+}
+
+// Branches that ended on the way meet here, which may be more than fits.
+void Reader::finish() {
+  try {
+    flow_ = lowering_.finish();
+  } catch (const Failure& failure) {
+    report(failure);
+  }
 }
 
 void Reader::read(const Source& source) {
@@ -79,10 +89,10 @@ void Reader::read(const Source& source) {
 }
 
 void Reader::version(Parser& parser, const Source& source) {
-  const std::uint32_t at = parser.token().offset;
   const std::string_view text = parser.version();
   if (text.empty()) return;
   anything_read_ = true;
+  const auto at = static_cast<std::uint32_t>(text.data() - source.text.data());
   if (text != "3" && text != "3.0" && text != "3.1") {
     throw Failure{at, "version " + quoted(text, 20) + " is not known", "this reads OPENQASM 2.0, 3.0 and 3.1",
                   text.starts_with("3") ? ExitCode::kUnsupported : ExitCode::kCircuit, true};

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "qasm/text/files.h"
@@ -20,7 +21,7 @@ class Reader {
 
   void run();
   /// Only without diagnostics.
-  Flow take_flow() { return lowering_.finish(); }
+  Flow take_flow() { return std::move(flow_); }
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   bool stopped_early() const { return stopped_early_; }
   std::vector<std::string> notes() const;
@@ -34,6 +35,7 @@ class Reader {
   void statement(Parser& parser, const Source& source);
   void include(const Node& node, const Source& source);
   NodeId input_value(const Symbol& symbol, std::uint32_t at);
+  void finish();
   void report(const Failure& failure);
 
   const QasmOptions& options_;
@@ -45,6 +47,7 @@ class Reader {
   Model model_;
   Checker checker_;
   Lowering lowering_;
+  Flow flow_;  // once everything is read
   std::set<std::string> used_parameters_;
   std::vector<Failure> missing_;  // inputs without a value
   std::vector<Diagnostic> diagnostics_;

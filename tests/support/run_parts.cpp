@@ -46,7 +46,7 @@ void on_rank(const Circuit& circuit, const RunSetup& setup, Communicator& commun
   parts.exchanges = std::make_unique<ExchangePipeline>(*parts.state, used, parts.pool);
   parts.executor = std::make_unique<Executor>(*parts.state, *parts.exchanges, setup.check_norm);
   parts.run = std::make_unique<ProgramRun>(parts.program, circuit, *parts.state, *parts.exchanges, *parts.executor,
-                                           setup.snapshots);
+                                           setup.snapshots, WalkRoom{setup.walk_bytes, {}, {}});
   parts.run->prepare(true);
   body(parts);
 }

@@ -23,6 +23,7 @@ struct RunSetup {
   PlanOptions plan;               // rank_bits and precision are set from the above
   std::uint64_t chunk_bytes = 0;  // of a ring slot; 0 = what the plan says
   std::uint32_t snapshots = 0;
+  std::uint64_t walk_bytes = 0;  // for branches side by side
   bool check_norm = true;
   /// Changes the program before it is prepared.
   std::function<void(PlannedCircuit&)> change = [](PlannedCircuit&) {};

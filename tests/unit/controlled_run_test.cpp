@@ -70,6 +70,15 @@ TEST(ControlledRun, TeleportationGivesTheState) {
   }
 }
 
+TEST(ControlledRun, MeasurementsThatResultsDoNotHoldAreNoContradiction) {
+  // c[1] is written over: what was measured into it counts in `n` alone.
+  const std::string text =
+      "qubit[2] q; bit[2] c; uint[3] n; h q[1]; c[1] = measure q[1]; n = c[1]; c = 1; bit r = measure q[0];";
+  const Result result = run(text, 100, true);
+  expect_near({{"0 01", 1}}, result.results.distribution.value());
+  EXPECT_NEAR(result.results.marginals.value()[1], 0.5, 1e-13);
+}
+
 TEST(ControlledRun, ArithmeticOnMeasuredValuesChoosesAngles) {
   // Iterative phase estimation of 5/16.
   const std::string text =

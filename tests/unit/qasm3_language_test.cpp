@@ -169,6 +169,27 @@ TEST(Qasm3Language, MeasurementsDecide) {
   });
 }
 
+TEST(Qasm3Language, WhatIsDeclaredBehindAnEndIsZeroInBranchesThatEnded) {
+  // The loop's variable lies where `a` does later.
+  expect_all({{"an end in a loop",
+               "qubit q; h q; bit c = measure q; for int[4] i in [3:3] { if (c) end; } int[4] a = 5;"
+               "bit[4] d; if (a == 5) d = 15;",
+               {{"00001", 0.5}, {"11110", 0.5}}},
+              {"an end in a subroutine",
+               "def f(bit b, int[4] n) { int[4] k = n; if (b) end; } qubit q; h q; bit c = measure q; f(c, 7);"
+               "bit[4] d; d = 9;",
+               {{"00001", 0.5}, {"10010", 0.5}}}});
+  const Flow flow = parse_flow(std::string(kHead) +
+                               "qubit q; h q; bit c = measure q; for int i in [3:3] { if (c) end; } int[8] a = 5;");
+  std::map<std::int64_t, double> values;
+  test::run_flow(flow, [&](const test::FlowBranch& branch) {
+    const std::vector<Scalar> held = output_values(flow.outputs.at(1), branch.variables);
+    values[static_cast<std::int64_t>(integer_value(held.at(0)))] += branch.probability;
+  });
+  EXPECT_NEAR(values[0], 0.5, 1e-12);
+  EXPECT_NEAR(values[5], 0.5, 1e-12);
+}
+
 TEST(Qasm3Language, StraightProgramsBecomeCircuits) {
   const auto circuit = [](const std::string& text) { return parse_qasm(kHead + text).circuit; };
   const Circuit bell = circuit("qubit[2] q; bit[2] c; h q[0]; cx q[0], q[1]; c = measure q;");

@@ -70,7 +70,7 @@ void walk_twice(
     PlanOptions options;
     options.rank_bits = parts.state->rank_bits;
     SecondWalk second(circuit, parts.program, find_machine("cpu"), options);
-    second.prepare(*parts.state, *parts.exchanges, *parts.executor, 3);
+    second.prepare(*parts.state, *parts.exchanges, *parts.executor, 3, 0);
     second.remember(first);
     second.run(wanted);
   });

@@ -75,7 +75,8 @@ void NearestName::offer(std::string_view candidate) {
   const std::size_t distance = edit_distance(name_, candidate);
   // One letter of a short name, two of a longer one; on ties the name that comes first in the alphabet.
   const std::size_t allowed = (kEdit + 1) * (std::min(name_.size(), candidate.size()) >= 4 ? 2 : 1);
-  if (distance > allowed || distance > best_distance_) return;
+  const bool other = distance >= (kEdit + 1) * std::max(name_.size(), candidate.size());  // no letter is the same
+  if (other || distance > allowed || distance > best_distance_) return;
   if (distance < best_distance_ || candidate < best_) {
     best_ = candidate;
     best_distance_ = distance;

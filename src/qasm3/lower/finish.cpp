@@ -11,17 +11,8 @@ namespace qsim::qasm3 {
 Flow Lowering::finish() {
   if (!ends_.empty()) {
     if (!ended_) end_here();
-    std::vector<std::uint32_t> cells;
-    for (const SymbolId symbol : global_variables_) {
-      const Binding& of = binding(symbol);
-      for (std::uint32_t i = 0; i < of.count; ++i) cells.push_back(bound(of, i));
-    }
-    std::sort(cells.begin(), cells.end());
-    for (Edge& edge : ends_) {
-      std::erase_if(edge.changes, [&](const auto& change) { return !std::ranges::binary_search(cells, change.first); });
-    }
     // Variables that were not declared when an edge left are zero there.
-    for (const std::uint32_t cell : cells) memory_.write(cell, known_value(make_zero(memory_[cell].type())));
+    for (const std::uint32_t cell : result_cells()) memory_.write(cell, known_value(make_zero(memory_[cell].type())));
     join(ends_);
   }
   close_run();
@@ -31,6 +22,17 @@ Flow Lowering::finish() {
   add_outputs(flow_);
   number_physical(flow_);
   return std::move(flow_);
+}
+
+// The cells of the variables of global scope so far, rising.
+std::vector<std::uint32_t> Lowering::result_cells() {
+  std::vector<std::uint32_t> cells;
+  for (const SymbolId symbol : global_variables_) {
+    const Binding& of = binding(symbol);
+    for (std::uint32_t i = 0; i < of.count; ++i) cells.push_back(bound(of, i));
+  }
+  std::sort(cells.begin(), cells.end());
+  return cells;
 }
 
 void Lowering::add_outputs(Flow& flow) {

@@ -66,11 +66,11 @@ Lowering::Edge Lowering::leave(std::size_t mark) {
   return edge;
 }
 
-// `end`: everything that is there now is kept.
+// `end`: the variables that results hold are kept. Those that are declared later will lie where others do now.
 void Lowering::end_here() {
   Edge edge;
-  charge(0, memory_.size(), at_);
-  for (std::uint32_t cell = 0; cell < memory_.size(); ++cell) edge.changes.emplace_back(cell, memory_[cell]);
+  for (const std::uint32_t cell : result_cells()) edge.changes.emplace_back(cell, memory_[cell]);
+  charge(0, edge.changes.size(), at_);
   edge.step = add_step(FlowStep::Kind::kJump, 0, 0);
   ends_.push_back(std::move(edge));
 }
@@ -85,7 +85,7 @@ Value Lowering::merged(const Edges& edges, std::uint32_t cell,
   const Value first = value_on(edges.front());
   const bool same = std::ranges::all_of(edges, [&](const Edge& edge) { return value_on(edge) == first; });
   if (same) return first;
-  std::vector<Scalar> possible;
+  ValueSet possible;
   bool few = true;
   for (const Edge& edge : edges) {
     const Value value = value_on(edge);
@@ -93,13 +93,10 @@ Value Lowering::merged(const Edges& edges, std::uint32_t cell,
     const std::vector<Scalar>* values = value.known() ? &own : possible_values(value.expression);
     few = few && values != nullptr;
     if (!few) break;
-    for (const Scalar& each : *values) {
-      if (std::ranges::find(possible, each) == possible.end()) possible.push_back(each);
-    }
+    for (const Scalar& each : *values) possible.add(each);
     few = possible.size() <= limits_.possible_values;
   }
-  if (!few) possible = all_values(first.type());
-  const std::uint32_t variable = add_variable(first.type(), std::move(possible));
+  const std::uint32_t variable = add_variable(first.type(), few ? possible.take() : all_values(first.type()));
   for (std::size_t i = 0; i < edges.size(); ++i) writes.emplace_back(i, variable);
   return variable_value(variable);
 }
@@ -114,11 +111,10 @@ void Lowering::join(Edges& edges) {
   std::sort(cells.begin(), cells.end());
   cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
   struct Write {
-    std::size_t edge;
     std::uint32_t variable;
     Value value;
   };
-  std::vector<Write> all_writes;
+  std::vector<std::vector<Write>> writes_of(edges.size());
   std::vector<std::pair<std::uint32_t, Value>> values;
   for (const std::uint32_t cell : cells) {
     std::vector<std::pair<std::size_t, std::uint32_t>> writes;
@@ -127,15 +123,15 @@ void Lowering::join(Edges& edges) {
       const Changes& changes = edges[edge].changes;
       const auto found = std::ranges::lower_bound(changes, cell, {}, &Changes::value_type::first);
       const bool changed = found != changes.end() && found->first == cell;
-      all_writes.push_back({edge, variable, changed ? found->second : memory_[cell]});
+      writes_of[edge].push_back({variable, changed ? found->second : memory_[cell]});
     }
+    charge(0, writes.size(), at_);
   }
-  charge(0, all_writes.size(), at_);
   std::vector<std::uint32_t> jumps;
   for (std::size_t i = 0; i < edges.size(); ++i) {
     flow_.steps[edges[i].step].b = here();
-    for (const Write& write : all_writes) {
-      if (write.edge == i) add_step(FlowStep::Kind::kAssign, write.variable, expression_of(write.value));
+    for (const Write& write : writes_of[i]) {
+      add_step(FlowStep::Kind::kAssign, write.variable, expression_of(write.value));
     }
     if (i + 1 < edges.size()) jumps.push_back(add_step(FlowStep::Kind::kJump, 0, 0));
   }

@@ -233,6 +233,7 @@ class Lowering {
                     std::uint32_t at);
 
   // finish.cpp
+  std::vector<std::uint32_t> result_cells();
   void add_outputs(Flow& flow);
   void number_physical(Flow& flow);
 

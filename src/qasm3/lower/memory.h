@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,26 @@ struct Value {
 };
 
 inline Value known_value(const Scalar& scalar) { return {scalar, 0}; }
+
+/// Scalars without repetition, in the order in which they came.
+class ValueSet {
+ public:
+  void add(const Scalar& value) {
+    if (seen_.insert(value).second) values_.push_back(value);
+  }
+  std::size_t size() const { return values_.size(); }
+  std::vector<Scalar> take() { return std::move(values_); }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Scalar& value) const {
+      const auto low = static_cast<std::uint64_t>(value.word), high = static_cast<std::uint64_t>(value.word >> 64);
+      return std::hash<std::uint64_t>()(low ^ (high * 0x9e3779b97f4a7c15u));
+    }
+  };
+  std::unordered_set<Scalar, Hash> seen_;
+  std::vector<Scalar> values_;
+};
 
 /// Cells with their new values, by number.
 using Changes = std::vector<std::pair<std::uint32_t, Value>>;

@@ -1,5 +1,6 @@
 // Steps, expressions and variables of the flow program as it grows.
 #include <algorithm>
+#include <array>
 
 #include "base/bits.h"
 #include "qasm3/lower/lowering.h"
@@ -104,19 +105,18 @@ const std::vector<Scalar>* Lowering::possible_values(std::uint32_t expression) {
                        node};
   small.expressions[2].a = 0;
   if (two) small.expressions[2].b = 1;
-  std::vector<Scalar> found;
+  ValueSet found;
   for (const Scalar& a : *left) {
     for (std::size_t j = 0; j < (two ? right->size() : 1); ++j) {
       try {
-        const Scalar value = evaluate(small, 2, {a, two ? (*right)[j] : Scalar{}});
-        if (std::ranges::find(found, value) == found.end()) found.push_back(value);
+        found.add(evaluate(small, 2, std::array{a, two ? (*right)[j] : Scalar{}}));
       } catch (const ArithmeticFault&) {  // no value: the program fails there if it ever comes to it
       }
       if (found.size() > limits_.possible_values) return nullptr;
     }
   }
   std::vector<Scalar>& kept = possible_of_[expression];
-  kept = std::move(found);
+  kept = found.take();
   return kept.empty() ? nullptr : &kept;
 }
 

@@ -215,7 +215,10 @@ std::uint32_t Checker::modifiers(NodeId list) {
       if (node.a != 0) {
         integer(node.a);
         const Scalar* constant = model_.constant(node.a);
-        if (constant == nullptr) throw Failure{tree_[node.a].at, "the number of controls must be constant", ""};
+        if (constant == nullptr) {
+          explain(node.a);
+          throw Failure{tree_[node.a].at, "the number of controls must be constant", ""};
+        }
         const SignedWide number = integer_value(*constant);
         if (number < 1) throw Failure{tree_[node.a].at, "ctrl: a positive number is needed", ""};
         count = number > kMostControls ? kMostControls + 1u : static_cast<std::uint64_t>(number);
@@ -296,7 +299,8 @@ void Checker::gate_call(NodeId id) {
 Cost Checker::call_cost(const Node& node) const {
   const bool global_phase = node.name == kWordGphase;
   const SymbolId found = global_phase ? 0 : find(node.name);
-  if (!global_phase && found == 0) return {0, 1};
+  // A body with errors may call what is no gate.
+  if (!global_phase && (found == 0 || model_.symbols[found].kind != SymbolKind::kGate)) return {0, 1};
   const GateDefinition& gate = model_.gates[global_phase ? 1 : model_.symbols[found].index];
   std::uint64_t times = 1;
   for (const NodeId each : List(tree_, node.c)) {

@@ -377,7 +377,10 @@ void Checker::switch_cases(NodeId id) {
     for (const NodeId label : List(tree_, one.a)) {
       const Type own = value(label);
       const Scalar* constant = model_.constant(label);
-      if (constant == nullptr) throw Failure{tree_[label].at, "the value of a case must be constant", ""};
+      if (constant == nullptr) {
+        explain(label);
+        throw Failure{tree_[label].at, "the value of a case must be constant", ""};
+      }
       if (own.is(ScalarKind::kFloat) || own.is(ScalarKind::kComplex) || own.is(ScalarKind::kAngle)) {
         throw Failure{tree_[label].at, "the value of a case must be an integer", ""};
       }

@@ -14,6 +14,7 @@ std::uint32_t Checker::size_of(NodeId size, std::uint32_t natural, std::uint32_t
   if (!whole) throw Failure{at, "a size must be an integer, not " + model_.type_text(type), ""};
   const Scalar* constant = model_.constant(size);
   if (constant == nullptr) {
+    explain(size);
     if (may_vary) return kUnknownSize;
     throw Failure{at, "a size must be constant", "declare what it is made of with 'const'"};
   }

@@ -1,11 +1,12 @@
-// Runs a program: one plan, or a tree of branches where measurements and resets split the state. Branches are walked
-// depth first; the shots are split by draws keyed by (seed, shot, step), so the order of the walk does not show.
+// Runs a program: one plan, or a tree of branches where measurements and resets split the state. Branches of small
+// states are walked side by side and made one where they meet, others depth first; the shots are split by draws keyed
+// by (seed, shot, draws of the shot so far), so the order of the walk does not show.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,14 +17,15 @@
 #include "qsim/circuit.h"
 #include "qsim/pauli.h"
 #include "qsim/types.h"
-#include "runtime/execute/collapse.h"
+#include "runtime/branch/branch.h"
+#include "runtime/branch/front_walk.h"
+#include "runtime/branch/walker.h"
 #include "runtime/execute/executor.h"
 #include "runtime/read_out/answers.h"
 #include "runtime/read_out/classical_bits.h"
 
 namespace qsim {
 
-constexpr std::size_t kMaxBranches = 4096;
 constexpr std::size_t kMaxOutcomes = std::size_t{1} << 20;
 
 /// The variables of `circuit` as results hold them, taken from `answers`; `drawn`: there were shots.
@@ -31,9 +33,10 @@ std::optional<VariableResults> take_variables(const Circuit& circuit, Answers& a
 
 class ProgramRun {
  public:
-  /// `snapshots`: how many states the pool can save. Everything given must outlive the run.
+  /// `snapshots`: how many states the pool can save. `room`: for branches side by side; without it they are walked
+  /// depth first, and none are made one. Everything given must outlive the run.
   ProgramRun(const PlannedCircuit& program, const Circuit& circuit, DistributedState& state,
-             ExchangePipeline& exchanges, Executor& executor, std::uint32_t snapshots);
+             ExchangePipeline& exchanges, Executor& executor, std::uint32_t snapshots, WalkRoom room = {});
 
   /// Uploads everything that any branch needs, and waits for what the backend makes in the background. `marginals`:
   /// they will be read.
@@ -42,64 +45,55 @@ class ProgramRun {
   /// than kMaxBranches branches.
   Answers run(const ReadOuts& read_outs);
 
+  /// Branches are not walked side by side even where there is room.
+  bool one_by_one = false;
   /// Called with the share of the work that is done.
   std::function<void(double)> on_progress;
 
  private:
-  struct Choice {
-    bool one = false;
-    double share = 1;        // of the branch
-    double probability = 1;  // in the branch's state as it is scaled
-  };
-  struct Branch {
-    std::size_t step = 0;
+  /// A branch of the walk depth first.
+  struct PathBranch : Branch {
     std::vector<Choice> path;  // at the measurements and resets so far
-    ClassicalBits bits;
-    std::vector<Scalar> memory;        // variables of the control
-    std::uint64_t taken = 0;           // steps of control so far
-    std::uint64_t iterations = 0;      // jumps back so far
-    double weight = 1, norm = 1;       // probability of the branch; total probability of its scaled state
-    std::uint64_t shot_count = 0;      // of all shots, before the first split; their numbers are then not listed
-    std::vector<std::uint64_t> shots;  // numbers of those that took this branch
-    std::uint64_t drawn() const { return shot_count + shots.size(); }
-    Choice next;  // of a waiting branch: what it takes at `step`
+    Choice next;               // of a waiting branch: what it takes at `step`
     std::int64_t snapshot = -1;
     Layout layout;
   };
 
-  bool applies(const Step& step, const ClassicalBits& bits) const;
-  Branch root() const;
-  /// Assigns or jumps; false where the step is no classical one.
-  bool run_classical(Branch& branch, const Step& step) const;
   double left() const;
+  /// What rounding may do to a norm after so many gates.
+  double drift(std::uint64_t gates, double defect) const;
   ClassicalBits final_bits(const Branch& branch) const;
-  void follow(Branch branch);
-  bool split(Branch& branch, const Step& step);
-  std::array<Choice, 2> weigh(Branch& branch, const Step& step, std::array<std::vector<std::uint64_t>, 2>& shots);
-  void take(Branch& branch, const Step& step, const Choice& choice);
-  void wait(Branch branch);
-  void recover(Branch& branch);
-  void replay(Branch& from, const Branch& target);
+  bool run_front();
+  void run_depth_first(Branch root);
+  void finish(const Branch& branch);
+  void follow(PathBranch branch);
+  bool split(PathBranch& branch);
+  void take(PathBranch& branch, const Choice& choice);
+  void wait(PathBranch branch);
+  void recover(PathBranch& branch);
+  void replay(PathBranch& from, const PathBranch& target);
+  Branch root(std::uint64_t first_shot, std::uint64_t shots) const;
   void read(const Branch& branch);
   void read_exact(const Branch& branch);
   void draw(const Branch& branch);
-  [[noreturn]] void throw_too_many_branches() const;
 
   const PlannedCircuit& program_;
   const Circuit& circuit_;
   DistributedState& state_;
   ExchangePipeline& exchanges_;
   Executor& executor_;
-  Collapse collapse_;
+  Walker walker_;
+  WalkRoom room_;
+  std::unique_ptr<FrontWalk> front_;  // where branches are walked side by side
   TerminalMeasurements terminal_;
   VariableReader variables_;
   const bool measures_;
-  const double drift_;  // what rounding may do to a norm
-  std::vector<std::size_t> plan_numbers_;
   std::vector<std::uint32_t> free_snapshots_;
-  std::vector<Branch> waiting_;
+  std::vector<PathBranch> waiting_;
   ReadOuts read_outs_;
   Answers answers_;
+  std::uint64_t most_gates_ = 0;  // that any branch has run, and what their matrices lack
+  double most_defect_ = 0;
   double done_ = 0;
   double read_exchange_seconds_ = 0;
   std::uint64_t read_exchange_bytes_ = 0;

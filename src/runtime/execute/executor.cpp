@@ -284,6 +284,18 @@ void Executor::run_sweep(std::uint32_t handle, std::uint64_t bytes, bool norm) {
   counts_.bytes_swept += bytes;
 }
 
+void Executor::add_counts(const ExecutionCounts& others) {
+  counts_.gates_planned += others.gates_planned;
+  counts_.gates_applied += others.gates_applied;
+  counts_.sweeps += others.sweeps;
+  counts_.exchanges += others.exchanges;
+  counts_.bytes_swept += others.bytes_swept;
+  counts_.start_seconds += others.start_seconds;
+  if (!others.norm_checked) return;
+  counts_.norm_checked = true;
+  if (std::abs(others.norm - 1) > std::abs(counts_.norm - 1)) counts_.norm = others.norm;
+}
+
 void Executor::check_norms(const PreparedPlan& prepared, double expected_norm) {
   const Plan& plan = *prepared.plan;
   const std::size_t stages = plan.stages.size();

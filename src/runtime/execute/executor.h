@@ -70,6 +70,8 @@ class Executor {
 
   const ExecutionCounts& counts() const { return counts_; }
   void clear_counts() { counts_ = {}; }
+  /// What another executor has done of the same work.
+  void add_counts(const ExecutionCounts& others);
 
  private:
   struct PreparedStage {

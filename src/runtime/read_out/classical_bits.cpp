@@ -61,8 +61,7 @@ void TerminalMeasurements::write(Index logical, ClassicalBits& bits) const {
   for (const auto& [qubit, clbit] : kept_) bits[clbit] = test_bit(logical, qubit);
 }
 
-std::size_t do_classical(const Control& control, const FlowStep& step, std::size_t place,
-                         std::vector<Scalar>& variables) {
+std::size_t do_classical(const Control& control, const FlowStep& step, std::size_t place, Variables& variables) {
   try {
     return run_classical(control, step, place, variables);
   } catch (const ArithmeticFault& fault) {
@@ -70,8 +69,8 @@ std::size_t do_classical(const Control& control, const FlowStep& step, std::size
   }
 }
 
-VariableValues VariableReader::read(const ClassicalBits& bits, const std::vector<Scalar>& memory) const {
-  const std::vector<Scalar> variables = circuit_.control() != nullptr ? memory : finished(bits);
+VariableValues VariableReader::read(const ClassicalBits& bits, const Variables& memory) const {
+  const Variables variables = circuit_.control() != nullptr ? memory : finished(bits);
   VariableValues values;
   for (const FlowOutput& output : outputs_) {
     for (const Scalar& value : output_values(output, variables)) values.push_back(value);
@@ -80,13 +79,13 @@ VariableValues VariableReader::read(const ClassicalBits& bits, const std::vector
 }
 
 /// The variables once the circuit's classical end has run.
-std::vector<Scalar> VariableReader::finished(const ClassicalBits& bits) const {
+Variables VariableReader::finished(const ClassicalBits& bits) const {
   const Finish& finish = *circuit_.finish();
   const Control& control = finish.control;
-  std::vector<Scalar> variables;
-  for (std::size_t i = 0; i < control.variables.size(); ++i) {
+  Variables variables(control.variables);
+  for (std::uint32_t i = 0; i < control.variables.size(); ++i) {
     const std::optional<Clbit> bit = finish.bit_of[i];
-    variables.push_back(bit ? make_bit(bits[*bit]) : make_zero(control.variables[i]));
+    if (bit) variables.set(i, make_bit(bits[*bit]));
   }
   std::uint64_t taken = 0;
   for (std::size_t place = 0; place < control.steps.size();) {

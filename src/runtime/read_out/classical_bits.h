@@ -41,8 +41,7 @@ class TerminalMeasurements {
 constexpr std::uint64_t kMaxClassicalSteps = std::uint64_t{1} << 24;  // of one branch
 
 /// Does the classical `step`, number `place`, and returns the next one's. ParseError where it has no value.
-std::size_t do_classical(const Control& control, const FlowStep& step, std::size_t place,
-                         std::vector<Scalar>& variables);
+std::size_t do_classical(const Control& control, const FlowStep& step, std::size_t place, Variables& variables);
 
 /// Values of the variables that results hold by value.
 class VariableReader {
@@ -52,10 +51,10 @@ class VariableReader {
   bool any() const { return !outputs_.empty(); }
   /// `bits`: the classical ones at the end of a branch; `memory`: its variables, where there is control. ParseError,
   /// UnsupportedError.
-  VariableValues read(const ClassicalBits& bits, const std::vector<Scalar>& memory) const;
+  VariableValues read(const ClassicalBits& bits, const Variables& memory) const;
 
  private:
-  std::vector<Scalar> finished(const ClassicalBits& bits) const;
+  Variables finished(const ClassicalBits& bits) const;
 
   const Circuit& circuit_;
   std::vector<FlowOutput> outputs_;

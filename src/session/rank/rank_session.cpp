@@ -16,6 +16,7 @@
 #include "runtime/read_out/sampling.h"
 #include "session/rank/capacity.h"
 #include "session/rank/same_plans.h"
+#include "session/rank/walk_helpers.h"
 
 namespace qsim {
 namespace {
@@ -267,7 +268,9 @@ Answers RankSession::answer(const Circuit& circuit, const PlannedCircuit& planne
     executor.clear_plans();
   };
   try {
-    ProgramRun run(planned, circuit, state(), rank_.exchanges(), executor, snapshots);
+    WalkHelpers helpers;
+    ProgramRun run(planned, circuit, state(), rank_.exchanges(), executor, snapshots,
+                   helpers.lend(settled_, planned, needed, circuit.qubits(), settled_.memory.least_bytes, verify_));
     if (on_progress) run.on_progress = on_progress;
     alone(communicator_, [&] {
       run.prepare(read_outs.marginals);

@@ -185,15 +185,27 @@ bool SecondWalk::add_to(PoolLayout& pool, const Machine& machine, std::uint32_t 
 }
 
 void SecondWalk::prepare(DistributedState& state, ExchangePipeline& exchanges, Executor& executor,
-                         std::uint32_t snapshots) {
-  run_ = std::make_unique<ProgramRun>(program_, circuit_, state, exchanges, executor, snapshots);
+                         std::uint32_t snapshots, std::uint64_t walk_bytes) {
+  run_ = std::make_unique<ProgramRun>(program_, circuit_, state, exchanges, executor, snapshots,
+                                      WalkRoom{walk_bytes, {}, {}});
   run_->prepare(false);
 }
 
 void SecondWalk::run(const ReadOuts& read_outs) {
-  const Answers second = run_->run(read_outs);
+  const Answers second = walk(read_outs);
   compare_exact(read_outs, second);
   if (read_outs.shots > 0) compare_shots(read_outs, second);
+}
+
+/// One branch after the other, so that none is made one with another; side by side where that takes too many.
+Answers SecondWalk::walk(const ReadOuts& read_outs) {
+  run_->one_by_one = true;
+  try {
+    return run_->run(read_outs);
+  } catch (const UnsupportedError&) {
+    run_->one_by_one = false;
+    return run_->run(read_outs);
+  }
 }
 
 double SecondWalk::tolerance() const {

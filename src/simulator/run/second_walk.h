@@ -24,7 +24,8 @@ class SecondWalk {
   /// Makes room in `pool`, which holds the first walk; false, and as it was, where more than `usable_bytes` would be
   /// needed.
   bool add_to(PoolLayout& pool, const Machine& machine, std::uint32_t rank_bits, std::uint64_t usable_bytes) const;
-  void prepare(DistributedState& state, ExchangePipeline& exchanges, Executor& executor, std::uint32_t snapshots);
+  void prepare(DistributedState& state, ExchangePipeline& exchanges, Executor& executor, std::uint32_t snapshots,
+               std::uint64_t walk_bytes);
   /// Keeps the answers of the first walk.
   void remember(const Answers& first) { first_ = first; }
   /// Walks, and compares with what was remembered of the same `read_outs`; VerificationError, the same on every rank.
@@ -32,6 +33,7 @@ class SecondWalk {
   void run(const ReadOuts& read_outs);
 
  private:
+  Answers walk(const ReadOuts& read_outs);
   void compare_exact(const ReadOuts& read_outs, const Answers& second) const;
   void compare_shots(const ReadOuts& read_outs, const Answers& second) const;
   /// What an amplitude of a branch may be off by in either walk.

@@ -34,6 +34,7 @@
 #include "session/rank/rank.h"
 #include "session/rank/same_plans.h"
 #include "session/rank/settle.h"
+#include "session/rank/walk_helpers.h"
 #include "simulator/memory/read_out_memory.h"
 #include "simulator/run/inverse_check.h"
 #include "simulator/run/second_walk.h"
@@ -180,12 +181,22 @@ class Simulation {
       rank_.executor().profile = rank_.exchanges().profile = profile_.get();
     }
     if (options_.reproducible) rank_.executor().least_active_bits = 10;
+    WalkRoom walk_room;
+    if (!profile_ && program_.dynamic) {
+      walk_room = walk_helpers_.lend(settled_, program_, pool_, circuit_.qubits(),
+                                     settled_.memory.least_bytes - read_out_.bytes(), options_.verify);
+    }
+    if (options_.reproducible) {
+      for (const WalkParts& helper : walk_room.helpers) helper.executor.least_active_bits = 10;
+    }
+    const std::uint64_t walk_bytes = walk_room.bytes;
     program_run_ = std::make_unique<ProgramRun>(program_, circuit_, rank_.state(), rank_.exchanges(), rank_.executor(),
-                                                snapshots_);
+                                                snapshots_, std::move(walk_room));
     compute([&] {
       if (inverse_) inverse_->prepare(rank_.executor());
       program_run_->prepare(options_.marginals);
-      if (second_walk_) second_walk_->prepare(rank_.state(), rank_.exchanges(), rank_.executor(), snapshots_);
+      if (second_walk_)
+        second_walk_->prepare(rank_.state(), rank_.exchanges(), rank_.executor(), snapshots_, walk_bytes);
     });
     result_.time.init += seconds_since(start);
   }
@@ -357,6 +368,7 @@ class Simulation {
   std::unique_ptr<InverseCheck> inverse_;
   std::unique_ptr<SecondWalk> second_walk_;
   std::unique_ptr<Profile> profile_;
+  WalkHelpers walk_helpers_;
   std::unique_ptr<ProgramRun> program_run_;
   std::vector<PauliString> paulis_;
   Answers answers_;

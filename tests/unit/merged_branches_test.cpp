@@ -1,0 +1,371 @@
+// Branches that meet are made one: only where nothing can tell them apart, and with the same answers as without.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "classical/flow.h"
+#include "document/result.h"
+#include "qsim/circuit.h"
+#include "qsim/error.h"
+#include "qsim/qasm.h"
+#include "runtime/branch/flow_facts.h"
+#include "support/run_parts.h"
+#include "support/test_backend.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::uint64_t kRoom = std::uint64_t{1} << 24;
+
+Circuit program(const std::string& text) {
+  return parse_qasm("OPENQASM 3.0;\ninclude \"stdgates.inc\";\n" + text).circuit;
+}
+
+struct Both {
+  Answers merged, one_by_one;
+};
+
+/// Both walks of a circuit with these read-outs.
+Both walk(const Circuit& circuit, const ReadOuts& wanted, Precision precision = Precision::kDouble,
+          std::uint64_t room = kRoom) {
+  test::RunSetup setup;
+  setup.walk_bytes = room;
+  setup.precision = precision;
+  setup.snapshots = 8;
+  Both both;
+  test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
+    both.merged = parts.run->run(wanted);
+    parts.run->one_by_one = true;
+    both.one_by_one = parts.run->run(wanted);
+  });
+  return both;
+}
+
+ReadOuts exact() {
+  ReadOuts wanted;
+  wanted.marginals = wanted.distribution = true;
+  return wanted;
+}
+
+ReadOuts drawn(std::uint64_t shots) {
+  ReadOuts wanted;
+  wanted.shots = shots;
+  wanted.seed = 11;
+  return wanted;
+}
+
+void expect_same(const Both& both, double allowed) {
+  ASSERT_EQ(both.merged.distribution.size(), both.one_by_one.distribution.size());
+  for (const auto& [bits, probability] : both.one_by_one.distribution) {
+    EXPECT_NEAR(both.merged.distribution.at(bits), probability, allowed) << bits;
+  }
+  ASSERT_EQ(both.merged.variable_distribution.size(), both.one_by_one.variable_distribution.size());
+  for (const auto& [values, probability] : both.one_by_one.variable_distribution) {
+    EXPECT_NEAR(both.merged.variable_distribution.at(values), probability, allowed);
+  }
+  ASSERT_EQ(both.merged.marginals.size(), both.one_by_one.marginals.size());
+  for (std::size_t i = 0; i < both.merged.marginals.size(); ++i) {
+    EXPECT_NEAR(both.merged.marginals[i], both.one_by_one.marginals[i], allowed) << i;
+  }
+  EXPECT_EQ(both.merged.counts, both.one_by_one.counts);
+  EXPECT_EQ(both.merged.variable_counts, both.one_by_one.variable_counts);
+}
+
+struct Case {
+  const char* name;
+  const char* text;
+  std::size_t branches, merged;  // at the end, without and with merging
+};
+
+// Results hold the bits of global scope; those of a block are forgotten.
+const Case kCases[] = {
+    {"nothing remembers the outcome", "qubit q; bit r; { h q; bit m = measure q; reset q; }", 2, 1},
+    {"the results hold the outcome", "qubit q; bit m; h q; m = measure q; reset q;", 2, 2},
+    {"a global phase is no difference",
+     "qubit[2] q; ry(0.4) q[1]; { h q[0]; bit m = measure q[0]; reset q[0];"
+     "if (m) { rz(0.8) q[1]; rz(-0.8) q[1]; z q[0]; U(0, 0, 2 * pi) q[1]; x q[1]; y q[1]; z q[1]; } }",
+     2, 1},
+    {"a relative phase is one", "qubit[2] q; h q[1]; { h q[0]; bit m = measure q[0]; reset q[0]; if (m) { z q[1]; } }",
+     2, 2},
+    {"a quarter turn is one", "qubit[2] q; h q[1]; { h q[0]; bit m = measure q[0]; reset q[0]; if (m) { s q[1]; } }", 2,
+     2},
+    {"1e-9 is a difference",
+     "qubit[2] q; ry(0.3) q[1]; { h q[0]; bit m = measure q[0]; reset q[0]; if (m) { ry(1e-9) q[1]; } }", 2, 2},
+    {"1e-13 is a difference",
+     "qubit[2] q; ry(0.3) q[1]; { h q[0]; bit m = measure q[0]; reset q[0]; if (m) { ry(1e-13) q[1]; } }", 2, 2},
+    {"a value that is read later",
+     "qubit[2] q; ry(0.3) q[1]; { h q[0]; bit m = measure q[0]; reset q[0]; bit k = measure q[1]; reset q[1];"
+     "if (m) { x q[1]; } }",
+     4, 2},
+    {"a value that is written before it is read",
+     "qubit[2] q; { h q[0]; bit m = measure q[0]; reset q[0]; m = measure q[0]; if (m) { x q[1]; } }", 2, 1},
+    {"a counter that results hold",
+     "qubit q; uint[4] n; for int i in [1:4] { h q; bit b = measure q; if (b) { n += 1; x q; } reset q; }", 16, 5},
+    {"a counter that only the loop reads",
+     "qubit q; bit r; { uint[4] n = 0; bit go = 1; while (go) { n += 1; h q; go = measure q; reset q;"
+     "if (n == 6) { go = 0; } } }",
+     7, 1},
+    {"ways of different numbers of draws",
+     "qubit[2] q; bit r; { h q[0]; bit m = measure q[0]; if (m) { reset q[0]; h q[1]; m = measure q[1];"
+     "reset q[1]; } else { x q[0]; reset q[0]; } } h q[0]; r = measure q[0];",
+     6, 2},
+};
+
+TEST(MergedBranches, AreThoseThatNothingCanTellApart) {
+  for (const Case& each : kCases) {
+    SCOPED_TRACE(each.name);
+    const Both both = walk(program(each.text), exact());
+    EXPECT_EQ(both.one_by_one.branches, each.branches);
+    EXPECT_EQ(both.merged.branches, each.merged);
+    EXPECT_NEAR(both.merged.weight, 1, 1e-13);
+    expect_same(both, 1e-13);
+  }
+}
+
+TEST(MergedBranches, EveryShotFallsAsItDoesAlone) {
+  for (const Case& each : kCases) {
+    SCOPED_TRACE(each.name);
+    expect_same(walk(program(each.text), drawn(500)), 0);
+  }
+}
+
+std::string repetition_code(int rounds, const char* errors) {
+  return "qubit[3] d; qubit[2] a; bit[3] found; for int k in [1:" + std::to_string(rounds) + "] { " + errors +
+         " cx d[0],a[0]; cx d[1],a[0]; cx d[1],a[1]; cx d[2],a[1]; bit[2] syn = measure a; reset a;"
+         "if (syn == 1) x d[0]; if (syn == 3) x d[1]; if (syn == 2) x d[2]; } found = measure d;";
+}
+const char* const kTurned = "rx(0.7) d[0]; rx(0.7) d[1]; rx(0.7) d[2];";
+const char* const kMeasured = "for int i in [0:2] { ry(0.7) a[0]; bit e = measure a[0]; reset a[0]; if (e) x d[i]; }";
+
+TEST(MergedBranches, CodesOfManyRoundsFallShotByShotAsTheyDoAlone) {
+  for (const char* const errors : {kTurned, kMeasured}) {
+    const Both both = walk(program(repetition_code(12, errors)), drawn(400));
+    expect_same(both, 0);
+    EXPECT_LT(both.merged.branches, 40u);
+    EXPECT_GT(both.one_by_one.branches, 300u);
+  }
+}
+
+TEST(MergedBranches, ExactAnswersOfManyRoundsNeedFewBranches) {
+  // Each round flips the code's value with probability p: two or three of the three errors.
+  const double one = std::pow(std::sin(0.35), 2), p = one * one * (3 - 2 * one);
+  for (const int rounds : {1, 10, 100}) {
+    const Answers answers = [&] {
+      test::RunSetup setup;
+      setup.walk_bytes = kRoom;
+      Answers found;
+      test::with_run_parts(program(repetition_code(rounds, kMeasured)), setup,
+                           [&](test::RunParts& parts) { found = parts.run->run(exact()); });
+      return found;
+    }();
+    const double flipped = (1 - std::pow(1 - 2 * p, rounds)) / 2;
+    double all = 0;
+    for (const auto& [bits, probability] : answers.distribution) {
+      all += probability;
+      if (bits.find("111") == std::string::npos) continue;
+      EXPECT_NEAR(probability, flipped, 1e-12) << rounds;
+    }
+    EXPECT_NEAR(all, 1, 1e-12);
+    EXPECT_LE(answers.branches, 8u);
+  }
+}
+
+TEST(MergedBranches, WorkIsLinearInRounds) {
+  const auto sweeps = [](int rounds) {
+    std::uint64_t found = 0;
+    test::RunSetup setup;
+    setup.walk_bytes = kRoom;
+    test::with_run_parts(program(repetition_code(rounds, kMeasured)), setup, [&](test::RunParts& parts) {
+      parts.run->run(drawn(2000));
+      found = parts.executor->counts().sweeps;
+    });
+    return found;
+  };
+  const std::uint64_t few = sweeps(20), many = sweeps(200);
+  EXPECT_LT(many, 11 * few);
+  EXPECT_LT(many, 200u * 200u);  // 2,000 shots one by one take 200 * 2,000 and more
+}
+
+TEST(MergedBranches, LittleRoomGivesTheSameAnswers) {
+  const Circuit circuit = program(repetition_code(8, kTurned));
+  const Both whole = walk(circuit, drawn(300));
+  for (const std::uint64_t room : {std::uint64_t{1} << 15, std::uint64_t{1} << 16, std::uint64_t{1} << 18}) {
+    const Both parts = walk(circuit, drawn(300), Precision::kDouble, room);
+    EXPECT_EQ(parts.merged.counts, whole.merged.counts) << room;
+  }
+}
+
+TEST(MergedBranches, CircuitsWithConditionsMeetToo) {
+  Circuit circuit(2, 0);
+  circuit.add_creg("m", 1);
+  circuit.add_creg("r", 1);
+  for (int round = 0; round < 6; ++round) {
+    circuit.h(0);
+    circuit.add_measure(0, 0);
+    {
+      const auto scope = circuit.when({0, 1, false});
+      circuit.x(1);
+    }
+  }
+  circuit.add_measure(1, 1);
+  ReadOuts wanted = exact();
+  wanted.shots = 300;
+  wanted.seed = 3;
+  const Both both = walk(circuit, wanted);
+  expect_same(both, 1e-13);
+  EXPECT_EQ(both.one_by_one.branches, 64u);
+  EXPECT_EQ(both.merged.branches, 4u);  // the last m and the parity of all
+}
+
+TEST(MergedBranches, AMeasurementThatMayBeLeftOutKeepsWhatItsBitHeld) {
+  Circuit circuit(4, 0);
+  circuit.add_creg("a", 1);
+  circuit.add_creg("b", 1);
+  circuit.h(0);
+  circuit.add_measure(0, 0);
+  circuit.h(1);
+  circuit.add_measure(1, 1);
+  {
+    const auto scope = circuit.when({1, 1, false});
+    circuit.add_measure(2, 0);
+  }
+  {
+    const auto scope = circuit.when({0, 1, false});
+    circuit.x(3);
+  }
+  circuit.add_measure(3, 0);  // what is in `a` at the end
+  const Both both = walk(circuit, exact());
+  expect_same(both, 1e-13);
+  EXPECT_NEAR(both.merged.distribution.at("0 1"), 0.25, 1e-13);
+}
+
+TEST(MergedBranches, SinglePrecisionHasItsOwnBound) {
+  const Both both = walk(program(kCases[0].text), exact(), Precision::kSingle);
+  EXPECT_EQ(both.merged.branches, 1u);
+  const Both apart =
+      walk(program("qubit[2] q; output bit[1] o; h q[0]; bit m = measure q[0]; reset q[0]; if (m) { ry(1e-3) q[1]; }"),
+           exact(), Precision::kSingle);
+  EXPECT_EQ(apart.merged.branches, 2u);
+}
+
+TEST(MergedBranches, ThreadsDoNotShow) {
+  RunOptions options = test::run_options();
+  if (options.backend != BackendKind::kCpu) GTEST_SKIP() << "threads walk branches on the CPU alone";
+  options.seed = 7;
+  const Circuit one = program(repetition_code(10, kTurned) + "float f = 0.5;");
+  const Circuit other = program(
+      "qubit[4] q; bit[4] c; bit[6] n; for int i in [0:5] { for int j in [0:3] { ry(0.4 + i * j) q[j]; }"
+      "cx q[0], q[1]; cx q[2], q[3]; n[i] = measure q[1]; if (n[i]) rz(0.3) q[2]; } c = measure q;");
+  for (const Circuit* const circuit : {&one, &other}) {
+    for (const bool is_exact : {false, true}) {
+      options.shots = is_exact ? 0 : 700;
+      options.distribution = options.marginals = is_exact;
+      options.threads = 1;
+      const Result alone = simulate(*circuit, options, 1);
+      for (const int threads : {2, 3, 5}) {
+        options.threads = threads;
+        const Result shared = simulate(*circuit, options, 1);
+        EXPECT_EQ(alone.results.counts, shared.results.counts) << threads;
+        EXPECT_EQ(alone.results.distribution, shared.results.distribution) << threads;
+        EXPECT_EQ(alone.results.marginals, shared.results.marginals) << threads;
+        EXPECT_EQ(alone.verification.gates_applied, shared.verification.gates_applied) << threads;
+      }
+    }
+  }
+}
+
+TEST(MergedBranches, ABranchThatRunsTooLongSaysSo) {
+  const Circuit circuit = program("qubit q; bit c; h q; c = measure q; while (c) { x q; x q; c = measure q; }");
+  for (const bool one_by_one : {false, true}) {
+    test::RunSetup setup;
+    setup.walk_bytes = kRoom;
+    test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
+      parts.run->one_by_one = one_by_one;
+      ReadOuts wanted = exact();
+      wanted.max_iterations = 50;
+      try {
+        parts.run->run(wanted);
+        ADD_FAILURE();
+      } catch (const UnsupportedError& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("more than 50 times in one branch"), std::string::npos) << text;
+        EXPECT_NE(text.find("0.5 of the probability is left"), std::string::npos) << text;
+      }
+    });
+  }
+}
+
+TEST(MergedBranches, TooManyBranchesAtOnceAreRefusedForExactAnswers) {
+  const Circuit circuit = program("qubit q; bit[14] c; for int i in [0:13] { h q; c[i] = measure q; } h q;");
+  EXPECT_THROW(walk(circuit, exact()), UnsupportedError);
+  const Both both = walk(program("qubit q; bit c; for int i in [0:99] { h q; c = measure q; } h q;"), drawn(50));
+  expect_same(both, 0);
+}
+
+/// Each turn around the loop runs a matrix that lacks this much of being unitary.
+TEST(MergedBranches, RoundingIsCountedAsOftenAsABlockRuns) {
+  Flow flow;
+  const double off = 3e-13;
+  flow.circuit.add_qreg("q", 1);
+  flow.circuit.add_unitary(std::vector<Complex>{1 + off, 0, 0, 1 + off}, {}, std::vector<Qubit>{0}, false);
+  flow.variables = {{ScalarKind::kInt, 64}};
+  flow.constants = {make_word({ScalarKind::kInt, 64}, 1), make_word({ScalarKind::kInt, 64}, 400)};
+  using Kind = FlowExpression::Kind;
+  const ScalarType number{ScalarKind::kInt, 64};
+  flow.expressions = {{Kind::kConstant, Operator::kAdd, number, 0, 0, 0},
+                      {Kind::kConstant, Operator::kAdd, number, 1, 0, 0},
+                      {Kind::kVariable, Operator::kAdd, number, 0, 0, 0},
+                      {Kind::kOperation, Operator::kAdd, number, 2, 0, 0},
+                      {Kind::kOperation, Operator::kLess, {ScalarKind::kBool, 1}, 2, 1, 0}};
+  flow.steps = {{FlowStep::Kind::kBranch, 4, 4, 1},
+                {FlowStep::Kind::kRun, 0, 1, 1},
+                {FlowStep::Kind::kAssign, 0, 3, 1},
+                {FlowStep::Kind::kJump, 0, 0, 1}};
+  const Circuit circuit = controlled_circuit(std::move(flow));
+  ASSERT_GT(circuit.unitarity_defect(), 1e-13);
+  ReadOuts wanted;
+  wanted.marginals = true;
+  test::with_run_parts(circuit, {}, [&](test::RunParts& parts) { EXPECT_NO_THROW(parts.run->run(wanted)); });
+}
+
+TEST(FlowFacts, SayWhatIsDeadAndWhereBranchesMeet) {
+  const Circuit circuit =
+      program("qubit q; bit r; { h q; bit m = measure q; if (m) { x q; } r = measure q; bit u = measure q; }");
+  test::with_run_parts(circuit, {}, [&](test::RunParts& parts) {
+    const FlowFacts facts = find_facts(parts.program, circuit);
+    std::vector<std::uint32_t> measured;  // variables, in the order of the program
+    const std::vector<Step>& steps = parts.program.steps;
+    for (const Step& step : steps) {
+      if (step.kind == Step::Kind::kMeasure) measured.push_back(step.clbit);
+    }
+    ASSERT_EQ(measured.size(), 3u);
+    const auto dead_at = [&](std::uint32_t variable) {
+      std::vector<std::size_t> places;
+      for (std::size_t place = 0; place <= steps.size(); ++place) {
+        for (const std::uint32_t dead : facts.dead(place)) {
+          if (dead == variable) places.push_back(place);
+        }
+      }
+      return places;
+    };
+    // m dies on both ways behind the test, k never (it is the result), u at once.
+    std::size_t test = 0, last = 0;
+    for (std::size_t place = 0; place < steps.size(); ++place) {
+      if (steps[place].kind == Step::Kind::kClassical && steps[place].flow.kind == FlowStep::Kind::kBranch)
+        test = place;
+      if (steps[place].kind == Step::Kind::kMeasure) last = place;
+    }
+    EXPECT_EQ(dead_at(measured[0]), (std::vector<std::size_t>{test + 1, steps[test].flow.b}));
+    EXPECT_TRUE(dead_at(measured[1]).empty());
+    EXPECT_EQ(dead_at(measured[2]), std::vector<std::size_t>{last + 1});
+    EXPECT_GT(facts.meeting[steps[test].flow.b], 0u);
+    EXPECT_GT(facts.meeting[steps.size()], 0u);
+  });
+}
+
+}  // namespace
+}  // namespace qsim
