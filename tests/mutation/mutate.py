@@ -23,8 +23,8 @@ sys.dont_write_bytecode = True
 
 from instrument import WORK, prepare, with_parser  # noqa: E402
 from judge import Judge, all_mutants, judge_all, spread  # noqa: E402
-from report import (load_results, print_unreached, read_reasons, reason_for, table, tally, used_reasons,  # noqa: E402
-                    write_report)
+from report import (load_results, print_unreached, read_reasons, reason_for, stale_patterns, table, tally,  # noqa: E402
+                    used_reasons, write_report)
 
 
 def to_run(result, survivors):
@@ -44,7 +44,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="compilations, and then mutants, at a time")
     parser.add_argument("--as-built", action="store_true", help="use the programs as they were last built")
     parser.add_argument("--unreached", action="store_true", help="run nothing; print the points that no test reaches")
-    parser.add_argument("--list", action="store_true", help="run nothing; print the survivors without a reason")
+    parser.add_argument("--list", action="store_true", help="run nothing; print the survivors without a reason, and stale reasons")
     parser.add_argument("--report", type=pathlib.Path, help="write the table into this page")
     arguments = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
@@ -71,6 +71,8 @@ def main():
     for point, variant, result in left:
         print(f"{point.file}:{point.line}: {result['outcome']} ({result['detail']}), QSIM_MUTANT={point.number}:{variant}: "
               f"{point.key(variant)}")
+    for pattern in stale_patterns(mutants, reasons) if arguments.list else []:
+        print(f"a reason that is like no mutant: {pattern}")
     print(table(rows, mutants))
     if arguments.report:
         head = (f"{datetime.date.today()}: {len(points)} points, {len(mutants)} mutants; {dropped} more points do not "

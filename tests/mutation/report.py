@@ -22,12 +22,22 @@ def read_reasons():
     return found
 
 
-def reason_for(key, reasons):
+def matches(pattern, key):
     # Only * is special: keys are full of brackets.
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key) is not None
+
+
+def reason_for(key, reasons):
     for pattern, reason in reasons:
-        if re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key):
+        if matches(pattern, key):
             return reason
     return None
+
+
+def stale_patterns(mutants, reasons):
+    """Patterns that are like no mutant: the code that they were about has changed."""
+    keys = [point.key(variant) for point, variant in mutants]
+    return [pattern for pattern, _ in reasons if not any(matches(pattern, key) for key in keys)]
 
 
 def load_results():
