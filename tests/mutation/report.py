@@ -108,12 +108,12 @@ def write_report(path, lines, reasons, left):
     path.write_text(head + begin + "\n".join(lines) + "\n" + end + tail, encoding="utf-8")
 
 
-def print_unreached(points, masks, tests, only):
+def print_unreached(points, masks, tests):
     """Function by function, and by folder how many there are."""
     reached = {int(point) for test in tests for point in test["points"]}
     lines, counts = collections.defaultdict(set), collections.defaultdict(lambda: [0, 0])
     for point in points:
-        if point.number not in masks or not point.file.startswith(only):
+        if point.number not in masks:
             continue
         counts[folder_of(point.file)][0] += 1
         if point.number not in reached:
