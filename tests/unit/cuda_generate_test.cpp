@@ -283,6 +283,26 @@ TEST(CudaGenerate, TextsThatSumBitsGiveTheirProbabilities) {
   }
 }
 
+/// What is dead, in registers and in threads, adds nothing.
+TEST(CudaGenerate, TextsThatSumBitsOfSmallTilesGiveTheirProbabilities) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  constexpr Bit kBits = 3;
+  Sweep sweep = sweep_of_bits(kBits);
+  sweep.ops = {hadamard(1, sweep)};
+  sweep.sums_bits = true;
+  LowerOptions options;
+  options.local_bits = kBits;
+  std::vector<Complex> state = dense::random_state(kBits, 8);
+  const std::vector<double> sums = test::run_summing(lower_sweep(sweep, options), state);
+  ASSERT_EQ(sums.size(), kBits + 1u);
+  for (Bit bit = 0; bit < kBits; ++bit) {
+    double expected = 0;
+    for (Index i = 0; i < state.size(); ++i) expected += test_bit(i, bit) ? std::norm(state[i]) : 0;
+    EXPECT_NEAR(sums[bit], expected, 1e-14) << "bit " << int{bit};
+  }
+  EXPECT_NEAR(sums.back(), 1, 1e-14);
+}
+
 /// A plan's sweeps on one rank after the other, from |0...0>, by the interpreter: each part against the emulator.
 TEST(CudaInterpreter, ItsKernelDoesOnTheHostWhatProgramsSay) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";

@@ -18,6 +18,7 @@
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
+#include "qsim/error.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
@@ -222,6 +223,12 @@ TEST(CudaLower, MovedBitsAreLoadedAndStoredInWholeLines) {
   const TileProgram program = lower_sweep(sweep, lower_options(20, Precision::kDouble));
   EXPECT_EQ(program.epochs.size(), 2u);
   expect_whole_lines(program);
+}
+
+TEST(CudaLower, TilesOfMoreBitsThanABlockHoldsAreRefused) {
+  LowerOptions options = lower_options(14, Precision::kDouble);
+  EXPECT_NO_THROW(lower_sweep(sweep_of_bits(12), options));
+  EXPECT_THROW(lower_sweep(sweep_of_bits(13), options), UsageError);
 }
 
 PlanOp flip(Bit target, Index controls) {
