@@ -3,16 +3,19 @@
 import collections
 import concurrent.futures
 import math
+import pathlib
 import random
 import re
 import signal
 import subprocess
+import tempfile
 import time
 
 from instrument import FOLDERS, SUITES, TREE, environment, program, say
 from report import folder_of, save_results
 
 MEMORY_BYTES = 12 << 30
+WAITING_SECONDS = 240
 # Tests that see any other plan, circuit or program: worth their time before anything is known.
 STRONG = {"PlanShapes": 20, "PlanCosts": 5, "OptimizerSize": 20, "CpuProgramSize": 20, "CudaProgramSize": 20}
 
@@ -40,6 +43,26 @@ def spread(mutants, count, seed):
             if by_folder[folder] and len(chosen) < count:
                 chosen.append(by_folder[folder].pop())
     return chosen
+
+
+def finished(command, variables):
+    """(exit status, output) of a program of tests; (None, "") where it has slept for long without ever working. One that
+    only gets no processor is let be."""
+    with tempfile.TemporaryFile() as output:
+        with subprocess.Popen(command, cwd=TREE, stdout=output, stderr=subprocess.STDOUT, env=variables) as process:
+            used, since, pause = None, time.monotonic(), 0.02
+            while process.poll() is None:
+                time.sleep(pause)
+                pause = min(0.5, 1.2 * pause)
+                fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+                state, now = fields[0], fields[11:15]  # processor time, its own and of children that have ended
+                if now != used or state != "S":
+                    used, since = now, time.monotonic()
+                elif time.monotonic() - since > WAITING_SECONDS:
+                    process.kill()
+                    return None, ""
+        output.seek(0)
+        return process.returncode, output.read().decode(errors="replace")
 
 
 class Judge:
@@ -105,17 +128,15 @@ class Judge:
         seconds = math.ceil(3 + 4 * sum(test["seconds"] for test in tests))
         command = ["prlimit", f"--as={MEMORY_BYTES}", f"--cpu={seconds}:{seconds + 1}", "--core=0", "nice", "-n", "10",
                    program(suite), f"--gtest_filter={':'.join(names)}", "--gtest_fail_fast", "--gtest_brief=1"]
-        try:  # what waits for ever uses no processor time
-            done = subprocess.run(command, cwd=TREE, check=False, capture_output=True, timeout=60 + 20 * seconds,
-                                  env=environment(QSIM_MUTANT=f"{point.number}:{variant}"))
-        except subprocess.TimeoutExpired:
+        code, text = finished(command, environment(QSIM_MUTANT=f"{point.number}:{variant}"))
+        if code is None:
             return "timeout"
-        if done.returncode == 0:
+        if code == 0:
             return None
-        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        if code in (-signal.SIGXCPU, -signal.SIGKILL):
             return "timeout"
-        failed = re.search(r"\[  FAILED  \] (\S+?),? ", done.stdout.decode(errors="replace") + " ")
-        return failed[1] if failed else f"end with {done.returncode}"
+        failed = re.search(r"\[  FAILED  \] (\S+?),? ", text + " ")
+        return failed[1] if failed else f"end with {code}"
 
 
 def judge_all(mutants, judge, results, sample, jobs):

@@ -3,7 +3,7 @@
 
   tests/mutation/mutate.py --sample 400 --seed 1     # that many mutants, spread over the folders
   tests/mutation/mutate.py --fresh --sample 400 --seed 2  # only mutants of no other sample
-  tests/mutation/mutate.py --only src/plan/lower     # all mutants of the paths that begin so
+  tests/mutation/mutate.py --only src/plan/lower     # all mutants of paths that begin so (A,B: of several)
   tests/mutation/mutate.py --survivors               # those that lived before once more
   tests/mutation/mutate.py --unreached               # runs none; the points that no test reaches at all
   tests/mutation/mutate.py --report docs/mutation.md # writes the table of what has been run
@@ -23,8 +23,8 @@ sys.dont_write_bytecode = True
 
 from instrument import WORK, prepare, with_parser  # noqa: E402
 from judge import Judge, all_mutants, judge_all, spread  # noqa: E402
-from report import (load_results, print_unreached, read_reasons, reason_for, table, tally, used_reasons,  # noqa: E402
-                    write_report)
+from report import (load_results, print_unreached, read_reasons, reason_for, stale_patterns, table, tally,  # noqa: E402
+                    used_reasons, write_report)
 
 
 def to_run(result, survivors):
@@ -37,25 +37,28 @@ def main():
     parser.add_argument("--sample", type=int, help="how many mutants (default: all)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fresh", action="store_true", help="draw the sample among mutants of no other sample")
-    parser.add_argument("--only", default="", help="paths that begin so")
+    parser.add_argument("--only", default="",
+                        help="paths that begin so, with commas between them; others are compiled without mutants")
     parser.add_argument("--survivors", action="store_true", help="only mutants that lived before and have no reason")
     parser.add_argument("--again", action="store_true", help="also mutants that have been judged before")
     parser.add_argument("--budget", type=float, default=60, help="processor seconds of tests that a mutant meets at most")
     parser.add_argument("--jobs", type=int, default=1, help="compilations, and then mutants, at a time")
     parser.add_argument("--as-built", action="store_true", help="use the programs as they were last built")
     parser.add_argument("--unreached", action="store_true", help="run nothing; print the points that no test reaches")
-    parser.add_argument("--list", action="store_true", help="run nothing; print the survivors without a reason")
+    parser.add_argument("--list", action="store_true",
+                        help="run nothing; print survivors without a reason, and reasons that are like no mutant")
     parser.add_argument("--report", type=pathlib.Path, help="write the table into this page")
     arguments = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
     with_parser()
-    points, masks, tests, dropped = prepare(arguments.jobs, arguments.as_built)
+    only = tuple(arguments.only.split(","))
+    points, masks, tests, dropped = prepare(arguments.jobs, arguments.as_built, only)
     if arguments.unreached:
-        print_unreached(points, masks, tests, arguments.only)
+        print_unreached(points, masks, tests)
         return
     mutants = all_mutants(points, masks)
     results, reasons = load_results(), read_reasons()
-    asked = [mutant for mutant in mutants if mutant[0].file.startswith(arguments.only)]
+    asked = mutants
     sample = f"{arguments.sample} of {arguments.only or 'all'}, seed {arguments.seed}"
     if arguments.fresh:
         asked = [(point, variant) for point, variant in asked
@@ -71,6 +74,8 @@ def main():
     for point, variant, result in left:
         print(f"{point.file}:{point.line}: {result['outcome']} ({result['detail']}), QSIM_MUTANT={point.number}:{variant}: "
               f"{point.key(variant)}")
+    for pattern in stale_patterns(mutants, reasons) if arguments.list else []:
+        print(f"a reason that is like no mutant: {pattern}")
     print(table(rows, mutants))
     if arguments.report:
         head = (f"{datetime.date.today()}: {len(points)} points, {len(mutants)} mutants; {dropped} more points do not "

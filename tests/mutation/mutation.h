@@ -4,6 +4,7 @@
 // types of their operands allow, a line "POINT MASK" each, bit v of the mask for variant v. tests/mutation/rewrite.py
 // writes the calls; a constant expression is never changed.
 #pragma once
+#pragma GCC system_header  // its includers ask for more warnings than it keeps to
 
 #include <cstddef>
 #include <cstdio>

@@ -22,12 +22,22 @@ def read_reasons():
     return found
 
 
-def reason_for(key, reasons):
+def matches(pattern, key):
     # Only * is special: keys are full of brackets.
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key) is not None
+
+
+def reason_for(key, reasons):
     for pattern, reason in reasons:
-        if re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key):
+        if matches(pattern, key):
             return reason
     return None
+
+
+def stale_patterns(mutants, reasons):
+    """Patterns that are like no mutant: the code that they were about has changed."""
+    keys = [point.key(variant) for point, variant in mutants]
+    return [pattern for pattern, _ in reasons if not any(matches(pattern, key) for key in keys)]
 
 
 def load_results():
@@ -98,12 +108,12 @@ def write_report(path, lines, reasons, left):
     path.write_text(head + begin + "\n".join(lines) + "\n" + end + tail, encoding="utf-8")
 
 
-def print_unreached(points, masks, tests, only):
+def print_unreached(points, masks, tests):
     """Function by function, and by folder how many there are."""
     reached = {int(point) for test in tests for point in test["points"]}
     lines, counts = collections.defaultdict(set), collections.defaultdict(lambda: [0, 0])
     for point in points:
-        if point.number not in masks or not point.file.startswith(only):
+        if point.number not in masks:
             continue
         counts[folder_of(point.file)][0] += 1
         if point.number not in reached:

@@ -55,14 +55,17 @@ class Rewriter:
 
     def __init__(self, file, source, first_number, dropped, header):
         self.file, self.source, self.dropped = file, source, dropped
-        self.header = f'#include "{header}"\n#line 1\n'
+        # Of a header it silences what its includers ask to be warned of.
+        silence = "#pragma GCC system_header\n" if file.endswith(".h") else ""
+        self.header = f'#include "{header}"\n{silence}#line 1\n'
         self.next_number = first_number
         self.points = []
         self.functions = []
         self.seen = collections.Counter()
 
     def run(self):
-        return self.header.encode() + self.emit(PARSER.parse(self.source).root_node)
+        text = self.emit(PARSER.parse(self.source).root_node)
+        return self.header.encode() + text if self.points else self.source
 
     # Points
 

@@ -90,5 +90,63 @@ TEST(ControlledRun, ArithmeticOnMeasuredValuesChoosesAngles) {
   expect_near({{"0101", 1}}, run(text, 0, true).results.distribution.value());
 }
 
+/// The message with which a run of at most `iterations` jumps back ends, empty where it does not fail.
+std::string refusal(const std::string& text, std::uint64_t iterations) {
+  RunOptions options = test::run_options();
+  options.distribution = true;
+  options.max_iterations = iterations;
+  try {
+    simulate(parse_qasm(kHead + text).circuit, options, 1);
+    return "";
+  } catch (const UnsupportedError& error) {
+    return error.what();
+  }
+}
+
+TEST(ControlledRun, LoopsThatRunTooOftenAreRefusedWithWhatIsLeft) {
+  // Half of what is left leaves the loop at each iteration; the eleventh jumps back once more.
+  const std::string message = refusal(kGeometric, 10);
+  EXPECT_NE(message.find("ran more than 10 times"), std::string::npos) << message;
+  EXPECT_NE(message.find("; 0.00048828125 of the probability is left"), std::string::npos) << message;
+  // Five iterations, always: four jumps back.
+  const std::string five = "qubit q; bit c = 0; uint[8] k = 0; while (!c) { k += 1; if (k == 5) x q; c = measure q; }";
+  EXPECT_EQ(refusal(five, 4), "");
+  const std::string one_more = refusal(five, 3);
+  EXPECT_NE(one_more.find("ran more than 3 times"), std::string::npos) << one_more;
+  EXPECT_NE(one_more.find("; 1 of the probability is left"), std::string::npos) << one_more;
+}
+
+/// Of a number that is the program's only output: value -> share.
+template <class Share>
+std::map<std::uint64_t, double> by_value(const std::map<VariableValues, Share, VariableOrder>& found) {
+  std::map<std::uint64_t, double> shares;
+  for (const auto& [values, share] : found) {
+    shares[static_cast<std::uint64_t>(values.at(0).word)] += static_cast<double>(share);
+  }
+  return shares;
+}
+
+TEST(ControlledRun, VariablesAreCountedAndHaveADistribution) {
+  // A measurement on the way; one at the end alone; none at all.
+  const std::string middle =
+      "output uint[4] v; qubit q; bit c; ry(1.2) q; c = measure q; reset q; v = 6; if (c) v = 9;";
+  const std::string at_end = "output uint[4] v; qubit q; bit c; ry(1.2) q; c = measure q; v = 6; if (c) v = 9;";
+  const double one = std::pow(std::sin(0.6), 2);
+  for (const std::string& text : {middle, at_end}) {
+    const Result result = run(text, 4000, true);
+    ASSERT_TRUE(result.results.variables) << text;
+    const std::map<std::uint64_t, double> distribution = by_value(*result.results.variables->distribution);
+    EXPECT_EQ(distribution.size(), 2u);
+    EXPECT_NEAR(distribution.at(9), one, 1e-13);
+    EXPECT_NEAR(distribution.at(6), 1 - one, 1e-13);
+    const std::map<std::uint64_t, double> counts = by_value(*result.results.variables->counts);
+    EXPECT_EQ(counts.at(6) + counts.at(9), 4000);
+    EXPECT_NEAR(counts.at(9) / 4000, one, 0.05);
+    EXPECT_FALSE(run(text, 100, false).results.variables->distribution) << "nobody asked for it";
+  }
+  const Result none = run("output uint[4] v; qubit q; h q; v = 9;", 0, false);
+  EXPECT_EQ(by_value(*none.results.variables->distribution), (std::map<std::uint64_t, double>{{9, 1}}));
+}
+
 }  // namespace
 }  // namespace qsim

@@ -115,6 +115,25 @@ void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t
   EXPECT_LE(worst, tolerance) << "seed " << seed;
 }
 
+Sweep sweep_of_bits(Bit count) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < count; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  return sweep;
+}
+
+/// Its matrix is appended to those of `sweep`.
+PlanOp hadamard(Bit target, Sweep& sweep) {
+  const double r = std::sqrt(0.5);
+  PlanOp op;
+  op.target_count = 1;
+  op.targets[0] = target;
+  op.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
+  op.data_count = 4;
+  sweep.matrices.insert(sweep.matrices.end(), {r, r, r, -r});
+  return op;
+}
+
 TEST(CudaGenerate, TextsDoOnTheHostWhatProgramsSay) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
   std::uint64_t seed = 0;
@@ -188,6 +207,54 @@ TEST(CudaGenerate, TextsLoadWhatHasArrivedFromWhereItIs) {
   EXPECT_GT(outside, 0);
 }
 
+/// The bits that a thread's own registers stand for tell where each of them has arrived.
+TEST(CudaGenerate, TextsLoadEachRegisterFromWhereItIs) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  Sweep sweep = sweep_of_bits(12);
+  for (Bit bit = 8; bit < 12; ++bit) sweep.ops.push_back(hadamard(bit, sweep));
+  LowerOptions options;
+  options.local_bits = 12;
+  TileProgram program = lower_sweep(sweep, options);
+  ASSERT_EQ(program.epochs.front().reg, (std::vector<std::uint8_t>{8, 9, 10, 11}));
+  for (const Index arrivals : {Index{0xf00}, Index{0xc00}}) {
+    program.arrivals = arrivals;
+    expect_same_effect(program, 12, 5);
+  }
+}
+
+/// Fewer bits than a thread has registers for, and bits that stay unborn: what is dead is neither read nor written.
+TEST(CudaGenerate, TextsOfSmallTilesDoOnTheHostWhatProgramsSay) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  for (Bit bits = 1; bits <= 4; ++bits) {
+    for (const Index unborn : {Index{0}, Index{1} << (bits - 1)}) {
+      Sweep sweep = sweep_of_bits(bits);
+      sweep.unborn = unborn;
+      for (Bit bit = 0; bit < bits; ++bit) {
+        if (!test_bit(unborn, bit)) sweep.ops.push_back(hadamard(bit, sweep));
+      }
+      LowerOptions options;
+      options.local_bits = bits;
+      expect_same_effect(lower_sweep(sweep, options), bits, bits, unborn);
+    }
+  }
+}
+
+/// Tiles at 1 of a bit that is born outside of them begin as zeros, whatever lies in memory.
+TEST(CudaGenerate, TextsBeginBornTilesAsZeros) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  for (const Index unborn : {Index{0}, Index{1} << 2}) {  // inside, where it stays so
+    Sweep sweep = sweep_of_bits(9);
+    sweep.births = {{9, {Complex(1), Complex(0)}}};
+    sweep.unborn = unborn | Index{1} << 9;
+    sweep.ops = {hadamard(8, sweep)};
+    LowerOptions options;
+    options.local_bits = 10;
+    const TileProgram program = lower_sweep(sweep, options);
+    EXPECT_EQ(program.zero_tiles, Index{1} << 9);
+    expect_same_effect(program, 10, 6, unborn);
+  }
+}
+
 TEST(CudaGenerate, TextsThatSumBitsGiveTheirProbabilities) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
   std::uint64_t seed = 70;
@@ -215,6 +282,26 @@ TEST(CudaGenerate, TextsThatSumBitsGiveTheirProbabilities) {
       }
     }
   }
+}
+
+/// What is dead, in registers and in threads, adds nothing.
+TEST(CudaGenerate, TextsThatSumBitsOfSmallTilesGiveTheirProbabilities) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  constexpr Bit kBits = 3;
+  Sweep sweep = sweep_of_bits(kBits);
+  sweep.ops = {hadamard(1, sweep)};
+  sweep.sums_bits = true;
+  LowerOptions options;
+  options.local_bits = kBits;
+  std::vector<Complex> state = dense::random_state(kBits, 8);
+  const std::vector<double> sums = test::run_summing(lower_sweep(sweep, options), state);
+  ASSERT_EQ(sums.size(), kBits + 1u);
+  for (Bit bit = 0; bit < kBits; ++bit) {
+    double expected = 0;
+    for (Index i = 0; i < state.size(); ++i) expected += test_bit(i, bit) ? std::norm(state[i]) : 0;
+    EXPECT_NEAR(sums[bit], expected, 1e-14) << "bit " << int{bit};
+  }
+  EXPECT_NEAR(sums.back(), 1, 1e-14);
 }
 
 /// A plan's sweeps on one rank after the other, from |0...0>, by the interpreter: each part against the emulator.
@@ -279,6 +366,15 @@ TEST(CudaGenerate, TextsOfDenseMatricesDoOnTheHostWhatProgramsSay) {
         op.control_value = op.control_mask & (targets == 5 ? 0x2aa : 0x555);
       }
       sweep.ops.push_back(op);
+    }
+    if (targets == 4) {  // all bits but the targets controls, each of either value
+      PlanOp op = sweep.ops.back();
+      op.control_mask = low_mask(kQubits);
+      for (unsigned t = 0; t < targets; ++t) op.control_mask &= ~bit_mask(op.targets[t]);
+      for (const Index value : {0x555, 0x2aa}) {
+        op.control_value = op.control_mask & value;
+        sweep.ops.push_back(op);
+      }
     }
     LowerOptions options;
     options.local_bits = kQubits;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
 
 #include "base/bits.h"
 #include "base/philox.h"
@@ -17,6 +18,7 @@
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
+#include "qsim/error.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
@@ -165,6 +167,19 @@ TEST(CudaLower, ControlledFlipsFoldIntoAddresses) {
   EXPECT_EQ(state, expected);
 }
 
+/// A warp's lanes of the first epoch hold lines of memory as they are loaded, those of the last as they are stored; in
+/// double precision.
+void expect_whole_lines(const TileProgram& program) {
+  const auto lane = [](const cuda::Epoch& epoch, std::uint8_t coordinate) {
+    const auto found = std::find(epoch.thread.begin(), epoch.thread.begin() + 5, coordinate);
+    return found != epoch.thread.begin() + 5;
+  };
+  for (std::uint8_t i = 0; i < program.bits; ++i) {
+    EXPECT_TRUE(program.active[i] >= 3 || lane(program.epochs.front(), i)) << "coordinate " << int{i};
+    EXPECT_TRUE(program.store[i] >= 3 || lane(program.epochs.back(), i)) << "coordinate " << int{i};
+  }
+}
+
 TEST(CudaLower, LargeStatesLoadWholeLines) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     test::RandomCircuitOptions circuit_options;
@@ -176,25 +191,19 @@ TEST(CudaLower, LargeStatesLoadWholeLines) {
     options.start = Start::kRandom;
     const Plan plan = make_plan(test::random_circuit(circuit_options), find_machine("h200"), options);
     for (const Sweep& words : plan.stages[0].sweeps) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
       const Sweep sweep = specialize(words, plan, 0);
       const TileProgram program = lower_sweep(sweep, lower_options(24, Precision::kDouble));
       EXPECT_EQ(program.bits, 12);
       // Every coordinate has its own place; the lanes that memory accesses dictate have different banks.
       const std::vector<cuda::Coordinate> places = cuda::place_columns(program);
-      EXPECT_TRUE(cuda::independent(places)) << "seed " << seed;
+      EXPECT_TRUE(cuda::independent(places));
       for (const cuda::Epoch* const epoch : {&program.epochs.front(), &program.epochs.back()}) {
         std::vector<cuda::Coordinate> banks;
         for (std::size_t i = 0; i < 3; ++i) banks.push_back(places[epoch->thread[i]] & 7);
-        EXPECT_TRUE(cuda::independent(banks)) << "seed " << seed;
+        EXPECT_TRUE(cuda::independent(banks));
       }
-      const auto lane = [](const cuda::Epoch& epoch, std::uint8_t coordinate) {
-        const auto found = std::find(epoch.thread.begin(), epoch.thread.begin() + 5, coordinate);
-        return found != epoch.thread.begin() + 5;
-      };
-      for (std::uint8_t i = 0; i < program.bits; ++i) {
-        EXPECT_TRUE(program.active[i] >= 3 || lane(program.epochs.front(), i)) << "seed " << seed;
-        EXPECT_TRUE(program.store[i] >= 3 || lane(program.epochs.back(), i)) << "seed " << seed;
-      }
+      expect_whole_lines(program);
     }
   }
 }
@@ -204,6 +213,22 @@ Sweep sweep_of_bits(Bit count) {
   for (Bit bit = 0; bit < count; ++bit) sweep.active.push_back(bit);
   sweep.store = sweep.active;
   return sweep;
+}
+
+// Three bits lie within a line before, three others after: more than five lanes can be, so that a sweep without any
+// operation goes through shared memory.
+TEST(CudaLower, MovedBitsAreLoadedAndStoredInWholeLines) {
+  Sweep sweep = sweep_of_bits(12);
+  for (Bit bit = 0; bit < 3; ++bit) std::swap(sweep.store[bit], sweep.store[bit + 3]);
+  const TileProgram program = lower_sweep(sweep, lower_options(20, Precision::kDouble));
+  EXPECT_EQ(program.epochs.size(), 2u);
+  expect_whole_lines(program);
+}
+
+TEST(CudaLower, TilesOfMoreBitsThanABlockHoldsAreRefused) {
+  LowerOptions options = lower_options(14, Precision::kDouble);
+  EXPECT_NO_THROW(lower_sweep(sweep_of_bits(12), options));
+  EXPECT_THROW(lower_sweep(sweep_of_bits(13), options), UsageError);
 }
 
 PlanOp flip(Bit target, Index controls) {

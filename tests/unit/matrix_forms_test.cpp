@@ -69,11 +69,14 @@ TEST(MatrixForms, AProductFarFromAUnitaryStaysWhatItIs) {
 
 // Columns that are not quite at right angles, or not quite of length 1, as products of many matrices leave them.
 TEST(MatrixForms, AProductIsBroughtBackToTheNearestUnitary) {
-  for (const Complex off : {Complex(1.5e-15), Complex(-1e-15, 1e-15), Complex(0, -1.2e-15)}) {
-    for (const Matrix2& lean : {Matrix2{1, off, 0, 1}, Matrix2{1, 0, off, 1}}) {
-      const Matrix2 m = unitary_product(lean, kIdentity2);
-      EXPECT_LE(std::abs(std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3]), 2e-16) << off;
-      for (std::size_t entry = 0; entry < 4; ++entry) EXPECT_LE(std::abs(m[entry] - lean[entry]), 1.1e-15) << off;
+  const Complex i(0, 1);
+  for (const Matrix2& turn : {kIdentity2, Matrix2{0.6, -0.8, 0.8, 0.6}, Matrix2{0.8, 0.6 * i, 0.6 * i, 0.8}}) {
+    for (const Complex off : {Complex(1.5e-15), Complex(-1e-15, 1e-15), Complex(0, -1.5e-15)}) {
+      for (const Matrix2& lean : {Matrix2{1, off, 0, 1}, Matrix2{1, 0, off, 1}}) {
+        const Matrix2 m = unitary_product(turn, lean), as_it_is = product(turn, lean);
+        EXPECT_LE(std::abs(std::conj(m[0]) * m[1] + std::conj(m[2]) * m[3]), 4.5e-16) << off;
+        for (std::size_t entry = 0; entry < 4; ++entry) EXPECT_LE(std::abs(m[entry] - as_it_is[entry]), 1.5e-15) << off;
+      }
     }
   }
 }

@@ -231,6 +231,19 @@ TEST(MergeTerms, DiagonalsBetweenTwoStepsOnTheirWiresAreOneOperation) {
   EXPECT_LE(dense::max_difference(run_ops(lowered, merged, start), run_ops(before, before.ops, start)), 1e-14);
 }
 
+TEST(MergeTerms, ADiagonalAloneStaysTheOperationThatItIs) {
+  Circuit circuit(3);
+  circuit.cp(0.3, 0, 1);
+  circuit.h(0);
+  circuit.cp(0.4, 1, 2);
+  Lowered lowered = lower(circuit);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> stands_for;
+  EXPECT_EQ(merge_terms(lowered, std::vector<std::uint32_t>{0, 1, 2}, stands_for),
+            (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(lowered.ops.size(), 3u);
+  EXPECT_TRUE(stands_for.empty());
+}
+
 TEST(Lower, AMergedOperationStandsForAllItsGates) {
   Circuit circuit(2);
   for (const Gate gate : {Gate::kH, Gate::kT, Gate::kH}) circuit.add_gate(gate, {}, std::vector<Qubit>{0});

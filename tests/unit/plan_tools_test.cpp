@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numbers>
+#include <string>
 
 #include "base/bits.h"
 #include "base/layout.h"
@@ -331,6 +333,19 @@ TEST(MakePlan, TracesEveryGateOnce) {
     }
     EXPECT_EQ(plan.trace.size(), plan.gates);
   }
+}
+
+// The control is 1 up to rounding, which the timeline sees and the known start does not: the flip is part of a birth.
+TEST(MakePlan, TracesWhatTheFirstWriteHasTaken) {
+  Circuit circuit(2);
+  circuit.add_gate(Gate::kRy, {}, std::vector<Qubit>{0}, std::vector<double>{std::numbers::pi});
+  circuit.cx(0, 1);
+  PlanOptions options;
+  options.trace = true;
+  const Plan plan = make_plan(circuit, find_machine("cpu"), options);
+  std::vector<std::string> notes;
+  for (const TraceEntry& entry : plan.trace) notes.push_back(entry.note);
+  EXPECT_EQ(notes, (std::vector<std::string>{"first write", "first write"}));
 }
 
 TEST(MakePlan, WritesASweepThatLeavesTheInstructionCacheAsSeveral) {

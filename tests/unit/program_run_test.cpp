@@ -161,6 +161,17 @@ TEST(ProgramRun, FollowsTheLikelierOutcomeWhereNothingIsAsked) {
   }
 }
 
+TEST(ProgramRun, WhatShotsDoNotReachIsLeftOut) {
+  with_branching([&](test::RunParts& parts) {
+    ReadOuts wanted;
+    wanted.shots = 1;
+    const Answers answers = parts.run->run(wanted);
+    EXPECT_EQ(answers.branches, 1u);
+    EXPECT_GT(answers.branches_left_out, 0.1);
+    EXPECT_NEAR(answers.weight + answers.branches_left_out, 1, 1e-12);
+  });
+}
+
 TEST(ProgramRun, ReportsTheShareOfProbabilityThatItHasWalked) {
   with_branching([&](test::RunParts& parts) {
     std::vector<double> shares;

@@ -106,6 +106,33 @@ TEST(Sampler, FollowsTheIntegerDistributionFromAnyLayout) {
   }
 }
 
+// The qubits that blocks are made of lie partly on the ranks' bits: those that are there stay, others come.
+TEST(Sampler, LeavesTopQubitsOnTheRanksBitsWhereTheyAre) {
+  constexpr unsigned kQubits = 18;
+  std::vector<Index> indices(std::size_t{1} << kQubits);
+  std::iota(indices.begin(), indices.end(), Index{0});
+  std::vector<std::uint64_t> shots(1000);
+  std::iota(shots.begin(), shots.end(), std::uint64_t{0});
+  for (const std::vector<Qubit>& on_ranks : {std::vector<Qubit>{0, 17, 5}, {17, 1, 0}, {0, 1, 17}, {1, 16, 17}}) {
+    Layout layout = Layout::identity(kQubits);
+    for (std::size_t i = 0; i < on_ranks.size(); ++i) {
+      const Qubit there = layout.qubit_at()[kQubits - 3 + i];
+      std::swap(layout.bit_of[there], layout.bit_of[on_ranks[i]]);
+    }
+    test::RunSetup setup;
+    setup.ranks = 8;
+    setup.plan.initial_layout = layout;
+    setup.plan.preserve_layout = true;
+    test::with_run_parts(random_state_circuit(kQubits), setup, [&](test::RunParts& parts) {
+      parts.run->run({});
+      ASSERT_EQ(parts.state->layout, layout);
+      const OutcomeCounts wanted = reference_counts(amplitudes(*parts.state, indices), shots.size(), 11, 2);
+      Sampler sampler(*parts.state, *parts.exchanges);
+      EXPECT_EQ(sampler.sample(shots.size(), shots, 11, 2, ~Index{0}), wanted) << "qubit " << on_ranks[0] << " first";
+    });
+  }
+}
+
 /// As many shots as are sorted into buckets first, of draws that are not consecutive.
 TEST(Sampler, FollowsTheIntegerDistributionWithManyShots) {
   Circuit circuit = random_state_circuit(5);

@@ -199,11 +199,9 @@ class Lowering {
     std::vector<Epoch>& epochs = program_.epochs;
     Epoch& last = epochs.back();
     const Coordinate load_lanes = low_coordinates(program_.active), lanes = store_lanes(last);
-    if (lanes != ~Coordinate{0}) {
-      std::stable_sort(last.thread.begin(), last.thread.end(),
-                       [&](std::uint8_t a, std::uint8_t b) { return program_.store[a] < program_.store[b]; });
-      move_front(last, lanes);
-    }
+    std::stable_sort(last.thread.begin(), last.thread.end(),
+                     [&](std::uint8_t a, std::uint8_t b) { return program_.store[a] < program_.store[b]; });
+    move_front(last, lanes);
     move_front(epochs.front(), load_lanes);
     choose_banks();
     for (std::size_t e = 0; e < epochs.size(); ++e) {

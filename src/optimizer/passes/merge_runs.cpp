@@ -134,7 +134,6 @@ class RunMerger {
       }
     }
     for (const MergedRun& run : merged_) {
-      if (run.place == kNoPlace) continue;
       for (const std::uint32_t i : run.part.members) rewriter.count_on(i, run.place);
     }
   }

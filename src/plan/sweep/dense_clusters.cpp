@@ -160,7 +160,6 @@ void fuse(std::vector<Element>& elements, std::vector<Members>& parts, const Clu
     take_over(dense, elements[member]);
     all.insert(all.end(), parts[member].begin(), parts[member].end());
   }
-  std::sort(all.begin(), all.end());
   elements[cluster.members.back()] = std::move(dense);
   parts[cluster.members.back()] = std::move(all);
 }

@@ -1,0 +1,105 @@
+// What each kind of operation counts where programs that do the same are compared.
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "cuda/tile/tile_program.h"
+#include "cuda/tile/work.h"
+
+namespace qsim {
+namespace {
+
+using namespace qsim::cuda;
+
+/// Of a program with these operations in one epoch; 16 registers a thread.
+double work(std::vector<TileOp> ops) {
+  TileProgram program;
+  program.epochs.resize(1);
+  program.epochs[0].ops = std::move(ops);
+  return work_of(program);
+}
+
+TileOp op_of(TileOpKind kind, std::uint32_t set = 0xffff) {
+  TileOp op;
+  op.kind = kind;
+  op.set = set;
+  return op;
+}
+
+TileOp rotations(std::size_t count) {
+  TileOp op = op_of(TileOpKind::kRotate);
+  for (std::size_t slot = 0; slot < count; ++slot) op.rotation[slot] = Rotation::kReal;
+  return op;
+}
+
+/// Its factors are constants, or an entry of a table.
+TileOp phases(TileOpKind kind, const std::vector<std::size_t>& present, int table, std::uint32_t set = 0xffff) {
+  TileOp op = op_of(kind, set);
+  for (const std::size_t f : present) {
+    op.factor[f].present = true;
+    op.factor[f].table = table;
+  }
+  return op;
+}
+
+TEST(CudaWork, IsTwoInstructionsARotationAndOneAFlip) {
+  EXPECT_EQ(work({rotations(3)}), 6);
+  EXPECT_EQ(work({op_of(TileOpKind::kSwap)}), 1);
+}
+
+TEST(CudaWork, OfAMatrixIsTwoForEachPartThatIsNeitherZeroNorOne) {
+  TileOp op = op_of(TileOpKind::kMatrix1, 0x5555);
+  op.matrix = {0.6, -0.8, 0.8, 0.6};
+  EXPECT_EQ(work({op}), 4);
+  op.matrix = {1, 0, 0, Complex(0, 1)};
+  EXPECT_EQ(work({op}), 1);
+  op.matrix = {1, 0, 0, Complex(0.6, 0.8)};
+  op.set = 0xffff;
+  EXPECT_EQ(work({op}), 4);
+  op.kind = TileOpKind::kMatrix2;
+  EXPECT_EQ(work({op}), 4);
+}
+
+TEST(CudaWork, OfADenseMatrixIsItsRowsAndTwoTripsThroughSharedMemory) {
+  TileOp op = op_of(TileOpKind::kDense);
+  op.targets = {0, 1, 2, 3};
+  EXPECT_EQ(work({op}), 16 + 32);
+}
+
+TEST(CudaWork, OfAPairIsThatOfTheQuartersThatMeetAFactor) {
+  const auto pair = [](const std::vector<std::size_t>& present) { return phases(TileOpKind::kPair, present, 0); };
+  EXPECT_EQ(work({pair({0})}), 4);
+  EXPECT_EQ(work({pair({1})}), 2);
+  EXPECT_EQ(work({pair({2})}), 2);
+  EXPECT_EQ(work({pair({1, 2})}), 3);
+  EXPECT_EQ(work({pair({3})}), 1);
+  EXPECT_EQ(work({pair({})}), 0);
+  TileOp op = pair({3});
+  op.factor[3].cross = {{0, 0}, {1, 1}};
+  op.factor[1].cross = {{0, 0}};  // of no factor
+  EXPECT_EQ(work({op}), 1 + 1);
+}
+
+TEST(CudaWork, ConstantPhasesAreOneMultiplicationBeforeWhatIsNoPhase) {
+  const TileOp quarter = phases(TileOpKind::kMultiply, {0}, -1, 0xf), all = phases(TileOpKind::kMultiply, {0}, -1);
+  const TileOp table = phases(TileOpKind::kMultiply, {0}, 0, 0xff);
+  EXPECT_EQ(work({quarter, quarter}), 2);
+  EXPECT_EQ(work({all, quarter, all}), 4);
+  EXPECT_EQ(work({all, rotations(1), all}), 4 + 2 + 4);
+  EXPECT_EQ(work({all, table, all}), 2 + 4);
+  EXPECT_EQ(work({all, phases(TileOpKind::kPair, {3}, 0), all}), 1 + 4);
+  EXPECT_EQ(work({all, phases(TileOpKind::kPair, {0, 3}, -1)}), 4);
+  TileOp guarded = all;
+  guarded.guard = {2, 2, 0, false};
+  EXPECT_EQ(work({guarded, guarded}), 8);
+}
+
+TEST(CudaWork, OfEachTripBetweenEpochsIsThatOfAMove) {
+  TileProgram program;
+  program.epochs.resize(3);
+  EXPECT_EQ(work_of(program), 16);
+}
+
+}  // namespace
+}  // namespace qsim
