@@ -37,6 +37,13 @@ double rounded(double value, unsigned width) {
   return width == 32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
+/// Infinity is no value here: what rounds to it does not fit.
+double narrowed(double value, ScalarType type) {
+  const double nearest = rounded(value, type.width);
+  if (std::isfinite(nearest)) return nearest;
+  throw ArithmeticFault(fmt::format("{} does not fit {}", value, type_text(type)));
+}
+
 // k of the angle nearest to `radians` among those of `width` bits.
 Wide angle_word(double radians, unsigned width) {
   const double turns = radians / kTurn;
@@ -96,8 +103,8 @@ Scalar make_real(ScalarType type, double value) {
 Scalar make_complex(ScalarType type, Complex value) {
   Scalar scalar;
   scalar.type = type;
-  scalar.parts[0] = rounded(value.real(), type.width);
-  scalar.parts[1] = type.kind == ScalarKind::kComplex ? rounded(value.imag(), type.width) : 0.0;
+  scalar.parts[0] = narrowed(value.real(), type);
+  scalar.parts[1] = type.kind == ScalarKind::kComplex ? narrowed(value.imag(), type) : 0.0;
   return scalar;
 }
 

@@ -62,9 +62,19 @@ TEST(Classical, FloatsAreRoundedToTheirWidth) {
   EXPECT_EQ(static_cast<double>(0.1f), number(0.1, 32).parts[0]);
   EXPECT_EQ(0.0999755859375, number(0.1, 16).parts[0]);
   EXPECT_EQ(65504.0, number(65510.0, 16).parts[0]);
-  EXPECT_TRUE(std::isinf(number(70000.0, 16).parts[0]));
   EXPECT_THROW(apply(Operator::kSqrt, number(-1)), ArithmeticFault);
   EXPECT_THROW(apply(Operator::kLog, number(0)), ArithmeticFault);
+}
+
+TEST(Classical, FloatsThatWouldBeInfiniteDoNotFit) {
+  const ScalarType half{ScalarKind::kFloat, 16}, single{ScalarKind::kFloat, 32}, pair{ScalarKind::kComplex, 32};
+  EXPECT_EQ(make_real(half, 65519.9).number(), 65504.0);
+  EXPECT_EQ(make_real(half, -65504).number(), -65504.0);
+  EXPECT_THROW(make_real(half, 65520), ArithmeticFault);
+  EXPECT_THROW(make_real(half, -1e300), ArithmeticFault);
+  EXPECT_EQ(make_real(single, 3.4e38).number().real(), static_cast<double>(3.4e38f));
+  EXPECT_THROW(make_real(single, 3.5e38), ArithmeticFault);
+  EXPECT_THROW(make_complex(pair, {0, 1e39}), ArithmeticFault);
 }
 
 TEST(Classical, WhatHasNoMeaningHasNoType) {

@@ -88,9 +88,9 @@ void expect_reference(const Sweep& sweep) {
     backend->reserve(layout, kBits);
     backend->fill_random(Layout::identity(kBits), 0, 6, 1);
     std::vector<std::complex<float>> before(std::size_t{1} << kBits), after(before.size());
-    backend->copy_out(0, before.size(), reinterpret_cast<std::byte*>(before.data()));
-    backend->sweep(backend->prepare(std::span(&sweep, 1)), {}, 0, false);
-    backend->copy_out(0, after.size(), reinterpret_cast<std::byte*>(after.data()));
+    backend->reader().copy_out(0, before.size(), reinterpret_cast<std::byte*>(before.data()));
+    backend->sweep(backend->prepare(std::span(&sweep, 1), Summing::kNo), {}, 0, false);
+    backend->reader().copy_out(0, after.size(), reinterpret_cast<std::byte*>(after.data()));
     const std::vector<Complex> start(before.begin(), before.end());
     const std::vector<Complex> expected = test::reference_sweep(sweep, {}, kBits, start);
     double worst = 0;

@@ -290,9 +290,9 @@ TEST(CudaGenerate, TextsThatSumBitsOfSmallTilesGiveTheirProbabilities) {
   constexpr Bit kBits = 3;
   Sweep sweep = sweep_of_bits(kBits);
   sweep.ops = {hadamard(1, sweep)};
-  sweep.sums_bits = true;
   LowerOptions options;
   options.local_bits = kBits;
+  options.sums_bits = true;
   std::vector<Complex> state = dense::random_state(kBits, 8);
   const std::vector<double> sums = test::run_summing(lower_sweep(sweep, options), state);
   ASSERT_EQ(sums.size(), kBits + 1u);

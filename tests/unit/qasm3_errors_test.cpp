@@ -115,6 +115,9 @@ const Placed kPlaced[] = {
     {"const int n = 2;\nbit[1 / (n - 2)] c;", 4, 7, "division by zero"},
     {"const int n = 0;\nqubit[2] q;\nctrl(3 / n) @ x q[0], q[1];", 5, 8, "division by zero"},
     {"switch (1) {\ncase 1 / 0 { } }", 4, 8, "division by zero"},
+    // numbers that do not fit
+    {"float[16] a =\n70000.0;", 4, 1, "70000 does not fit float[16]"},
+    {"float[32] a = 1e30;\na = a * 1e9;", 4, 7, "does not fit float[32]"},
     // recursion without bound
     {"def f(int n) -> int { return f(n + 1); }\nint a = f(0);", 3, 30, "calls nested deeper than 256 levels"},
     {"gate g a {\ng a; }", 4, 1, "gate 'g' is not defined"},
