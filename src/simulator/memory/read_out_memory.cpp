@@ -94,7 +94,7 @@ class Estimate {
       // A block as it is written and, where it is gathered, its indices and values.
       constexpr std::uint64_t kFileBlock = std::uint64_t{1} << 16;
       const std::uint64_t block = std::min(power(local_bits()), kFileBlock);
-      account_.read("`statevector`", times(block, kComplex + kNumber + kComplex), 0);
+      account_.read("`statevector`", times(block, amplitude_bytes(options_.precision) + kNumber + kComplex), 0);
     }
     return account_.most();
   }
