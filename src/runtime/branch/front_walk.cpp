@@ -29,15 +29,29 @@ bool FrontWalk::fits(const DistributedState& state, const WalkRoom& room) {
 FrontWalk::FrontWalk(const PlannedCircuit& program, const Circuit& circuit, Walker& main, std::vector<Layout> layouts,
                      WalkRoom room)
     : program_(program),
+      circuit_(circuit),
       main_(main),
       layouts_(std::move(layouts)),
       room_(std::move(room)),
       facts_(find_facts(program, circuit)),
-      probe_(probe(main.state().local_amplitudes())) {
-  for (const WalkParts& parts : room_.helpers) {
-    helpers_.push_back(std::make_unique<Walker>(program, circuit, parts));
-    helpers_.back()->prepare(false);
+      probe_(probe(main.state().local_amplitudes())),
+      helpers_(room_.helpers.size()) {}
+
+/// Helpers get ready when they are first needed, each on its own thread: most programs never share a front.
+Walker& FrontWalk::walker_of(int worker) {
+  if (worker == 0) return main_;
+  const auto number = static_cast<std::size_t>(worker) - 1;
+  if (!helpers_[number]) {
+    auto helper = std::make_unique<Walker>(program_, circuit_, room_.helpers[number]);
+    helper->prepare(false);
+    begin(*helper);
+    helpers_[number] = std::move(helper);
   }
+  return *helpers_[number];
+}
+
+void FrontWalk::begin(Walker& walker) const {
+  walker.begin(read_outs_, [this](std::size_t place) { return left(place); });
 }
 
 bool FrontWalk::run(Branch root, const ReadOuts& read_outs, const std::function<void(double)>& on_progress) {
@@ -49,9 +63,10 @@ bool FrontWalk::run(Branch root, const ReadOuts& read_outs, const std::function<
   waiting_bytes_ = 0;
   left_out_ = 0;
   stride_ = 1;
-  const auto left_at = [this](std::size_t place) { return left(place); };
-  main_.begin(read_outs, left_at);
-  for (const auto& helper : helpers_) helper->begin(read_outs, left_at);
+  begin(main_);
+  for (const auto& helper : helpers_) {
+    if (helper) begin(*helper);
+  }
   double done = 0;
   std::vector<WaitingBranch> front(1);
   front.front().branch = std::move(root);
@@ -70,6 +85,7 @@ bool FrontWalk::run(Branch root, const ReadOuts& read_outs, const std::function<
     places_.erase(lowest);
   }
   for (const auto& helper : helpers_) {
+    if (!helper) continue;
     main_.executor().add_counts(helper->executor().counts());
     helper->executor().clear_counts();
   }
@@ -159,20 +175,19 @@ void FrontWalk::walk_front(std::vector<WaitingBranch> front) {
   }
   waiting_ -= front.size();
   std::vector<Outcome> outcomes(front.size());
-  const auto walk_one = [&](std::size_t i, Walker& walker) {
+  const auto walk_one = [&](std::size_t i, int worker) {
     try {
-      walk(walker, std::move(front[i]), alone, outcomes[i]);
+      walk(walker_of(worker), std::move(front[i]), alone, outcomes[i]);
     } catch (...) {
       outcomes[i].error = std::current_exception();
     }
   };
   if (helpers_.empty() || front.size() < kWorthSharing) {
-    for (std::size_t i = 0; i < front.size(); ++i) walk_one(i, main_);
+    for (std::size_t i = 0; i < front.size(); ++i) walk_one(i, 0);
   } else {
     room_.run_tasks((front.size() + kTask - 1) / kTask, [&](std::uint64_t task, int worker) {
-      Walker& walker = worker == 0 ? main_ : *helpers_[static_cast<std::size_t>(worker) - 1];
       const std::size_t end = std::min(front.size(), (task + 1) * kTask);
-      for (std::size_t i = task * kTask; i < end; ++i) walk_one(i, walker);
+      for (std::size_t i = task * kTask; i < end; ++i) walk_one(i, worker);
     });
   }
   std::size_t came = 0, merged = 0;

@@ -54,6 +54,8 @@ class FrontWalk {
     std::exception_ptr error;
   };
 
+  Walker& walker_of(int worker);
+  void begin(Walker& walker) const;
   bool stops(std::size_t place, bool alone) const;
   void forget_dead(Branch& branch) const;
   void walk(Walker& walker, WaitingBranch from, bool alone, Outcome& outcome) const;
@@ -64,12 +66,13 @@ class FrontWalk {
   double left(std::size_t place) const;
 
   const PlannedCircuit& program_;
+  const Circuit& circuit_;
   Walker& main_;
   const std::vector<Layout> layouts_;  // by place
   WalkRoom room_;
   const FlowFacts facts_;
   std::vector<Complex> probe_;
-  std::vector<std::unique_ptr<Walker>> helpers_;
+  std::vector<std::unique_ptr<Walker>> helpers_;  // of the other workers; null: not needed yet
   ReadOuts read_outs_;
   std::map<std::size_t, Meeting> places_;  // by step
   std::vector<WaitingBranch> ended_;

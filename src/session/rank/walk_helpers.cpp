@@ -37,8 +37,9 @@ WalkRoom WalkHelpers::lend(const Settled& settled, const PlannedCircuit& program
     ranks_.back()->connect(verify);
     room.helpers.push_back({ranks_.back()->state(), ranks_.back()->exchanges(), ranks_.back()->executor()});
   }
-  team_ = std::make_unique<cpu::ThreadTeam>(threads);
-  room.run_tasks = [this](std::uint64_t count, const std::function<void(std::uint64_t, int)>& body) {
+  team_.reset();
+  room.run_tasks = [this, threads](std::uint64_t count, const std::function<void(std::uint64_t, int)>& body) {
+    if (!team_) team_ = std::make_unique<cpu::ThreadTeam>(threads);
     team_->run(count, body);
   };
   return room;
