@@ -11,7 +11,7 @@ namespace {
 constexpr unsigned kQubits = 30;
 
 // One line a gate, as tools export them: u3 and cu1 with 15 digits, cx, rz of a fraction of pi. About 33 bytes a gate.
-std::string program(std::int64_t gates) {
+std::string program(std::int64_t gates, int version = 2) {
   std::uint64_t state = 1;
   const auto below = [&state](std::uint64_t bound) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -21,7 +21,8 @@ std::string program(std::int64_t gates) {
   const auto angle = [&] {
     return std::to_string(below(6)) + "." + std::to_string(100000000000000 + below(1u << 31) * 97);
   };
-  std::string text = "OPENQASM 2.0;\ninclude \"qelib1.inc\";\nqreg q[30];\ncreg c[30];\n";
+  std::string text = version == 2 ? "OPENQASM 2.0;\ninclude \"qelib1.inc\";\nqreg q[30];\ncreg c[30];\n"
+                                  : "OPENQASM 3.0;\ninclude \"stdgates.inc\";\nqubit[30] q;\nbit[30] c;\n";
   text.reserve(static_cast<std::size_t>(gates) * 40);
   for (std::int64_t i = 0; i < gates; ++i) {
     switch (i % 4) {
@@ -35,7 +36,7 @@ std::string program(std::int64_t gates) {
         text += "rz(3*pi/" + std::to_string(2 + below(63)) + ") " + qubit(0) + ";\n";
         break;
       default:
-        text += "cu1(" + angle() + ") " + qubit(kQubits / 2) + "," + qubit(0) + ";\n";
+        text += (version == 2 ? "cu1(" : "cp(") + angle() + ") " + qubit(kQubits / 2) + "," + qubit(0) + ";\n";
         break;
     }
   }
@@ -69,5 +70,35 @@ void expand(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() << 20);
 }
 BENCHMARK(expand)->Unit(benchmark::kMillisecond);
+
+void parse_million(benchmark::State& state, const std::string& text) {
+  for (auto _ : state) {
+    const qsim::QasmProgram parsed = qsim::parse_qasm(text);
+    if (parsed.circuit.operations().size() < 1'000'000) state.SkipWithError("lost gates");
+  }
+  state.SetItemsProcessed(state.iterations() * 1'000'000);
+}
+
+// OpenQASM 3: the same flat text, a loop, and subroutines that call each other.
+const std::string kHead3 = "OPENQASM 3.0;\ninclude \"stdgates.inc\";\nqubit[3] q;\n";
+std::string calls() {
+  std::string text = kHead3 + "def f0(qubit a, qubit b) { rz(0.1) a; cx a, b; }\n";
+  std::string body;
+  int times = 500'000;
+  for (int level = 1; times > 1; ++level) {
+    const int repeats = times % 10 == 0 ? 10 : times;
+    const std::string call = "f" + std::to_string(level - 1) + "(b, a); ";
+    text += "def f" + std::to_string(level) + "(qubit a, qubit b) { ";
+    for (int i = 0; i < repeats; ++i) text += call;
+    text += "}\n";
+    times /= repeats;
+    body = "f" + std::to_string(level) + "(q[0], q[1]);\n";
+  }
+  return text + body;
+}
+BENCHMARK_CAPTURE(parse_million, flat3, program(1'000'000, 3))->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(parse_million, loop3, kHead3 + "for int i in [1:500000] { rz(0.1) q[i % 3]; cx q[0], q[1]; }\n")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(parse_million, calls3, calls())->Unit(benchmark::kMillisecond);
 
 }  // namespace
