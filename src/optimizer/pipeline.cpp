@@ -9,16 +9,20 @@
 namespace qsim {
 namespace {
 
-constexpr std::array<Pass, 8> kPasses{{
+constexpr std::array<Pass, 11> kPasses{{
     {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
     {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
     {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
+    {"recognise_multiplexers", "turns rotations about Y between CX gates into rotations about parities",
+     recognise_multiplexers},
     {"recognise_rotations", "turns CX ladders around rotations about Z into rotations about parities",
      recognise_rotations},
     {"shorten_cx_networks", "turns CX gates with nothing else between them into fewer that do the same",
      shorten_cx_networks},
     {"merge_diagonals", "adds up equal diagonals between which there are only diagonals", merge_diagonals},
+    {"recognise_products", "turns phases about parities into fewer phases of products", recognise_products},
+    {"merge_runs", "the same once more, with the phases that no rotation and no product took", merge_runs_again},
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
 

@@ -55,8 +55,14 @@ bool relabel_swaps(const Circuit& circuit, Rewritten& result);
 bool cancel_inverses(const Circuit& circuit, Rewritten& result);
 
 /// Runs of gates on one qubit become one matrix. Phases at their ends stay apart where a diagonal on several qubits
-/// takes them.
+/// takes them, or a CX has the qubit for its target: rotations and products are recognised by them.
 bool merge_runs(const Circuit& circuit, Rewritten& result);
+/// The same when all that CX gates and phases make together is recognised: phases beside targets of CX join.
+bool merge_runs_again(const Circuit& circuit, Rewritten& result);
+
+/// Rotations about Y between CX gates that have the qubit for their target become rotations about parities, between two
+/// turns about X that take Y to Z: what a rotation chosen by other qubits is written as.
+bool recognise_multiplexers(const Circuit& circuit, Rewritten& result);
 
 /// CX a,b ... CX a,b around rotations of b about Z becomes rotations about the parity of both.
 bool recognise_rotations(const Circuit& circuit, Rewritten& result);
@@ -66,6 +72,9 @@ bool shorten_cx_networks(const Circuit& circuit, Rewritten& result);
 
 /// Equal diagonals with nothing between them but diagonals on their qubits add up.
 bool merge_diagonals(const Circuit& circuit, Rewritten& result);
+
+/// Phases about parities become phases of products, where those are fewer.
+bool recognise_products(const Circuit& circuit, Rewritten& result);
 
 /// A general gate on one qubit, beside diagonals, becomes phases around a real rotation.
 bool split_turns(const Circuit& circuit, Rewritten& result);
