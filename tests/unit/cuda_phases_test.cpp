@@ -127,7 +127,7 @@ TEST_F(CudaPhases, ParitiesOfFewBitsInsideAreMirroredTileFactors) {
   const Seen seen = expect_meaning(sweep, Precision::kDouble, true);
   EXPECT_EQ(seen.turned, 0U);
   EXPECT_GT(seen.mirrored, 0U);
-  EXPECT_LE(seen.products, 16U);
+  EXPECT_LE(seen.products, 2 * 16U);  // one bit inside is in a register
 }
 
 TEST_F(CudaPhases, ParitiesOfFewBitsOutsideAreTurnedTables) {
@@ -135,7 +135,7 @@ TEST_F(CudaPhases, ParitiesOfFewBitsOutsideAreTurnedTables) {
   const Seen seen = expect_meaning(sweep, Precision::kDouble, true);
   EXPECT_GT(seen.turned, 0U);
   EXPECT_EQ(seen.mirrored, 0U);
-  EXPECT_LE(seen.products, 16U);
+  EXPECT_LE(seen.products, 5 * 16U);  // two of them; and what depends on nothing outside
 }
 
 TEST_F(CudaPhases, InsideTheTileTheyAreOneTable) {

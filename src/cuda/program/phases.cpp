@@ -149,49 +149,41 @@ class PhaseMerger {
   }
 
   /// Parities that the tile has a part in: exp(i angle parity) is exp(i angle/2) times exp(-+i angle/2), by the sign of
-  /// (-1)^parity. So all of them are one multiplication for each set of registers, by a product of tables, each turned
-  /// by its parity outside, or of tile factors, each mirrored by its parity among the threads: whichever are fewer.
-  /// They take what depends on nothing outside with them.
+  /// (-1)^parity. So those with the same part in registers are one multiplication, by a product of tables, each turned
+  /// by its parity outside, or of tile factors, each mirrored by its parity among the threads.
   void multiply_parities() {
-    std::vector<Outside> taken;
-    std::vector<Term> terms;
-    std::set<Coordinate> inside;
-    Index outside = 0;
-    for (const auto& [where, those] : others_) {
-      const bool turns = where.mask == 0 && where.parity != 0 &&
-                         std::ranges::all_of(those, [](const Term& term) { return term.mask == 0; });
-      if (!turns) continue;
-      taken.push_back(where);
-      terms.insert(terms.end(), those.begin(), those.end());
-      for (const Term& term : those) inside.insert(term.parity);
-      outside |= where.parity;
+    std::map<std::uint32_t, std::vector<Term>> parts;  // by the part in registers
+    for (auto& [where, terms] : others_) {
+      if (where.mask != 0 || where.parity == 0) continue;
+      std::erase_if(terms, [&](const Term& term) {
+        if (term.mask == 0) parts[gather(term.parity, epoch_.reg)].push_back(term);
+        return term.mask == 0;
+      });
     }
-    if (terms.size() < 2) return;
-    std::vector<Term> fixed;
-    if (const auto found = others_.find(Outside{}); found != others_.end()) fixed = found->second;
-    if (inside.size() <= taken.size() && count_bits(outside) <= kMostOutside)
-      mirror(fixed, terms);
-    else
-      turn(fixed, terms, taken);
-    others_.erase(Outside{});
-    for (const Outside& where : taken) others_.erase(where);
-  }
-
-  /// What register j is multiplied with by terms that depend on nothing outside, and by half the angles of the others:
-  /// angles by thread.
-  std::vector<double> fixed_angles(std::span<const Term> fixed, std::span<const Term> halves, std::uint32_t j) const {
-    std::vector<double> angles(threads_);
-    double half = 0;
-    for (const Term& term : halves) half += 0.5 * term.angle;
-    for (std::uint32_t thread = 0; thread < threads_; ++thread) {
-      const Coordinate v = epoch_.coordinate(thread, j);
-      angles[thread] = half;
-      for (const Term& term : fixed) {
-        const bool holds = (v & term.mask) == term.value && (!term.has_parity || odd_parity(v & term.parity));
-        if (holds) angles[thread] += term.angle;
+    for (const auto& [reg, terms] : parts) {
+      if (terms.size() == 1) {
+        others_[{0, 0, terms.front().tile_parity}].push_back(terms.front());
+        continue;
+      }
+      std::set<Coordinate> inside;
+      std::set<Index> kinds;
+      Index outside = 0;
+      for (const Term& term : terms) {
+        inside.insert(term.parity);
+        kinds.insert(term.tile_parity);
+        outside |= term.tile_parity;
+      }
+      // Tables are fetched, tile factors are at hand.
+      const bool mirrors = inside.size() <= 2 * kinds.size() && count_bits(outside) <= kMostOutside;
+      double half = 0;
+      for (const Term& term : terms) half += 0.5 * term.angle;
+      const std::vector<double> halves(threads_, half);
+      for (const bool odd : {false, true}) {
+        std::uint32_t set = 0;
+        for (std::uint32_t j = 0; j < registers_; ++j) set |= odd_parity(j & reg) == odd ? 1u << j : 0;
+        if (set != 0) multiply_set(set, halves, mirrors ? mirrored(terms, odd) : turned(terms, kinds, odd));
       }
     }
-    return angles;
   }
 
   void multiply_set(std::uint32_t set, std::span<const double> angles, Factor factor, const TileGuard& guard = {}) {
@@ -205,52 +197,30 @@ class PhaseMerger {
     epoch_.ops.push_back(std::move(op));
   }
 
-  void turn(std::span<const Term> fixed, std::span<const Term> terms, std::span<const Outside> kinds) {
-    Sets sets;  // angles by thread, the fixed ones, then by kind
-    for (std::uint32_t j = 0; j < registers_; ++j) {
-      std::vector<double> angles = fixed_angles(fixed, terms, j);
-      for (const Outside& kind : kinds) {
-        for (std::uint32_t thread = 0; thread < threads_; ++thread) {
-          double sum = 0;
-          for (const Term& term : terms) {
-            if (term.tile_parity != kind.parity) continue;
-            sum += (odd_parity(epoch_.coordinate(thread, j) & term.parity) ? 0.5 : -0.5) * term.angle;
-          }
-          angles.push_back(sum);
+  /// `odd`: the parity in registers.
+  Factor turned(std::span<const Term> terms, const std::set<Index>& kinds, bool odd) {
+    Factor factor;
+    for (const Index kind : kinds) {
+      std::vector<double> angles(threads_);
+      for (std::uint32_t thread = 0; thread < threads_; ++thread) {
+        const Coordinate v = epoch_.coordinate(thread, 0);
+        for (const Term& term : terms) {
+          if (term.tile_parity == kind)
+            angles[thread] += (odd_parity(v & term.parity) != odd ? 0.5 : -0.5) * term.angle;
         }
       }
-      sets[angles] |= 1u << j;
+      factor.turned.push_back(turned_entry(angles, kind));
     }
-    for (const auto& [angles, set] : sets) {
-      const std::span<const double> all(angles);
-      Factor factor;
-      for (std::size_t k = 0; k < kinds.size(); ++k)
-        factor.turned.push_back(turned(all.subspan((k + 1) * threads_, threads_), kinds[k].parity));
-      multiply_set(set, all.first(threads_), factor);
-    }
+    return factor;
   }
 
-  void mirror(std::span<const Term> fixed, std::span<const Term> terms) {
-    std::map<Coordinate, std::vector<Term>> by_inside;
-    for (const Term& term : terms) by_inside[term.parity].push_back(term);
-    std::map<std::pair<std::vector<double>, std::vector<bool>>, std::uint32_t> sets;  // with the parities in registers
-    for (std::uint32_t j = 0; j < registers_; ++j) {
-      std::vector<bool> odd;
-      for (const auto& [inside, those] : by_inside) odd.push_back(odd_parity(epoch_.coordinate(0, j) & inside));
-      sets[{fixed_angles(fixed, terms, j), odd}] |= 1u << j;
-    }
-    std::map<std::pair<Coordinate, bool>, int> tile_factors;
-    for (const auto& [key, set] : sets) {
-      Factor factor;
-      std::size_t k = 0;
-      for (const auto& [inside, those] : by_inside) {
-        const bool odd = key.second[k++];
-        const auto [found, fresh] = tile_factors.try_emplace({inside, odd}, 0);
-        if (fresh) found->second = parity_factor(those, odd ? 0.5 : -0.5);
-        factor.mirrored.emplace_back(found->second, gather(inside, epoch_.thread));
-      }
-      multiply_set(set, key.first, factor);
-    }
+  Factor mirrored(std::span<const Term> terms, bool odd) {
+    std::map<std::uint32_t, std::vector<Term>> by_thread;
+    for (const Term& term : terms) by_thread[gather(term.parity, epoch_.thread)].push_back(term);
+    Factor factor;
+    for (const auto& [threads, those] : by_thread)
+      factor.mirrored.emplace_back(parity_factor(those, odd ? 0.5 : -0.5), threads);
+    return factor;
   }
 
   /// exp(i angle) of sums over the terms: `half` times the angle where the tile's parity is even, less that where it is
@@ -284,7 +254,7 @@ class PhaseMerger {
 
   /// A table of exp(i angle) and the tile factor that turns it where `parity` is odd; the same table, turned the other
   /// way, stands for angles that are another's negative.
-  std::pair<int, int> turned(std::span<const double> angles, Index parity) {
+  std::pair<int, int> turned_entry(std::span<const double> angles, Index parity) {
     std::vector<double> key(angles.begin(), angles.end());
     const bool negative = std::ranges::find_if(key, [](double angle) { return angle != 0; }) != key.end() &&
                           *std::ranges::find_if(key, [](double angle) { return angle != 0; }) < 0;

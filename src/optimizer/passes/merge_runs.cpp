@@ -158,8 +158,8 @@ class RunMerger {
 
 }  // namespace
 
-bool merge_runs(const Circuit& circuit, Rewritten& result) { return RunMerger(circuit, false).run(result); }
+bool merge_runs(const Circuit& circuit, Rewritten& result) { return RunMerger(circuit, true).run(result); }
 
-bool merge_runs_again(const Circuit& circuit, Rewritten& result) { return RunMerger(circuit, true).run(result); }
+bool gather_runs(const Circuit& circuit, Rewritten& result) { return RunMerger(circuit, false).run(result); }
 
 }  // namespace qsim
