@@ -111,7 +111,7 @@ class MultiplexerRecogniser {
     Run& run = runs_[q];
     if (run.members.empty()) return;
     for_each_bit(run.open, [&](unsigned c) { opened_[c] &= ~bit_mask(q); });
-    if (weight_of(run) < run.weight - 1e-9) {
+    if (!run.rotations.empty() && weight_of(run) < run.weight - 1e-9) {
       for (const std::uint32_t i : run.members) run_of_[i] = static_cast<std::uint32_t>(taken_.size());
       taken_.push_back({q, std::move(run)});
     }
