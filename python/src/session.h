@@ -1,0 +1,61 @@
+// A session as Python holds it: who may use it when, and the arrays that share its memory.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <optional>
+
+#include "common.h"
+
+namespace qsim::python {
+
+class Core {
+ public:
+  Core(const Target& target, Verify verify, nb::object progress, bool mpi);
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+  ~Core();
+
+  /// UsageError where it is closed, belongs to another process, or shares memory with an array: then only questions
+  /// about that array's state are answered, whose state is `reading`.
+  void require(const State* reading = nullptr) const;
+  Session& session(const State* reading = nullptr);
+  /// Does `work` without the interpreter's lock. Ctrl-C ends it.
+  template <typename Work>
+  void call(const Work& work) {
+    if (threaded_) {
+      // The library calls back on a thread of its own, where Python handles no signals.
+      std::future<void> done = std::async(std::launch::async, work);
+      return wait(done);
+    }
+    const nb::gil_scoped_release release;
+    work();
+  }
+  void close() { closed_ = true, session_.reset(); }
+  bool closed() const { return closed_; }
+  void hold(const State* state);
+  void let_go();
+
+ private:
+  void tell(const Progress& progress);
+  void wait(std::future<void>& work);
+
+  const pid_t pid_;
+  nb::object progress_;
+  std::shared_ptr<Communicator> communicator_;
+  bool threaded_ = false, closed_ = false;
+  std::atomic<bool> stop_{false};
+  std::atomic<int> views_{0};
+  const State* viewed_ = nullptr;
+  std::optional<Session> session_;
+};
+
+struct PyState {
+  std::shared_ptr<Core> core;
+  std::shared_ptr<State> state;
+};
+
+}  // namespace qsim::python
