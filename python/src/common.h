@@ -56,6 +56,8 @@ nb::object to_numpy(std::vector<T> values) {
 }
 
 // -- operands
+/// As `if` in Python has it.
+bool truth(nb::handle object);
 /// CircuitError for what is no number of a qubit.
 inline Qubit to_qubit(std::int64_t number) {
   if (number < 0 || number > 0xffffffff) throw CircuitError("qubit " + std::to_string(number) + " does not exist");

@@ -17,7 +17,8 @@ Array<T> array_of(nb::handle object, const char* what, const char* kinds, const 
   const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   const bool empty = nb::cast<std::size_t>(array.attr("size")) == 0;
   if (!empty && std::strchr(kinds, kind[0]) == nullptr) {
-    const auto found = nb::cast<std::string>(nb::str(array.attr("dtype")));
+    const nb::object type = array.attr("dtype");
+    const std::string found = nb::str(nb::handle(type)).c_str();
     throw nb::type_error((std::string(what) + ": " + dtype + " expected, " + found + " found").c_str());
   }
   array = numpy.attr("ascontiguousarray")(array, dtype);
@@ -32,13 +33,13 @@ bool is_number(nb::handle object) {
          (nb::hasattr(object, "__float__") && !nb::hasattr(object, "__len__"));
 }
 
+}  // namespace
+
 bool truth(nb::handle object) {
   const int value = PyObject_IsTrue(object.ptr());
   if (value < 0) throw nb::python_error();
   return value == 1;
 }
-
-}  // namespace
 
 Array<std::int64_t> integers(nb::handle object, const char* what) {
   return array_of<std::int64_t>(object, what, "iu", "int64");

@@ -42,23 +42,20 @@ void Core::tell(const Progress& progress) {
   if (!progress_.is_none()) progress_(progress.fraction, progress.remaining_seconds);
 }
 
-void Core::require(const State* reading) const {
+Session& Core::session() {
   if (closed_) throw UsageError("this session is closed");
   if (pid_ != getpid()) {
     throw UsageError("this session was opened before the process forked: it stays with process " + std::to_string(pid_),
                      "open a session in each process");
   }
-  if (views_ > 0 && (reading == nullptr || reading != viewed_)) {
-    throw UsageError(
-        std::to_string(views_) +
-            " arrays share memory with a state of this session, which a run or another state would overwrite",
-        "delete them, or make them with to_numpy(copy=True)");
-  }
+  return *session_;
 }
 
-Session& Core::session(const State* reading) {
-  require(reading);
-  return *session_;
+void Core::require(const State* reading) {
+  session();
+  if (views_ == 0 || (reading != nullptr && reading == viewed_)) return;
+  throw UsageError("arrays share memory with a state of this session, which this would overwrite",
+                   "delete them, or make them with to_numpy(copy=True)");
 }
 
 void Core::wait(std::future<void>& work) {
@@ -109,6 +106,7 @@ std::shared_ptr<Core> open(const std::string& backend, int ranks, const std::str
 
 PyState run(const std::shared_ptr<Core>& core, const Program& program, nb::handle values) {
   const std::vector<double> numbers = to_values(program.circuit(), values);
+  core->require(nullptr);
   Session& session = core->session();
   std::optional<State> state;
   core->call([&] { state.emplace(session.run(program, numbers)); });
@@ -122,6 +120,7 @@ nb::object answers(const std::shared_ptr<Core>& core, const Program& program, st
                    const std::vector<std::vector<Qubit>>& probabilities, const std::vector<PauliSum>& observables,
                    nb::handle values) {
   const std::vector<double> numbers = to_values(program.circuit(), values);
+  core->require(nullptr);
   Session& session = core->session();
   ProgramAnswers found;
   core->call([&] {
@@ -209,6 +208,7 @@ void add_sessions(nb::module_& module) {
       .def(
           "state",
           [](const std::shared_ptr<Core>& self, std::uint32_t qubits) {
+            self->require(nullptr);
             Session& session = self->session();
             std::optional<State> state;
             self->call([&] { state.emplace(session.state(qubits)); });

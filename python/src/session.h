@@ -19,10 +19,11 @@ class Core {
   Core& operator=(const Core&) = delete;
   ~Core();
 
-  /// UsageError where it is closed, belongs to another process, or shares memory with an array: then only questions
-  /// about that array's state are answered, whose state is `reading`.
-  void require(const State* reading = nullptr) const;
-  Session& session(const State* reading = nullptr);
+  /// The session; UsageError where it is closed or belongs to another process.
+  Session& session();
+  /// UsageError likewise, and where it shares memory with arrays: then it answers only questions about the state
+  /// `reading`, theirs.
+  void require(const State* reading);
   /// Does `work` without the interpreter's lock. Ctrl-C ends it.
   template <typename Work>
   void call(const Work& work) {

@@ -52,9 +52,7 @@ nb::object copied(PyState& self) {
   return to_numpy(std::move(values));
 }
 
-bool is_double(const PyState& self) {
-  return self.core->session(self.state.get()).target().precision == Precision::kDouble;
-}
+bool is_double(const PyState& self) { return self.core->session().target().precision == Precision::kDouble; }
 
 nb::capsule owner_of(PyState& self) {
   auto* view = new View{self.core, self.state};
@@ -75,7 +73,7 @@ nb::object shared_array(PyState& self) {
 }
 
 nb::object array_of(PyState& self, nb::handle copy) {
-  if (!copy.is_none() && !nb::cast<bool>(copy)) return shared_array(self);
+  if (!copy.is_none() && !truth(copy)) return shared_array(self);
   return is_double(self) ? copied<Complex>(self) : copied<std::complex<float>>(self);
 }
 
@@ -95,7 +93,7 @@ nb::object exported(PyState& self) {
 }
 
 nb::dict cuda_interface(PyState& self) {
-  if (self.core->session(self.state.get()).target().backend != BackendKind::kCuda) {
+  if (self.core->session().target().backend != BackendKind::kCuda) {
     PyErr_SetString(PyExc_AttributeError, "the state lies in the memory of the host");
     throw nb::python_error();
   }
@@ -315,7 +313,7 @@ void add_states(nb::module_& module) {
           [](PyState& self, nb::handle dtype, nb::handle copy) {
             const nb::object array = array_of(self, copy);
             if (dtype.is_none()) return array;
-            if (!copy.is_none() && !nb::cast<bool>(copy) && !array.attr("dtype").equal(dtype)) {
+            if (!copy.is_none() && !truth(copy) && !array.attr("dtype").equal(dtype)) {
               throw nb::value_error("another dtype needs a copy");
             }
             return nb::object(array.attr("astype")(dtype, nb::arg("copy") = false));
@@ -323,7 +321,7 @@ void add_states(nb::module_& module) {
           nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack__",
            [](PyState& self, const nb::kwargs& options) {
-             if (options.contains("copy") && nb::cast<bool>(nb::bool_(options["copy"]))) {
+             if (options.contains("copy") && truth(nb::object(options["copy"]))) {
                nb::dict rest;
                for (const auto& [key, value] : options) {
                  if (!key.equal(nb::str("copy"))) rest[key] = value;
