@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -124,6 +125,9 @@ def _forget_session() -> None:
         _local.key = None
         _local.session.close()
         _local.session = None
+
+
+atexit.register(_forget_session)
 
 
 def _is_batch(params: Any) -> bool:

@@ -39,6 +39,8 @@ nb::dict batch(const Circuit& circuit, nb::handle values, std::uint32_t shots, s
 
 NB_MODULE(_core, module) {
   using namespace qsim::python;
+  // What globals still hold when the interpreter ends is no mistake of the program's.
+  nanobind::set_leak_warnings(false);
   module.attr("__version__") = QSIM_VERSION;
   add_errors(module);
   add_angles(module);
