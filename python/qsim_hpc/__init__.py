@@ -3,7 +3,7 @@
     >>> import qsim_hpc as qsim
     >>> bell = qsim.Circuit(2, 2).h(0).cx(0, 1).measure([0, 1], [0, 1])
     >>> qsim.run(bell, shots=1000, seed=7).counts
-    {'00': 499, '11': 501}
+    {'00': 491, '11': 509}
 
 Qubit q is bit q of an index; the right-most character of a bit string is bit 0. Angles are radians. Errors are
 :class:`Error` and the builtin exception that fits. It is not Google's qsim.
