@@ -77,6 +77,12 @@ void Core::wait(std::future<void>& work) {
   work.get();
 }
 
+void Core::close() {
+  if (calls_ > 0) throw UsageError("this session is in use: a call is under way");
+  closed_ = true;
+  if (session_ && pid_ == getpid()) session_.reset();
+}
+
 void Core::hold(const State* state) {
   viewed_ = state;
   ++views_;

@@ -27,6 +27,7 @@ class Core {
   /// Does `work` without the interpreter's lock. Ctrl-C ends it.
   template <typename Work>
   void call(const Work& work) {
+    const Call counted(calls_);
     if (threaded_) {
       // The library calls back on a thread of its own, where Python handles no signals.
       std::future<void> done = std::async(std::launch::async, work);
@@ -35,12 +36,20 @@ class Core {
     const nb::gil_scoped_release release;
     work();
   }
-  void close() { closed_ = true, session_.reset(); }
+  /// UsageError while a call is under way in another thread.
+  void close();
   bool closed() const { return closed_; }
   void hold(const State* state);
   void let_go();
 
  private:
+  struct Call {
+    explicit Call(int& of_all) : all(of_all) { ++all; }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    ~Call() { --all; }
+    int& all;
+  };
   void tell(const Progress& progress);
   void wait(std::future<void>& work);
 
@@ -48,15 +57,30 @@ class Core {
   nb::object progress_;
   std::shared_ptr<Communicator> communicator_;
   bool threaded_ = false, closed_ = false;
+  int calls_ = 0;  // under way; this and the arrays are counted under the interpreter's lock
   std::atomic<bool> stop_{false};
-  std::atomic<int> views_{0};
+  int views_ = 0;
   const State* viewed_ = nullptr;
   std::optional<Session> session_;
+};
+
+/// Keeps a state's memory as it is.
+struct View {
+  View(std::shared_ptr<Core> of, std::shared_ptr<State> shown) : core(std::move(of)), state(std::move(shown)) {
+    core->require(state.get());
+    core->hold(state.get());
+  }
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+  ~View() { core->let_go(); }
+  std::shared_ptr<Core> core;
+  std::shared_ptr<State> state;
 };
 
 struct PyState {
   std::shared_ptr<Core> core;
   std::shared_ptr<State> state;
+  std::shared_ptr<View> exported = {};  // where its address was given away
 };
 
 }  // namespace qsim::python

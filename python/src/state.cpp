@@ -15,16 +15,10 @@ namespace {
 
 // ---- Arrays of a state
 
-struct View {
-  std::shared_ptr<Core> core;
-  std::shared_ptr<State> state;
-  ~View() { core->let_go(); }
-};
-
-StateMemory memory_of(PyState& self) {
-  self.core->require(self.state.get());
+/// Of a state whose memory `view` keeps.
+StateMemory memory_of(const View& view) {
   StateMemory memory;
-  self.core->call([&] { memory = self.state->memory(); });
+  view.core->call([&] { memory = view.state->memory(); });
   if (memory.data == nullptr) throw UnsupportedError("this backend has no amplitudes");
   return memory;
 }
@@ -33,7 +27,8 @@ template <typename T>
 nb::object copied(PyState& self) {
   std::vector<T> values;
   try {
-    const StateMemory memory = memory_of(self);
+    const View view(self.core, self.state);
+    const StateMemory memory = memory_of(view);
     if (memory.gpu < 0) {
       values.resize(memory.amplitudes);
       std::memcpy(values.data(), memory.data, memory.amplitudes * sizeof(T));
@@ -54,22 +49,32 @@ nb::object copied(PyState& self) {
 
 bool is_double(const PyState& self) { return self.core->session().target().precision == Precision::kDouble; }
 
-nb::capsule owner_of(PyState& self) {
-  auto* view = new View{self.core, self.state};
-  self.core->hold(self.state.get());
-  return nb::capsule(view, [](void* held) noexcept { delete static_cast<View*>(held); });
+nb::capsule owner(std::unique_ptr<View> view) {
+  return nb::capsule(view.release(), [](void* held) noexcept { delete static_cast<View*>(held); });
+}
+
+template <typename T>
+nb::object shared(std::unique_ptr<View> view, const StateMemory& memory) {
+  const std::size_t size = memory.amplitudes;
+  const T* const data = static_cast<const T*>(memory.data);
+  if (memory.gpu < 0) return nb::cast(nb::ndarray<nb::numpy, const T>(data, 1, &size, owner(std::move(view))));
+  return nb::cast(nb::ndarray<const T>(data, 1, &size, owner(std::move(view)), nullptr, nb::dtype<T>(),
+                                       nb::device::cuda::value, memory.gpu));
+}
+
+/// An array that shares the state's memory: numpy's, or for a GPU one that knows DLPack.
+nb::object exported(PyState& self) {
+  auto view = std::make_unique<View>(self.core, self.state);
+  const StateMemory memory = memory_of(*view);
+  return memory.precision == Precision::kDouble ? shared<Complex>(std::move(view), memory)
+                                                : shared<std::complex<float>>(std::move(view), memory);
 }
 
 nb::object shared_array(PyState& self) {
-  const StateMemory memory = memory_of(self);
-  if (memory.gpu >= 0) throw UnsupportedError("the state lies on a GPU: numpy needs a copy; CuPy and DLPack do not");
-  const std::size_t size = memory.amplitudes;
-  const nb::capsule owner = owner_of(self);
-  if (memory.precision == Precision::kDouble) {
-    return nb::cast(nb::ndarray<nb::numpy, const Complex>(static_cast<const Complex*>(memory.data), 1, &size, owner));
+  if (self.core->session().target().backend == BackendKind::kCuda) {
+    throw UnsupportedError("the state lies on a GPU: numpy needs a copy; CuPy and DLPack do not");
   }
-  using Single = std::complex<float>;
-  return nb::cast(nb::ndarray<nb::numpy, const Single>(static_cast<const Single*>(memory.data), 1, &size, owner));
+  return exported(self);
 }
 
 nb::object array_of(PyState& self, nb::handle copy) {
@@ -77,27 +82,14 @@ nb::object array_of(PyState& self, nb::handle copy) {
   return is_double(self) ? copied<Complex>(self) : copied<std::complex<float>>(self);
 }
 
-/// For DLPack: an object of either kind of memory that shares it.
-nb::object exported(PyState& self) {
-  const StateMemory memory = memory_of(self);
-  if (memory.gpu < 0) return shared_array(self);
-  const std::size_t size = memory.amplitudes;
-  const nb::capsule owner = owner_of(self);
-  if (memory.precision == Precision::kDouble) {
-    return nb::cast(nb::ndarray<const Complex>(static_cast<const Complex*>(memory.data), 1, &size, owner, nullptr,
-                                               nb::dtype<Complex>(), nb::device::cuda::value, memory.gpu));
-  }
-  using Single = std::complex<float>;
-  return nb::cast(nb::ndarray<const Single>(static_cast<const Single*>(memory.data), 1, &size, owner, nullptr,
-                                            nb::dtype<Single>(), nb::device::cuda::value, memory.gpu));
-}
-
 nb::dict cuda_interface(PyState& self) {
   if (self.core->session().target().backend != BackendKind::kCuda) {
     PyErr_SetString(PyExc_AttributeError, "the state lies in the memory of the host");
     throw nb::python_error();
   }
-  const StateMemory memory = memory_of(self);
+  // The protocol does not say when the reader is done, so that it stays for as long as this object.
+  if (!self.exported) self.exported = std::make_shared<View>(self.core, self.state);
+  const StateMemory memory = memory_of(*self.exported);
   nb::dict facts;
   facts["shape"] = nb::make_tuple(memory.amplitudes);
   facts["typestr"] = memory.precision == Precision::kDouble ? "<c16" : "<c8";
@@ -332,7 +324,7 @@ void add_states(nb::module_& module) {
            })
       .def("__dlpack_device__",
            [](PyState& self) {
-             const StateMemory memory = memory_of(self);
+             const StateMemory memory = memory_of(View(self.core, self.state));
              return memory.gpu < 0 ? nb::make_tuple(1, 0) : nb::make_tuple(2, memory.gpu);
            })
       .def_prop_ro("__cuda_array_interface__", cuda_interface)

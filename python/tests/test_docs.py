@@ -1,4 +1,6 @@
 import doctest
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,9 @@ def test_names_and_stubs():
         text = stub.read_text()
         assert "def rzz(self, angle: float, qubit1: int, qubit2: int, *, controls: object | None = None) -> Circuit:" in text
         assert (folder / "py.typed").exists()
+
+
+@pytest.mark.parametrize("file", sorted((TOP / "python" / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_the_example_programs(file):
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout, done.stderr

@@ -311,9 +311,11 @@ def test_two_threads_in_one_session_are_told(session):
             session.state(2)
         except qsim.UsageError as error:
             errors.append(str(error))
+            with pytest.raises(qsim.UsageError, match="in use"):
+                session.close()
             break
     thread.join()
-    assert errors and "in use" in errors[0]
+    assert errors and "in use" in errors[0] and not session.closed
     assert session.run(bell()).norm() == pytest.approx(1)
 
 
