@@ -194,6 +194,9 @@ class QsimDevice(Device):
             total = _pauli_sum(observable.pauli_rep, place.__getitem__)
             if total is not None:
                 return state.expectation(total)
+        if isinstance(observable, qml.SparseHamiltonian):
+            amplitudes = state.to_numpy()
+            return float(np.vdot(amplitudes, observable.sparse_matrix(wire_order=wires) @ amplitudes).real)
         if isinstance(observable, Sum):
             return sum(self._expectation(state, one, wires) for one in observable.operands)
         if isinstance(observable, SProd):

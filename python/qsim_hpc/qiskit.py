@@ -46,7 +46,7 @@ from qiskit.result import Result as QiskitResult
 from qiskit.result.models import ExperimentResult, ExperimentResultData
 from qiskit.transpiler import Target
 
-from ._core import Angle, Circuit, Parameter, PauliSum, Program, Session, __version__, gates
+from ._core import Angle, Circuit, Parameter, PauliSum, Program, Session, VERSION as __version__, gates
 from ._run import Result, run
 from .errors import UnsupportedError, UsageError
 

@@ -62,10 +62,10 @@ void add_angles(nb::module_& module) {
             return sum;
           },
           nb::arg("values"), "The angle in radians, with `values` put in by name.")
-      .def("__add__", [](const Angle& a, const Angle& b) { return a + b; })
-      .def("__radd__", [](const Angle& a, const Angle& b) { return b + a; })
-      .def("__sub__", [](const Angle& a, const Angle& b) { return a - b; })
-      .def("__rsub__", [](const Angle& a, const Angle& b) { return b - a; })
+      .def("__add__", [](const Angle& a, const AnyAngle& b) { return a + b.value; })
+      .def("__radd__", [](const Angle& a, const AnyAngle& b) { return b.value + a; })
+      .def("__sub__", [](const Angle& a, const AnyAngle& b) { return a - b.value; })
+      .def("__rsub__", [](const Angle& a, const AnyAngle& b) { return b.value - a; })
       .def("__neg__", [](const Angle& a) { return -a; })
       .def("__pos__", [](const Angle& a) { return a; })
       .def("__mul__", [](const Angle& a, double factor) { return factor * a; })
@@ -81,8 +81,8 @@ void add_angles(nb::module_& module) {
       .def(
           "__eq__",
           [](const Angle& a, nb::handle other) {
-            Angle b = 0;
-            return nb::try_cast(other, b) && a.constant == b.constant && factors(a) == factors(b);
+            AnyAngle b;
+            return nb::try_cast(other, b) && a.constant == b.value.constant && factors(a) == factors(b.value);
           },
           nb::arg("other").none())
       .def("__hash__", [](const Angle& a) { return nb::hash(nb::str(text(a).c_str())); })
@@ -91,7 +91,6 @@ void add_angles(nb::module_& module) {
         const Angle& angle = nb::cast<const Angle&>(self);
         return nb::make_tuple(self.type(), nb::make_tuple(angle.constant, nb::cast(angle.terms)));
       });
-  nb::implicitly_convertible<double, Angle>();
   module.def(
       "Parameter",
       [](const std::string& name) {

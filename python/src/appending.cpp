@@ -300,8 +300,8 @@ void add_appending(nb::module_& module, nb::class_<Circuit>& circuit) {
           "1e-10 unless `check` is false.")
       .def(
           "pauli_rotation",
-          [](Self self, const Angle& angle, const std::string& letters, nb::handle targets, nb::handle controls) {
-            add_pauli(*self.p, angle, letters, targets, controls);
+          [](Self self, const AnyAngle& angle, const std::string& letters, nb::handle targets, nb::handle controls) {
+            add_pauli(*self.p, angle.value, letters, targets, controls);
             return Chain(self.h);
           },
           nb::arg("angle"), nb::arg("letters"), nb::arg("targets") = nb::none(), nb::kw_only(),

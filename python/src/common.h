@@ -42,15 +42,20 @@ Array<std::uint64_t> words(nb::handle object, const char* what);  // UsageError 
 Array<double> reals(nb::handle object, const char* what);
 Array<Complex> complexes(nb::handle object, const char* what);
 
+/// What stubs call a numpy array.
+inline bool is_numpy(PyObject*) { return true; }
+class NumpyArray : public nb::object {
+  NB_OBJECT_DEFAULT(NumpyArray, nb::object, "numpy.ndarray", is_numpy)
+};
 /// A numpy array that owns `values`.
 template <typename T>
-nb::object to_numpy(std::vector<T> values, std::vector<std::size_t> shape) {
+NumpyArray to_numpy(std::vector<T> values, std::vector<std::size_t> shape) {
   auto* held = new std::vector<T>(std::move(values));
   const nb::capsule owner(held, [](void* data) noexcept { delete static_cast<std::vector<T>*>(data); });
-  return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), shape.size(), shape.data(), owner));
+  return nb::borrow<NumpyArray>(nb::cast(nb::ndarray<nb::numpy, T>(held->data(), shape.size(), shape.data(), owner)));
 }
 template <typename T>
-nb::object to_numpy(std::vector<T> values) {
+NumpyArray to_numpy(std::vector<T> values) {
   const std::size_t size = values.size();
   return to_numpy(std::move(values), {size});
 }
@@ -66,6 +71,11 @@ inline Qubit to_qubit(std::int64_t number) {
 /// None, a number, numbers, or {number: value}.
 std::vector<ControlQubit> to_controls(nb::handle object);
 std::vector<Qubit> to_qubits(nb::handle object, const char* what);
+/// A number or an Angle, as an argument.
+struct AnyAngle {
+  Angle value = 0;
+};
+Angle to_angle(nb::handle object);
 /// Numbers, Angles, or a sequence of both.
 std::vector<Angle> to_angles(nb::handle object);
 /// By position, or {name or Angle: value}; None where there are none. UsageError as Circuit::require_values().
@@ -97,3 +107,21 @@ Circuit circuit_from_bytes(const std::string& bytes);
 std::string bits_text(const std::vector<Register>& registers, std::span<const std::uint64_t> bits);
 
 }  // namespace qsim::python
+
+template <>
+struct nanobind::detail::type_caster<qsim::python::AnyAngle> {
+  NB_TYPE_CASTER(qsim::python::AnyAngle, const_name("float | qsim_hpc._core.Angle"))
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    if (isinstance<qsim::Angle>(source)) {
+      value.value = *inst_ptr<qsim::Angle>(source);
+      return true;
+    }
+    const double number = PyFloat_AsDouble(source.ptr());
+    if (number == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    value.value = number;
+    return true;
+  }
+};

@@ -86,17 +86,18 @@ std::vector<ControlQubit> to_controls(nb::handle object) {
   return controls;
 }
 
+Angle to_angle(nb::handle object) {
+  if (nb::isinstance<Angle>(object)) return nb::cast<Angle>(object);
+  const double number = PyFloat_AsDouble(object.ptr());
+  if (number == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return number;
+}
+
 std::vector<Angle> to_angles(nb::handle object) {
-  const auto one = [](nb::handle value) {
-    if (nb::isinstance<Angle>(value)) return nb::cast<Angle>(value);
-    const double number = PyFloat_AsDouble(value.ptr());
-    if (number == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    return Angle(number);
-  };
   if (object.is_none()) return {};
-  if (nb::isinstance<Angle>(object) || is_number(object)) return {one(object)};
+  if (nb::isinstance<Angle>(object) || is_number(object)) return {to_angle(object)};
   std::vector<Angle> angles;
-  for (const nb::handle value : nb::iter(object)) angles.push_back(one(value));
+  for (const nb::handle value : nb::iter(object)) angles.push_back(to_angle(value));
   return angles;
 }
 

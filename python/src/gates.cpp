@@ -11,7 +11,7 @@ namespace {
 template <std::size_t>
 using AngleNumber = double;
 template <std::size_t>
-using AngleValue = const Angle&;
+using AngleValue = const AnyAngle&;
 template <std::size_t>
 using QubitNumber = std::int64_t;
 
@@ -87,7 +87,7 @@ void define(nb::class_<Circuit>& circuit, const GateSpelling& gate, std::index_s
         [gate](nb::pointer_and_handle<Circuit> self, AngleValue<A>... angle, QubitNumber<Q>... qubit,
                nb::handle controls) {
           apply(*self.p, gate, std::array<Qubit, sizeof...(Q)>{to_qubit(qubit)...},
-                std::span<const Angle>(std::array<Angle, sizeof...(A)>{angle...}), controls);
+                std::span<const Angle>(std::array<Angle, sizeof...(A)>{angle.value...}), controls);
           return Chain(self.h);
         },
         nb::arg(angles[A])..., nb::arg(qubits[Q])..., nb::kw_only(), nb::arg("controls") = nb::none());

@@ -41,7 +41,7 @@ NB_MODULE(_core, module) {
   using namespace qsim::python;
   // What globals still hold when the interpreter ends is no mistake of the program's.
   nanobind::set_leak_warnings(false);
-  module.attr("__version__") = QSIM_VERSION;
+  module.attr("VERSION") = QSIM_VERSION;
   add_errors(module);
   add_angles(module);
   add_circuits(module);

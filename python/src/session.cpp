@@ -139,7 +139,7 @@ nb::object answers(const std::shared_ptr<Core>& core, const Program& program, st
   result["counts"] = shots > 0 ? nb::object(counts) : nb::none();
   result["seed"] = shots > 0 ? nb::object(nb::int_(found.seed)) : nb::none();
   result["distribution"] = distribution ? nb::object(exact) : nb::none();
-  result["marginals"] = marginals ? to_numpy(std::move(found.marginals)) : nb::none();
+  result["marginals"] = marginals ? nb::object(to_numpy(std::move(found.marginals))) : nb::none();
   nb::list tables;
   for (auto& table : found.probabilities) tables.append(to_numpy(std::move(table)));
   result["probabilities"] = tables;

@@ -24,7 +24,7 @@ StateMemory memory_of(const View& view) {
 }
 
 template <typename T>
-nb::object copied(PyState& self) {
+NumpyArray copied(PyState& self) {
   std::vector<T> values;
   try {
     const View view(self.core, self.state);
@@ -77,8 +77,8 @@ nb::object shared_array(PyState& self) {
   return exported(self);
 }
 
-nb::object array_of(PyState& self, nb::handle copy) {
-  if (!copy.is_none() && !truth(copy)) return shared_array(self);
+NumpyArray array_of(PyState& self, nb::handle copy) {
+  if (!copy.is_none() && !truth(copy)) return nb::borrow<NumpyArray>(shared_array(self));
   return is_double(self) ? copied<Complex>(self) : copied<std::complex<float>>(self);
 }
 
@@ -114,7 +114,8 @@ void changed(PyState& self, const Change& change) {
   self.core->call([&] { change(*self.state); });
 }
 
-nb::object sample_words(PyState& self, std::uint64_t shots, std::optional<std::uint64_t> seed) {
+nb::typed<nb::tuple, NumpyArray, NumpyArray> sample_words(PyState& self, std::uint64_t shots,
+                                                          std::optional<std::uint64_t> seed) {
   const auto drawn = asked(self, [&](State& state) { return state.sample(shots, seed); });
   std::vector<std::uint64_t> indices, times;
   for (const auto& [index, count] : drawn) {
@@ -132,17 +133,17 @@ nb::dict sample_counts(PyState& self, std::uint64_t shots, std::optional<std::ui
   return counts;
 }
 
-nb::object amplitudes(PyState& self, nb::handle indices) {
+NumpyArray amplitudes(PyState& self, nb::handle indices) {
   const Array<std::uint64_t> wanted = words(indices, "indices");
   return to_numpy(asked(self, [&](State& state) { return state.amplitudes(wanted.values); }), wanted.shape);
 }
 
-nb::object expectation(PyState& self, nb::handle observable) {
+double expectation(PyState& self, nb::handle observable) {
   const PauliSum sum = to_sum(observable, self.state->qubits());
-  return nb::float_(asked(self, [&](State& state) { return state.expectation(sum); }));
+  return asked(self, [&](State& state) { return state.expectation(sum); });
 }
 
-nb::object expectations(PyState& self, nb::handle observables) {
+NumpyArray expectations(PyState& self, nb::handle observables) {
   std::vector<PauliSum> sums;
   std::vector<PauliString> strings;
   for (const nb::handle one : nb::iter(observables)) sums.push_back(to_sum(one, self.state->qubits()));
