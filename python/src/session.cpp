@@ -243,7 +243,11 @@ void add_sessions(nb::module_& module) {
           "backend", [](Core& self) { return std::string(name_of(self.session().target().backend)); },
           "'cpu' or 'cuda'.")
       .def_prop_ro("precision", [](Core& self) { return std::string(name_of(self.session().target().precision)); })
-      .def_prop_ro("ranks", [](Core& self) { return self.session().target().ranks; })
+      .def_prop_ro(
+          "ranks", [](Core& self) { return self.session().ranks(); }, "How many devices share its states.")
+      .def_prop_ro(
+          "rank", [](Core& self) { return self.session().rank(); },
+          "Which of them this process is; 0 where they are its threads.")
       .def_prop_ro(
           "reason", [](Core& self) { return self.session().reason(); }, "Why this backend was chosen.")
       .def_prop_ro(
@@ -252,8 +256,9 @@ void add_sessions(nb::module_& module) {
       .def("__repr__", [](Core& self) {
         if (self.closed()) return std::string("<Session, closed>");
         const Target& target = self.session().target();
-        return "<Session on " + std::string(name_of(target.backend)) + ", " + std::to_string(target.ranks) + " rank" +
-               (target.ranks > 1 ? "s, " : ", ") + std::string(name_of(target.precision)) + " precision>";
+        const int ranks = self.session().ranks();
+        return "<Session on " + std::string(name_of(target.backend)) + ", " + std::to_string(ranks) + " rank" +
+               (ranks > 1 ? "s, " : ", ") + std::string(name_of(target.precision)) + " precision>";
       });
 }
 

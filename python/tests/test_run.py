@@ -136,7 +136,6 @@ def test_batches_take_and_give_arrays():
         (lambda: qsim.run_batch(bell(), [1.0]), ValueError),
         (lambda: qsim.run(Circuit(50).h(0), statevector=True), MemoryError),
         (lambda: Session("cuda"), RuntimeError),
-        (lambda: Session("cpu", mpi=True), qsim.CommunicatorError),
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong, error):
@@ -431,3 +430,32 @@ def test_programs_and_sessions(session):
     with pytest.raises(qsim.UsageError, match="options"):
         qsim.run(program, session=session, threads=2)
     assert session.backend == "cpu" and session.ranks == 1 and session.memory_bytes > 0 and session.reason
+
+
+MPI = """
+import qsim_hpc as qsim
+session = qsim.Session("cpu", mpi=True)
+circuit = qsim.Circuit(12).h(0)
+for i in range(11):
+    circuit.cx(i, i + 1)
+result = qsim.run(circuit.measure_all(), session=session, shots=100, seed=3, observables=["Z0 Z11"])
+assert session.ranks == 2 and set(result.counts) == {"0" * 12, "1" * 12} and abs(result.expectations[0] - 1) < 1e-12
+if session.rank == 0:
+    print(result.counts["0" * 12])
+"""
+
+
+def test_ranks_that_are_processes():
+    try:
+        Session("cpu", mpi=True).close()
+    except qsim.CommunicatorError as error:
+        assert "without MPI" in str(error)
+        pytest.skip("built without MPI")
+    launch = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, "-c", MPI]
+    without = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))}
+    done = subprocess.run(launch, capture_output=True, text=True, timeout=120, env=without)
+    ghz = Circuit(12).h(0)
+    for i in range(11):
+        ghz.cx(i, i + 1)
+    alone = qsim.run(ghz.measure_all(), shots=100, seed=3).counts["0" * 12]
+    assert done.returncode == 0 and done.stdout == f"{alone}\n", done.stderr

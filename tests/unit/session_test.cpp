@@ -36,6 +36,8 @@ TEST(Session, SaysWhereItRuns) {
   const Session session(on_cpu(2));
   EXPECT_EQ(session.target().backend, BackendKind::kCpu);
   EXPECT_EQ(session.reason(), "as asked for");
+  EXPECT_EQ(session.ranks(), 2);
+  EXPECT_EQ(session.rank(), 0);
   EXPECT_GT(session.memory_bytes(), 0u);
 }
 
