@@ -11,7 +11,7 @@ Q = cirq.LineQubit.range(4)
 
 
 def spread():
-    return cirq.Circuit(cirq.PhasedXZGate(x_exponent=0.3 + 0.2 * i, z_exponent=0.4 * i, axis_phase_exponent=0.1)(q) for i, q in enumerate(Q))
+    return cirq.Circuit(cirq.PhasedXZGate(x_exponent=0.3 + 0.2 * i, z_exponent=0.4 * i, axis_phase_exponent=0.17)(q) for i, q in enumerate(Q))
 
 
 OPERATIONS = [
@@ -84,6 +84,15 @@ def test_measurements_that_decide():
     theirs = cirq.Simulator().run(circuit, repetitions=10)
     for key in ("out", "m", "inverted"):
         np.testing.assert_array_equal(result.records[key], theirs.records[key])
+
+
+def test_a_key_that_is_measured_again_decides_by_its_last_result():
+    circuit = cirq.Circuit(
+        cirq.measure(Q[0], key="k"), cirq.X(Q[0]), cirq.measure(Q[0], key="k"), cirq.X(Q[1]).with_classical_controls("k"),
+        cirq.measure(Q[1], key="out"),
+    )  # fmt: skip
+    assert (QsimSimulator().run(circuit, repetitions=5).records["out"] == 1).all()
+    assert (cirq.Simulator().run(circuit, repetitions=5).records["out"] == 1).all()
 
 
 def test_what_is_refused():

@@ -20,7 +20,7 @@ def same_state(source):
 def spread(qubits):
     circuit = QuantumCircuit(qubits)
     for q in range(qubits):
-        circuit.u(0.3 + q, 0.7 * q, 0.2, q)
+        circuit.u(0.3 + q, 0.7 * q + 0.4, 0.2, q)
     return circuit
 
 
@@ -64,6 +64,16 @@ def test_an_initial_state_and_a_phase():
         expected[(i & 1) << 2 | i >> 1] = np.exp(0.7j) * amplitudes[i]
     found = qsim.run(from_qiskit(circuit), statevector=True).statevector
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_a_phase_does_not_make_a_measured_circuit_dynamic():
+    circuit = QuantumCircuit(2, 2, global_phase=0.7)
+    circuit.h(0)
+    circuit.measure([0, 1], [0, 1])
+    ours = from_qiskit(circuit)
+    assert not ours.dynamic
+    expected = np.exp(0.7j) * np.sqrt(0.5) * np.array([1, 1, 0, 0])
+    np.testing.assert_allclose(qsim.run(ours, statevector=True).statevector, expected, atol=1e-14)
 
 
 def test_parameters_stay_open():
@@ -155,6 +165,17 @@ def test_sampler():
     assert QsimSampler().run([(squared, [np.sqrt(np.pi)])], shots=9).result()[0].data.c.get_counts() == {"1": 9}
     with pytest.raises(TypeError):
         QsimSampler().run([bell], shots=1.5)
+
+
+def test_values_are_in_qiskits_order_of_parameters():
+    a, b = Parameter("a"), Parameter("b")
+    circuit = QuantumCircuit(1, 1)
+    circuit.rx(b, 0)
+    circuit.rz(a, 0)
+    operator = SparsePauliOp(["X", "Y"], [1, 2])
+    mine = QsimEstimator().run([(circuit, operator, [[0.3, 0.9], [1.0, 0.1]])]).result()[0].data.evs
+    theirs = StatevectorEstimator().run([(circuit, operator, [[0.3, 0.9], [1.0, 0.1]])]).result()[0].data.evs
+    np.testing.assert_allclose(mine, theirs, atol=1e-12)
 
 
 def test_estimator_agrees_with_qiskits():
