@@ -101,7 +101,7 @@ class Circuit {
   /// The same with controls on 0 or 1 and angles that may be open.
   Circuit& apply(Gate gate, std::span<const ControlQubit> controls, std::span<const Qubit> targets,
                  std::span<const Angle> angles = {});
-  /// The gate that OpenQASM calls `name` ("ccx", "crz", "rxx"): controls, then targets.
+  /// The gate of gate_spellings() that is called `name` ("ccx", "crz", "rxx"): controls, then targets.
   Circuit& apply(std::string_view name, std::span<const Qubit> qubits, std::span<const Angle> angles = {});
   /// A matrix of order 2^targets (row-major, bit j of an index is target j). Checked to be unitary to 1e-10 unless
   /// `check_unitary` is false.

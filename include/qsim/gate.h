@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "qsim/types.h"
@@ -37,6 +38,18 @@ enum class Gate : std::uint8_t {
   kRc3x,
   kRc3xdg,  // inverse of kRc3x; OpenQASM has no name for it
 };
+
+/// A gate as it is called: its operands are `controls` qubits, then `targets` qubits.
+struct GateSpelling {
+  std::string_view name;  // "cx", "crz", "rxx"
+  Gate gate = Gate::kId;
+  int controls = 0, targets = 0, angles = 0;
+};
+/// Every name that Circuit::apply() knows, in the order of the gates: OpenQASM's, and "uphase", "ryy" and "rc3xdg" for
+/// gates that OpenQASM has no name for.
+std::vector<GateSpelling> gate_spellings();
+/// How `gate` with `controls` controls is called; "" where it has no name of its own.
+std::string_view gate_spelling(Gate gate, int controls);
 
 /// Square matrix of order 2^targets, row-major. Bit j of a row or column index is the gate's j-th target.
 using Matrix = std::vector<Complex>;

@@ -57,6 +57,9 @@ class Session {
   /// With the backend that was chosen, and why.
   const Target& target() const;
   const std::string& reason() const;
+  /// How many share its states, and which of them this process is (0 where they are its threads).
+  int ranks() const;
+  int rank() const;
   /// What each rank may use of its device's memory.
   std::uint64_t memory_bytes() const;
 

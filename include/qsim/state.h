@@ -21,6 +21,14 @@ struct AmplitudeEntry {
   double probability = 0;
 };
 
+/// Where a state lies: complex numbers of its precision, by index.
+struct StateMemory {
+  const void* data = nullptr;
+  Index amplitudes = 0;
+  Precision precision = Precision::kDouble;
+  int gpu = -1;  // whose memory it is; -1: the host's
+};
+
 /// A state of a Session. Index and bit order: qubit q is bit q of an index. With several ranks every call is made by
 /// all of them, in the same order, and every rank gets the answer. A state that a failed run has left has no value:
 /// UsageError until it is set again. UsageError too when it was moved from, when its session has ended, and while
@@ -72,6 +80,10 @@ class State {
   /// `shots` draws, as (index, times) by rising index. Draw s depends on (seed, s) alone, whatever the target; without
   /// a seed one is drawn.
   std::vector<std::pair<Index, std::uint64_t>> sample(std::uint64_t shots, std::optional<std::uint64_t> seed = {});
+
+  /// Where it lies, to be read there. Holds until anything but a question about this state is asked of the session;
+  /// the session's end included. UnsupportedError for a state that ranks share.
+  StateMemory memory();
 
   struct Impl;
 

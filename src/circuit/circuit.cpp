@@ -27,7 +27,7 @@ std::string_view label(Gate gate) {
   const GateInfo& info = gate_info(gate);
   if (!info.name.empty()) return info.name;
   if (!info.controlled_names.empty()) return info.controlled_names.front();
-  return gate == Gate::kRyy ? "ryy" : "the inverse of rc3x";
+  return gate_spelling(gate, 0);
 }
 
 std::uint32_t register_end(const std::vector<Register>& registers) {
@@ -237,7 +237,7 @@ Circuit& Circuit::apply(Gate gate, std::span<const ControlQubit> controls, std::
 }
 
 Circuit& Circuit::apply(std::string_view name, std::span<const Qubit> qubits, std::span<const Angle> angles) {
-  const std::optional<GateName> found = find_gate(name);
+  const std::optional<GateName> found = find_spelling(name);
   if (!found) throw CircuitError(fmt::format("there is no gate \"{}\"", escape_text(std::string(name))));
   const auto controls = static_cast<std::size_t>(found->controls);
   if (qubits.size() < controls) {

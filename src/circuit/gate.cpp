@@ -160,16 +160,18 @@ struct NamedGate {
   GateName meaning;
 };
 
+/// Rows that OpenQASM has no name for without controls.
+std::string_view own_name(Gate gate) {
+  if (gate == Gate::kUPhase) return "uphase";
+  if (gate == Gate::kRyy) return "ryy";
+  return gate == Gate::kRc3xdg ? "rc3xdg" : "";
+}
+
+/// OpenQASM's names.
 std::vector<NamedGate> sorted_names() {
   std::vector<NamedGate> names;
-  const auto add = [&](std::string_view name, Gate gate, std::size_t controls) {
-    if (!name.empty()) names.push_back({name, {gate, static_cast<int>(controls)}});
-  };
-  for (const GateInfo& info : table()) {
-    add(info.name, info.gate, 0);
-    for (const std::string_view alias : info.aliases) add(alias, info.gate, 0);
-    for (std::size_t i = 0; i < info.controlled_names.size(); ++i) add(info.controlled_names[i], info.gate, i + 1);
-    for (const std::string_view alias : info.controlled_aliases) add(alias, info.gate, 1);
+  for (const GateSpelling& one : gate_spellings()) {
+    if (one.name != own_name(one.gate)) names.push_back({one.name, {one.gate, one.controls}});
   }
   std::sort(names.begin(), names.end(), [](const NamedGate& a, const NamedGate& b) { return a.name < b.name; });
   return names;
@@ -194,6 +196,33 @@ std::string_view gate_name(Gate gate, int controls) {
   if (controls == 0) return info.name;
   const auto index = static_cast<std::size_t>(controls - 1);
   return controls > 0 && index < info.controlled_names.size() ? info.controlled_names[index] : std::string_view();
+}
+
+std::string_view gate_spelling(Gate gate, int controls) {
+  const std::string_view name = gate_name(gate, controls);
+  return name.empty() && controls == 0 ? own_name(gate) : name;
+}
+
+std::vector<GateSpelling> gate_spellings() {
+  std::vector<GateSpelling> spellings;
+  for (const GateInfo& info : table()) {
+    const auto add = [&](std::string_view name, std::size_t controls) {
+      if (!name.empty()) spellings.push_back({name, info.gate, static_cast<int>(controls), info.targets, info.params});
+    };
+    add(gate_spelling(info.gate, 0), 0);
+    for (const std::string_view alias : info.aliases) add(alias, 0);
+    for (std::size_t i = 0; i < info.controlled_names.size(); ++i) add(info.controlled_names[i], i + 1);
+    for (const std::string_view alias : info.controlled_aliases) add(alias, 1);
+  }
+  return spellings;
+}
+
+std::optional<GateName> find_spelling(std::string_view name) {
+  if (const std::optional<GateName> found = find_gate(name)) return found;
+  for (const GateInfo& info : table()) {
+    if (!name.empty() && name == own_name(info.gate)) return GateName{info.gate, 0};
+  }
+  return std::nullopt;
 }
 
 }  // namespace qsim

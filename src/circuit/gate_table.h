@@ -46,6 +46,8 @@ struct GateName {
 };
 /// Looks `name` up among names, aliases and controlled names; nullopt when unknown.
 std::optional<GateName> find_gate(std::string_view name);
+/// The same for every name of gate_spellings().
+std::optional<GateName> find_spelling(std::string_view name);
 /// Spelling of `gate` with `controls` controls, or "" when OpenQASM 2 has none.
 std::string_view gate_name(Gate gate, int controls);
 

@@ -176,6 +176,8 @@ Session::~Session() {
 }
 
 const Target& Session::target() const { return impl_->target; }
+int Session::ranks() const { return impl_->ranks(); }
+int Session::rank() const { return impl_->target.communicator != nullptr ? impl_->target.communicator->rank() : 0; }
 const std::string& Session::reason() const { return impl_->shared.front()->settled().reason; }
 
 std::uint64_t Session::memory_bytes() const { return impl_->shared.front()->settled().memory.least_bytes; }

@@ -87,15 +87,14 @@ struct State::Impl {
 
   /// UsageError unless the state has a value.
   void require_value() const;
+  /// UsageError when its session has ended.
+  void require_session() const;
 
   std::shared_ptr<Session::Impl> session;
   const std::uint32_t qubits;
   const bool split;
   bool defined = false;
   std::vector<std::unique_ptr<Shard>> shards;
-
- private:
-  void require_session() const;
 };
 
 }  // namespace qsim

@@ -310,4 +310,23 @@ std::vector<std::pair<Index, std::uint64_t>> State::sample(std::uint64_t shots, 
   return answer;
 }
 
+StateMemory State::memory() {
+  Impl& own = impl();
+  if (own.split) throw UnsupportedError("the state is shared by ranks: no memory holds all of it");
+  own.require_session();
+  own.require_value();
+  StateMemory memory;
+  own.session->each(false, "memory", [&](RankSession& rank, std::size_t index) {
+    Shard& shard = *own.shards[index];
+    rank.straighten(shard);
+    rank.enter(shard);
+    Backend& backend = rank.rank().backend();
+    backend.synchronize();
+    const MemoryRegion region = backend.state();
+    memory = {region.data, Index{1} << own.qubits, rank.state().precision, -1};
+    if (region.on_device) memory.gpu = backend.info().device_id;
+  });
+  return memory;
+}
+
 }  // namespace qsim

@@ -168,5 +168,27 @@ TEST(GateTable, ControlledUHasThePhasesOfQelib1) {
   EXPECT_LT(distance(dense::circuit_matrix(direct), dense::circuit_matrix(definition)), 1e-14);
 }
 
+TEST(Gate, EverySpellingIsAppliedAsItSays) {
+  std::set<std::string_view> seen;
+  std::set<Gate> gates;
+  for (const GateSpelling& one : gate_spellings()) {
+    EXPECT_TRUE(seen.insert(one.name).second) << one.name << " stands twice";
+    gates.insert(one.gate);
+    std::vector<Qubit> qubits;
+    for (int q = 0; q < one.controls + one.targets; ++q) qubits.push_back(static_cast<Qubit>(q));
+    Circuit circuit(8);
+    circuit.apply(one.name, qubits, std::vector<Angle>(static_cast<std::size_t>(one.angles), 0.25));
+    ASSERT_EQ(circuit.operations().size(), 1u) << one.name;
+    const Operation& op = circuit.operations().front();
+    EXPECT_EQ(op.gate, one.gate) << one.name;
+    EXPECT_EQ(op.controls, one.controls) << one.name;
+    const std::string_view main = gate_spelling(one.gate, one.controls);
+    EXPECT_TRUE(seen.count(main) != 0) << one.name << " stands before " << main;
+  }
+  EXPECT_EQ(gates.size(), static_cast<std::size_t>(kGateCount));
+  EXPECT_EQ(gate_spelling(Gate::kT, 1), "");
+  EXPECT_EQ(gate_spelling(Gate::kRyy, 0), "ryy");
+}
+
 }  // namespace
 }  // namespace qsim

@@ -27,7 +27,7 @@ const std::vector<Strings> kLevels{{"include/qsim"},     {"src/base"},
                                    {"src/absent"},       {"src/runtime"},
                                    {"src/session"},      {"src/simulator"},
                                    {"src/batch"},        {"src/bench"},
-                                   {"src/cli"}};
+                                   {"src/cli"},          {"python/src"}};
 
 /// Folders that see less than everything above them.
 const std::map<std::string, std::set<std::string>> kForbidden{
@@ -38,6 +38,11 @@ const std::map<std::string, std::set<std::string>> kForbidden{
       "src/absent", "src/runtime", "src/session"}},
     {"src/batch", {"src/cpu", "src/cuda", "src/null", "src/comm", "src/absent", "kernels/cpu", "kernels/cuda"}},
     {"src/bench", {"src/cpu", "src/cuda", "src/null", "src/comm", "src/absent", "kernels/cpu", "kernels/cuda"}},
+    {"python/src", {"src/base",         "src/classical",   "src/document",    "src/circuit",  "src/qasm",
+                    "src/qasm3/syntax", "src/qasm3/types", "src/qasm3/lower", "src/qasm3",    "src/optimizer",
+                    "src/plan",         "src/device",      "kernels/cpu",     "kernels/cuda", "src/comm",
+                    "src/cpu",          "src/cuda",        "src/null",        "src/absent",   "src/runtime",
+                    "src/session",      "src/simulator",   "src/batch",       "src/bench",    "src/cli"}},
     {"src/comm", {"kernels/cpu"}},
     {"src/cpu", {"kernels/cuda"}},
     {"src/cuda", {"kernels/cpu"}},
@@ -73,6 +78,7 @@ const std::vector<std::pair<std::string, Strings>> kVendors{
     {"thrust/", {"src/cuda/", "kernels/cuda/"}},
     {"cooperative_groups", {"kernels/cuda/"}},
     {"CLI/", {"src/cli/io/flags.cpp"}},
+    {"nanobind/", {"python/src/"}},
     {"nlohmann/",
      {"src/batch/gram_document.cpp", "src/bench/report/json.cpp", "src/cli/io/json.cpp",
       "src/cli/io/input/parameters.cpp", "src/plan/cost/machine.cpp", "src/plan/show/json.cpp"}}};
@@ -243,7 +249,7 @@ std::string read_file(const fs::path& path) {
 TEST(Layering, HoldsForEverySourceFile) {
   const fs::path top = QSIM_SOURCE_DIR;
   std::size_t files = 0;
-  for (const char* folder : {"include", "src", "kernels"}) {
+  for (const char* folder : {"include", "src", "kernels", "python/src"}) {
     if (!fs::exists(top / folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(top / folder)) {
       const std::string extension = entry.path().extension();
@@ -298,6 +304,7 @@ TEST(Layering, FindsAnIncludeThatPointsDown) {
   EXPECT_EQ(violations("src/cpu/x.h", "#include \"cuda/backend.h\"\n").size(), 1u);
   EXPECT_EQ(violations("src/runtime/x.h", "#include \"comm/launcher.h\"\n").size(), 1u);
   EXPECT_EQ(violations("src/cli/x.h", "#include \"qasm/parser.h\"\n").size(), 1u);
+  EXPECT_EQ(violations("python/src/x.cpp", "#include \"session/session_impl.h\"\n").size(), 1u);
   EXPECT_EQ(violations("src/plan/search/x.h", "#include \"plan/sweep/sweep_program.h\"\n").size(), 1u);
   EXPECT_EQ(violations("src/plan/new_room/x.h", "").size(), 1u);
   EXPECT_TRUE(violations("src/runtime/x.h", "#include \"plan/plan.h\"\n#include \"qsim/state.h\"\n").empty());

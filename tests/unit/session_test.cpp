@@ -36,6 +36,8 @@ TEST(Session, SaysWhereItRuns) {
   const Session session(on_cpu(2));
   EXPECT_EQ(session.target().backend, BackendKind::kCpu);
   EXPECT_EQ(session.reason(), "as asked for");
+  EXPECT_EQ(session.ranks(), 2);
+  EXPECT_EQ(session.rank(), 0);
   EXPECT_GT(session.memory_bytes(), 0u);
 }
 
@@ -226,6 +228,33 @@ TEST(Session, ManyProgramsAndManyStates) {
     const std::vector<Complex> found = states[i].amplitudes(0, 256), wanted = same.amplitudes(0, 256);
     for (std::size_t a = 0; a < found.size(); ++a) EXPECT_LT(std::abs(found[a] - wanted[a]), 1e-12) << i;
   }
+}
+
+TEST(Session, AStateIsReadWhereItLies) {
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    Target target = on_cpu();
+    target.precision = precision;
+    Session session(target);
+    Circuit circuit = generate("qft", {9, 0, 1});
+    circuit.ry(0.3, 2).swap(0, 7).cx(2, 8);  // a plan may leave qubits elsewhere than at their own bits
+    State state = session.run(circuit), other = session.run(bell());
+    const std::vector<Complex> expected = state.amplitudes(0, 512);
+    const StateMemory memory = state.memory();
+    ASSERT_EQ(memory.amplitudes, 512u);
+    EXPECT_EQ(memory.gpu, -1);
+    EXPECT_EQ(memory.precision, precision);
+    for (Index i = 0; i < memory.amplitudes; ++i) {
+      const Complex found = precision == Precision::kDouble
+                                ? static_cast<const Complex*>(memory.data)[i]
+                                : Complex(static_cast<const std::complex<float>*>(memory.data)[i]);
+      EXPECT_EQ(found, expected[i]) << i;
+    }
+    EXPECT_NEAR(state.norm(), 1, 1e-5);
+    EXPECT_EQ(state.memory().data, memory.data);
+  }
+  Session shared(on_cpu(2));
+  State state = shared.run(generate("ghz", {9, 0, 1}));
+  EXPECT_THROW(state.memory(), UnsupportedError);
 }
 
 }  // namespace
