@@ -40,6 +40,65 @@ TEST(CpuTile, PlacesOfUnbornBitsStartAsZerosAndAreNotLoaded) {
   }
 }
 
+// Of a chunk at 1 of a bit that stays unborn there is nothing.
+TEST(CpuTile, AChunkOfAnUnbornBitHasNoTiles) {
+  Sweep sweep;
+  sweep.active = sweep.store = {0, 1, 5};
+  sweep.unborn = bit_mask(4) | bit_mask(5) | bit_mask(6);
+  sweep.births = {{4, {Complex(0.6), Complex(0.8)}}};
+  const TileGeometry geometry(sweep, 8);
+  const auto tiles = [&](Index mask, Index value) { return geometry.tiles(ChunkView{mask, value}); };
+  EXPECT_EQ(tiles(0, 0), 16u);  // of bits 2, 3, 4 and 7
+  for (const Bit bit : {Bit{2}, Bit{3}, Bit{4}, Bit{7}}) {
+    EXPECT_EQ(tiles(bit_mask(bit), 0), 8u) << int{bit};
+    EXPECT_EQ(tiles(bit_mask(bit), bit_mask(bit)), 8u) << int{bit};
+  }
+  EXPECT_EQ(tiles(bit_mask(6), 0), 16u);
+  EXPECT_EQ(tiles(bit_mask(6), bit_mask(6)), 0u);
+  EXPECT_EQ(tiles(bit_mask(6) | bit_mask(7), bit_mask(7)), 8u);
+  EXPECT_EQ(tiles(bit_mask(6) | bit_mask(7), bit_mask(6) | bit_mask(7)), 0u);
+}
+
+/// Whether a phase that waits on the target of a flip is applied before it, instead of after it as what it is then.
+bool comes_first(Index mask, bool parity, Index controls, std::size_t terms = 1) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < 9; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  for (std::size_t term = 0; term < terms; ++term) {
+    PlanOp phases;
+    phases.form = Form::kPhases;
+    phases.control_mask = phases.control_value = controls | (term == 0 ? 0 : bit_mask(static_cast<Bit>(term)));
+    phases.data_begin = static_cast<std::uint32_t>(term);
+    phases.data_count = 1;
+    sweep.ops.push_back(phases);
+    sweep.phases.push_back({mask, parity, 0.3});
+  }
+  PlanOp flip;
+  flip.form = Form::kFlip;
+  flip.target_count = 1;
+  flip.targets[0] = 8;
+  sweep.ops.push_back(flip);
+  const auto program = cpu::translate_sweep<double>(sweep, 9, 2, 3);
+  EXPECT_GE(program.ops.size(), 2u);
+  return program.ops.front().kind == cpu::Micro::kDiagonal;
+}
+
+// What a flip makes of a term is two terms on as many bits: few terms on few bits.
+TEST(CpuTile, AFlipLetsFewTermsOnFewBitsWait) {
+  const Index target = bit_mask(8);
+  EXPECT_FALSE(comes_first(target | low_mask(1), false, 0));
+  EXPECT_FALSE(comes_first(target | low_mask(2), false, 0));
+  EXPECT_TRUE(comes_first(target | low_mask(3), false, 0));
+  // Of a parity with the target only even and odd change places; with the target as a control it is a larger term.
+  EXPECT_FALSE(comes_first(target | low_mask(5), true, 0));
+  EXPECT_FALSE(comes_first(target | low_mask(5), true, bit_mask(6) | bit_mask(7) | bit_mask(5)));
+  EXPECT_TRUE(comes_first(target | low_mask(4), true, bit_mask(4) | bit_mask(5) | bit_mask(6) | bit_mask(7)));
+  EXPECT_TRUE(comes_first(low_mask(4), true, target));
+  EXPECT_TRUE(comes_first(low_mask(5), true, target));
+  for (const std::size_t terms : {1u, 2u, 3u, 4u}) EXPECT_FALSE(comes_first(target | bit_mask(0), false, 0, terms));
+  EXPECT_TRUE(comes_first(target | bit_mask(0), false, 0, 5));
+}
+
 /// Short runs far apart: neighbouring tiles are loaded and stored together.
 Sweep scattered() {
   Sweep sweep;
@@ -75,30 +134,30 @@ TEST(CpuTile, TilesOfAFirstWriteAreNotMovedTogether) {
   EXPECT_EQ(cpu::translate_sweep<float>(sweep, 20, 4, 3).batch_bits, 0);
 }
 
-/// A sweep over 20 bits from a random state, with every set of instructions, against its words.
-void expect_reference(const Sweep& sweep) {
-  constexpr std::uint32_t kBits = 20;
+/// A sweep from a random state, with every set of instructions, against its words.
+template <typename T = float>
+void expect_reference(const Sweep& sweep, std::uint32_t bits = 20) {
   for (const char* const set : {"", "scalar"}) {
     BackendOptions options;
-    options.precision = Precision::kSingle;
+    options.precision = sizeof(T) == 4 ? Precision::kSingle : Precision::kDouble;
     options.instruction_set = set;
     const std::unique_ptr<Backend> backend = make_cpu_backend(options);
     PoolLayout layout;
-    layout.state_bytes = 8 << kBits;
-    backend->reserve(layout, kBits);
-    backend->fill_random(Layout::identity(kBits), 0, 6, 1);
-    std::vector<std::complex<float>> before(std::size_t{1} << kBits), after(before.size());
+    layout.state_bytes = 2 * sizeof(T) << bits;
+    backend->reserve(layout, bits);
+    backend->fill_random(Layout::identity(static_cast<int>(bits)), 0, 6, 1);
+    std::vector<std::complex<T>> before(std::size_t{1} << bits), after(before.size());
     backend->reader().copy_out(0, before.size(), reinterpret_cast<std::byte*>(before.data()));
     backend->sweep(backend->prepare(std::span(&sweep, 1), Summing::kNo), {}, 0, false);
     backend->reader().copy_out(0, after.size(), reinterpret_cast<std::byte*>(after.data()));
     const std::vector<Complex> start(before.begin(), before.end());
-    const std::vector<Complex> expected = test::reference_sweep(sweep, {}, kBits, start);
+    const std::vector<Complex> expected = test::reference_sweep(sweep, {}, bits, start);
     double worst = 0;
     for (std::size_t i = 0; i < after.size(); ++i) {
       const double difference = std::abs(Complex(after[i]) - expected[i]);
       if (!(difference <= worst)) worst = difference;
     }
-    EXPECT_LE(worst, 1e-5) << set;
+    EXPECT_LE(worst, sizeof(T) == 4 ? 1e-5 : 1e-13) << set;
   }
 }
 
@@ -119,6 +178,35 @@ TEST(CpuBackend, SweepsWithoutOperationsMoveAmplitudes) {
   sweep.store = sweep.active;
   std::swap(sweep.store[8], sweep.store[9]);
   expect_reference(sweep);
+}
+
+// Off the diagonal, or on it, such a matrix is so small that it is unitary whatever the phase of one other entry.
+TEST(CpuBackend, EveryEntryOfAControlledMatrixDecidesItsForm) {
+  const double s = 1e-9;
+  const Complex i(0, 1), turned = std::polar(1.0, 1e-7);
+  const std::vector<std::vector<Complex>> matrices{
+      {turned, s, -s, 1},           {1, s, -s, turned},        {s, turned, 1, -s},         {s, 1, turned, -s},
+      {turned, i * s, i * s, 1},    {1, i * s, i * s, turned}, {s, i * turned, i, s},      {s, i, i * turned, s},
+      {i * turned, s, s, i},        {i, s, s, i * turned},     {i * s, turned, -1, i * s}, {i * s, 1, -turned, i * s},
+      {0.6, 0.8 * i, 0.8 * i, 0.6}, {0.6, -0.8, 0.8, 0.6}};
+  for (const auto& matrix : matrices) {
+    for (const Bit control : {Bit{0}, Bit{3}, Bit{7}}) {  // a lane, a register, the tile's number
+      SCOPED_TRACE(testing::Message() << matrix[0] << matrix[1] << matrix[2] << matrix[3] << " " << int{control});
+      for (const Bit target : {Bit{1}, Bit{4}}) {
+        Sweep sweep;
+        for (Bit bit = 0; bit < 6; ++bit) sweep.active.push_back(bit);
+        sweep.store = sweep.active;
+        PlanOp op;
+        op.target_count = 1;
+        op.targets[0] = target;
+        op.control_mask = op.control_value = bit_mask(control);
+        op.data_count = 4;
+        sweep.matrices = matrix;
+        sweep.ops = {op};
+        expect_reference<double>(sweep, 8);
+      }
+    }
+  }
 }
 
 TEST(CpuBackend, AFirstWriteGivesEachTileItsFactor) {

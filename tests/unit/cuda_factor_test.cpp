@@ -8,6 +8,7 @@
 #include <map>
 #include <numbers>
 
+#include "base/bits.h"
 #include "base/philox.h"
 #include "cuda/factor/gauge.h"
 #include "cuda/program/items.h"
@@ -144,6 +145,57 @@ TEST(CudaItems, DeepSweepsDoWhatTheirWordsSay) {
     test::emulate(lower_sweep(sweep, options), state);
     EXPECT_LE(dense::max_difference(state, expected), 1e-12);
   }
+}
+
+// A slot without a rotation has no tangent, whatever stands there.
+TEST(CudaItems, OnlyTangentsOfRotationsAreRounded) {
+  TileProgram program;
+  program.epochs.resize(1);
+  TileOp op;
+  op.kind = TileOpKind::kRotate;
+  op.tangent[0] = 0.1;
+  program.epochs[0].ops = {op};
+  round_tangents(program);
+  EXPECT_EQ(program.epochs[0].ops.size(), 1u);
+  EXPECT_EQ(program.epochs[0].ops[0].tangent[0], 0.1);
+  op.kind = TileOpKind::kMatrix1;
+  op.rotation[0] = Rotation::kReal;
+  program.epochs[0].ops = {op};
+  round_tangents(program);
+  EXPECT_EQ(program.epochs[0].ops.size(), 1u);
+  op.kind = TileOpKind::kRotate;
+  program.epochs[0].ops = {op};
+  round_tangents(program);
+  ASSERT_EQ(program.epochs[0].ops.size(), 2u);  // the norm that is taken back
+  const double rounded = static_cast<double>(0.1f);
+  EXPECT_EQ(program.epochs[0].ops[0].tangent[0], rounded);
+  EXPECT_NEAR(program.epochs[0].ops[1].factor[0].constant.real(), std::hypot(1, 0.1) / std::hypot(1, rounded), 1e-16);
+}
+
+/// How many items a phase at this pattern of controls becomes.
+std::size_t items_of_phase(Index mask, Index value) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < 6; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  PlanOp phase;
+  phase.form = Form::kPhases;
+  phase.control_mask = mask;
+  phase.control_value = value;
+  phase.data_count = 1;
+  sweep.phases = {{bit_mask(5), false, 0.3}};
+  sweep.ops = {phase};
+  return make_items(sweep, {0, 1, 2, 3, 4, 5}, false, Precision::kDouble).items.size();
+}
+
+// Terms on ones merge best; each 0 doubles them.
+TEST(CudaItems, PhasesAtUpToThreeZerosAreTermsOnOnesAlone) {
+  EXPECT_EQ(items_of_phase(0, 0), 1u);
+  EXPECT_EQ(items_of_phase(low_mask(2), low_mask(2)), 1u);
+  EXPECT_EQ(items_of_phase(low_mask(1), 0), 2u);
+  EXPECT_EQ(items_of_phase(low_mask(3), 1), 4u);
+  EXPECT_EQ(items_of_phase(low_mask(3), 0), 8u);
+  EXPECT_EQ(items_of_phase(low_mask(4), 8), 8u);
+  EXPECT_EQ(items_of_phase(low_mask(4), 0), 1u);
 }
 
 TEST(CudaItems, RoundedTangentsChangeTheStateByTheirRoundingAndNoNorm) {

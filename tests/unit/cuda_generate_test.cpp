@@ -239,6 +239,39 @@ TEST(CudaGenerate, TextsOfSmallTilesDoOnTheHostWhatProgramsSay) {
   }
 }
 
+// What a register that is dead holds is 0: it begins as nothing, read or not.
+TEST(CudaGenerate, TextsBeginLiveRegistersAlone) {
+  std::size_t some = 0;
+  for (const bool reads : {false, true}) {
+    for (Bit bits = 1; bits <= 10; ++bits) {
+      for (Bit still = 0; still < bits; ++still) {
+        Sweep sweep = sweep_of_bits(bits);
+        sweep.reads = reads;
+        sweep.unborn = reads ? bit_mask(still) : low_mask(bits);
+        for (Bit bit = 0; bit < bits; ++bit) {
+          if (bit == still) continue;
+          if (reads) {
+            sweep.ops.push_back(hadamard(bit, sweep));
+          } else {
+            sweep.births.push_back({bit, {Complex(0.6), Complex(0.8)}});
+          }
+        }
+        LowerOptions options;
+        options.local_bits = bits;
+        const TileProgram program = lower_sweep(sweep, options);
+        const std::string source = generate(program).source;
+        const std::uint32_t dead = dead_registers(program, program.epochs.front());
+        some += dead != 0 ? 1 : 0;
+        for (std::uint32_t j = 0; j < 1u << program.register_bits; ++j) {
+          const std::string begin = "a" + std::to_string(j) + (reads ? " = fetch(" : ".x = 1;");
+          EXPECT_EQ(source.find(begin) == std::string::npos, (dead >> j & 1) != 0) << begin << " " << int{bits};
+        }
+      }
+    }
+  }
+  EXPECT_EQ(some, 20u);
+}
+
 /// Tiles at 1 of a bit that is born outside of them begin as zeros, whatever lies in memory.
 TEST(CudaGenerate, TextsBeginBornTilesAsZeros) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";

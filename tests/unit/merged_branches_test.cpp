@@ -1,6 +1,7 @@
 // Branches that meet are made one: only where nothing can tell them apart, and with the same answers as without.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -199,6 +200,51 @@ TEST(MergedBranches, LittleRoomGivesTheSameAnswers) {
   }
 }
 
+/// A walk of shots with this room; 0: one branch after the other.
+struct Walked {
+  Answers answers;
+  std::vector<double> progress;
+};
+
+Walked walked(const Circuit& circuit, std::uint64_t shots, std::uint64_t seed, std::uint64_t room) {
+  test::RunSetup setup;
+  setup.walk_bytes = room;
+  Walked found;
+  test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
+    ReadOuts wanted = drawn(shots);
+    wanted.seed = seed;
+    parts.run->on_progress = [&](double share) { found.progress.push_back(share); };
+    found.answers = parts.run->run(wanted);
+  });
+  return found;
+}
+
+// Shots whose branches do not all find room go in parts, and where not even few do, one branch after the other: with
+// rare branches that happens after some parts have been walked.
+TEST(MergedBranches, EveryPartOfTheShotsIsDrawnOnce) {
+  std::string text = "qubit[2] q; bit[8] c;";
+  for (int i = 0; i < 8; ++i) {
+    text += "ry(0.15) q[0]; c[" + std::to_string(i) + "] = measure q[0]; reset q[0]; ry(0.3) q[1];";
+  }
+  const Circuit circuit = program(text + "h q[1];");
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    for (const std::uint64_t shots : {1u, 63u, 64u, 65u, 1000u}) {
+      const Walked alone = walked(circuit, shots, seed, 0);
+      for (const std::uint64_t room : {4096u, 5000u, 8192u, 16384u}) {
+        SCOPED_TRACE(testing::Message() << seed << " " << shots << " " << room);
+        const Walked parts = walked(circuit, shots, seed, room);
+        EXPECT_EQ(parts.answers.counts, alone.answers.counts);
+        if (shots < 1000 || room > 5000) continue;
+        EXPECT_GT(parts.answers.branches, alone.answers.branches);  // those of every part
+        ASSERT_FALSE(parts.progress.empty());
+        EXPECT_TRUE(std::is_sorted(parts.progress.begin(), parts.progress.end()));
+        EXPECT_LE(parts.progress.back(), 1);
+        EXPECT_LE(std::count(parts.progress.begin(), parts.progress.end(), parts.progress.back()), 2);
+      }
+    }
+  }
+}
+
 TEST(MergedBranches, CircuitsWithConditionsMeetToo) {
   Circuit circuit(2, 0);
   circuit.add_creg("m", 1);
@@ -275,6 +321,20 @@ TEST(MergedBranches, ThreadsDoNotShow) {
         EXPECT_EQ(alone.verification.gates_applied, shared.verification.gates_applied) << threads;
       }
     }
+  }
+}
+
+// What was not asked for is not there, which is not the same as an empty table.
+TEST(MergedBranches, VariablesHaveTheTablesThatWereAskedFor) {
+  const Circuit circuit = program("qubit q; float f = 0.5; h q; bit m = measure q; if (m) { f = 1.5; } h q;");
+  RunOptions options = test::run_options();
+  for (const bool is_exact : {false, true}) {
+    options.shots = is_exact ? 0 : 20;
+    options.distribution = is_exact;
+    const Result result = simulate(circuit, options, 1);
+    ASSERT_TRUE(result.results.variables);
+    EXPECT_EQ(result.results.variables->counts.has_value(), !is_exact);
+    EXPECT_EQ(result.results.variables->distribution.has_value(), is_exact);
   }
 }
 

@@ -15,6 +15,8 @@
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "plan/program/forecast.h"
+#include "plan/program/layout.h"
+#include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/target.h"
@@ -369,6 +371,44 @@ TEST(PoolSizes, AddUpToMultiplesOf256AndNeverWrapAround) {
   EXPECT_EQ(pool.total_bytes(), UINT64_MAX - 255);
 }
 
+// Projections have tables of their own: one for a measurement and one for a reset of each bit, however often they run.
+TEST(PoolSizes, OfAProgramHoldAnyPlanAndTheTablesOfAll) {
+  const Machine machine = round_machine(BackendKind::kCpu);
+  const auto with_tables = [&](std::uint32_t qubits, std::uint32_t rank_bits, std::size_t matrices) {
+    Plan plan = empty_plan(qubits, rank_bits);
+    Sweep sweep = sweep_on({0});
+    for (std::size_t i = 0; i < matrices; ++i) add_matrix(sweep, {0}, kReal);
+    sweep.phases.resize(1);
+    plan.stages.push_back({std::nullopt, {}, {sweep}});
+    return plan;
+  };
+  PlannedCircuit program;
+  program.plans = {with_tables(10, 2, 3), with_tables(10, 2, 40)};
+  const PoolLayout first = pool_layout(program.plans[0], machine), second = pool_layout(program.plans[1], machine);
+  const auto rounded = [](std::uint64_t bytes) { return (bytes + 255) / 256 * 256; };
+  const std::uint64_t tables = rounded(first.table_bytes) + rounded(second.table_bytes);
+  EXPECT_GT(tables, first.table_bytes + second.table_bytes);
+  for (std::size_t collapses = 0; collapses <= 25; ++collapses) {
+    program.steps.assign(collapses, {Step::Kind::kMeasure});
+    if (collapses > 0) program.steps.front().kind = Step::Kind::kReset;
+    program.steps.push_back({Step::Kind::kPlan});
+    const PoolLayout all = program_layout(program, machine, 2);
+    EXPECT_EQ(all.table_bytes, tables + std::min<std::size_t>(collapses, 20) * 65536) << collapses;
+    EXPECT_EQ(all.state_bytes, first.state_bytes);
+    EXPECT_EQ(all.chunk_bytes, first.chunk_bytes);
+    EXPECT_EQ(all.chunk_slots, first.chunk_slots);
+    EXPECT_EQ(all.scratch_bytes, first.scratch_bytes);
+  }
+  // Played by fewer ranks: the shard of those, and the tables of every rank that is played.
+  program.steps.clear();
+  const PoolLayout one = program_layout(program, machine, 0);
+  EXPECT_EQ(one.state_bytes, pool_layout(empty_plan(10, 0), machine).state_bytes);
+  EXPECT_EQ(one.chunk_slots, 0u);
+  EXPECT_EQ(one.table_bytes, rounded(4 * first.table_bytes) + rounded(4 * second.table_bytes));
+  program.plans.clear();
+  EXPECT_EQ(program_layout(program, machine, 0).total_bytes(), 0u);
+}
+
 TEST(LargestQubits, IsTheLastThatFitsToTheByte) {
   Machine machine = find_machine("h200");
   Plan plan = empty_plan(30, 2);
@@ -462,6 +502,22 @@ TEST(FindMachine, NamesEveryKeyThatIsMissing) {
     nlohmann::json changed = good;
     changed["cost"]["single"].erase(key);
     refused(changed, key);
+  }
+}
+
+TEST(FindMachine, RefusesKeysThatItDoesNotKnowWhereverTheyStand) {
+  for (const auto& machine : detail::built_in_machines()) {
+    const nlohmann::json good = nlohmann::json::parse(machine.json);
+    for (const char* const place : {"", "/cost", "/cost/single", "/cost/double"}) {
+      nlohmann::json changed = good;
+      changed[nlohmann::json::json_pointer(place)]["colour"] = 3;
+      try {
+        detail::parse_machine(changed.dump(), "test");
+        ADD_FAILURE() << machine.name << place;
+      } catch (const UsageError& error) {
+        EXPECT_NE(std::string(error.what()).find("a key that is not known"), std::string::npos) << error.what();
+      }
+    }
   }
 }
 

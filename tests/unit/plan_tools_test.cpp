@@ -24,6 +24,7 @@
 #include "qsim/types.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
+#include "support/random_circuit.h"
 
 namespace qsim {
 namespace {
@@ -255,6 +256,28 @@ TEST(MakePlan, RefusesTooManyQubitsAndRanks) {
   circuit.h(0);
   options.known_zeros = false;
   EXPECT_THROW(make_plan(circuit, machine, options), UsageError);
+}
+
+// However long the circuit is: long ones are searched alone, short ones planned greedily as well.
+TEST(MakePlan, RefusesOperationsThatARankCannotHold) {
+  for (const std::size_t operations : {1u, 4100u}) {
+    Circuit circuit(3);
+    for (std::size_t i = 0; i < operations; ++i) {
+      const auto first = static_cast<Qubit>(i % 2);
+      circuit.add_unitary(test::random_unitary(2, i + 1), {}, std::vector<Qubit>{first, first + 1});
+    }
+    for (const Strategy strategy : {Strategy::kNaive, Strategy::kGreedy, Strategy::kSearch}) {
+      PlanOptions options;
+      options.strategy = strategy;
+      options.known_zeros = false;
+      options.rank_bits = 1;
+      if (operations == 1) {
+        EXPECT_NO_THROW(make_plan(circuit, find_machine("cpu"), options));
+      }
+      options.rank_bits = 2;
+      EXPECT_THROW(make_plan(circuit, find_machine("cpu"), options), UsageError);
+    }
+  }
 }
 
 // Even one whose gates would cancel around the measurement.

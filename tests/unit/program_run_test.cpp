@@ -190,6 +190,26 @@ TEST(ProgramRun, ReportsTheShareOfProbabilityThatItHasWalked) {
   });
 }
 
+// What lists of outcomes leave out counts in what is left of 1, with the branch's own weight.
+TEST(ProgramRun, AddsUpWhatItsListsLeaveOut) {
+  Circuit circuit(2, 2);
+  circuit.h(0);
+  circuit.add_measure(0, 0);
+  ry(circuit, 2 * std::asin(0x1p-31), 1);
+  circuit.add_measure(1, 1);
+  for (const int ranks : {1, 2}) {
+    test::RunSetup setup;
+    setup.ranks = ranks;
+    test::with_run_parts(circuit, setup, [](test::RunParts& parts) {
+      ReadOuts wanted;
+      wanted.distribution = true;
+      const Answers answers = parts.run->run(wanted);
+      EXPECT_EQ(answers.distribution.size(), 2u);
+      EXPECT_NEAR(answers.outcomes_left_out, 0x1p-62, 0x1p-68);
+    });
+  }
+}
+
 TEST(ProgramRun, DoesNotCountTheExchangesOfReadOuts) {
   test::RunSetup setup;
   setup.ranks = 4;

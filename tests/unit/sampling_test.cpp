@@ -263,6 +263,41 @@ TEST(Sampler, RefusesShotsThatFallOnNoAmplitude) {
   }
 }
 
+/// A device that draws amplitude 3, or leaves it to the host, which locates amplitude 5.
+class DrawsOrNot final : public NullBackend, private Drawer {
+ public:
+  explicit DrawsOrNot(bool draws) : NullBackend({}), draws_(draws) {}
+  Abilities abilities() override { return {.drawer = this}; }
+  void unit_histogram(ChunkView, std::span<const Bit>, std::span<std::uint64_t> out) override {
+    std::fill(out.begin(), out.end(), std::uint64_t{1} << 40);
+  }
+  void locate(std::span<const Bit>, std::span<const Bit>, std::span<const UnitDraw>, std::span<Index> out) override {
+    std::fill(out.begin(), out.end(), Index{5});
+  }
+  bool draw(const DrawBlocks&, std::span<const std::uint64_t> shots, std::uint64_t, std::uint64_t,
+            const DrawTaker& take) override {
+    if (draws_) take(std::vector<Index>(shots.size(), 3));
+    return draws_;
+  }
+
+ private:
+  bool draws_;
+};
+
+TEST(Sampler, LocatesWhatTheDeviceDoesNotDraw) {
+  for (const bool draws : {true, false}) {
+    DrawsOrNot backend(draws);
+    PoolLayout pool;
+    pool.state_bytes = 16 << 5;
+    backend.reserve(pool, 5);
+    const std::unique_ptr<Communicator> communicator = make_self_communicator();
+    DistributedState state{backend, *communicator, 5, 0, Precision::kDouble, Layout::identity(5)};
+    ExchangePipeline exchanges(state, nullptr, pool);
+    Sampler sampler(state, exchanges);
+    EXPECT_EQ(sampler.sample(7, {}, 11, 2, ~Index{0}), (OutcomeCounts{{draws ? 3 : 5, 7}}));
+  }
+}
+
 TEST(OutcomeDistribution, DescendsPastTwentyQubitsWithoutListingThemAll) {
   const Circuit circuit = generate("ghz", {22, 0, 1});
   for (const int ranks : {1, 4}) {
@@ -339,6 +374,81 @@ TEST(OutcomeDistribution, LeavesOutWhatRoundingLeavesInSingle) {
       ASSERT_EQ(outcomes.size(), 1u);
       EXPECT_EQ(outcomes[0].first, 0u);
       EXPECT_NEAR(outcomes[0].second, 1, 1e-5);
+    });
+  }
+}
+
+/// Qubit 0 is 1 with this probability.
+Circuit rarely_one(std::uint32_t qubits, double probability) {
+  Circuit circuit(qubits, 1);
+  circuit.add_gate(Gate::kRy, {}, std::vector<Qubit>{0}, std::vector<double>{2 * std::asin(std::sqrt(probability))});
+  return circuit;
+}
+
+// Outcomes of at most 2^-60, in single 2^-42, are left out, listed in one read or in several.
+TEST(OutcomeDistribution, KeepsWhatIsJustMoreThanRounding) {
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    const double bound = noise_probability(precision);
+    EXPECT_EQ(bound, precision == Precision::kDouble ? 0x1p-60 : 0x1p-42);
+    for (const std::uint32_t qubits : {2u, 20u, 21u}) {
+      for (const double part : {0.8, 1.25}) {
+        SCOPED_TRACE(testing::Message() << qubits << " " << part);
+        test::RunSetup setup;
+        setup.precision = precision;
+        test::with_run_parts(rarely_one(qubits, part * bound), setup, [&](test::RunParts& parts) {
+          parts.run->run({});
+          const auto [outcomes, left_out] = outcome_distribution(*parts.state, low_mask(qubits), 4);
+          ASSERT_EQ(outcomes.size(), part > 1 ? 2u : 1u);
+          EXPECT_NEAR(outcomes.back().second, part > 1 ? part * bound : 1, 0.2 * bound);
+          EXPECT_NEAR(left_out, part > 1 ? 0 : part * bound, 0.2 * bound);
+        });
+      }
+    }
+  }
+}
+
+// The same bound says which branches are followed.
+TEST(OutcomeDistribution, FollowsBranchesThatAreJustMoreThanRounding) {
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    for (const double part : {0.8, 1.25}) {
+      Circuit circuit = rarely_one(2, part * noise_probability(precision));
+      circuit.add_measure(0, 0);
+      circuit.h(0);
+      test::RunSetup setup;
+      setup.precision = precision;
+      test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
+        ReadOuts exact;
+        exact.marginals = true;
+        const Answers answers = parts.run->run(exact);
+        EXPECT_EQ(answers.branches, part > 1 ? 2u : 1u) << part;
+      });
+    }
+  }
+}
+
+// Whatever bit of memory a qubit lies at, in shards of every size.
+TEST(Sampler, NamesEveryQubitOfEveryBit) {
+  for (std::uint32_t qubits = 1; qubits <= 18; ++qubits) {
+    Circuit circuit(qubits);
+    for (Qubit qubit = 0; qubit < qubits; ++qubit) circuit.h(qubit);
+    test::with_run_parts(circuit, {}, [&](test::RunParts& parts) {
+      parts.run->run({});
+      for (std::uint32_t shift = 0; shift < qubits; shift += 5) {
+        for (Qubit qubit = 0; qubit < qubits; ++qubit) {
+          parts.state->layout.bit_of[qubit] = static_cast<Bit>((qubit + shift) % qubits);
+        }
+        const std::vector<Complex> nothing(std::size_t{1} << qubits);
+        parts.backend->copy_in(0, nothing.size(), reinterpret_cast<const std::byte*>(nothing.data()));
+        for (Qubit qubit = 0; qubit < qubits; ++qubit) {
+          const Complex amplitude = 1, zero = 0;
+          const Index at = bit_mask(parts.state->layout.bit_of[qubit]);
+          parts.backend->copy_in(at, 1, reinterpret_cast<const std::byte*>(&amplitude));
+          Sampler sampler(*parts.state, *parts.exchanges);
+          const OutcomeCounts counts = sampler.sample(3, {}, 1, 0, ~Index{0});
+          EXPECT_EQ(counts, (OutcomeCounts{{bit_mask(qubit), 3}})) << qubits << " " << shift;
+          parts.backend->copy_in(at, 1, reinterpret_cast<const std::byte*>(&zero));
+        }
+      }
     });
   }
 }
