@@ -174,6 +174,31 @@ TEST(Collapse, RefusesWhatIsNotWhatWasWeighed) {
   }
 }
 
+// A rank may hold one amplitude, of which nothing but phases is possible: a projection is a factor.
+TEST(Collapse, ProjectsShardsOfOneAmplitude) {
+  for (const int ranks : {2, 4}) {
+    const Qubit qubits = ranks == 2 ? 1 : 2;
+    Circuit circuit(qubits, 2 * qubits);
+    for (Qubit qubit = 0; qubit < qubits; ++qubit) {
+      circuit.add_gate(Gate::kS, {}, std::vector<Qubit>{qubit});
+      circuit.add_measure(qubit, qubit);
+      circuit.add_gate(Gate::kS, {}, std::vector<Qubit>{qubit});
+      circuit.add_measure(qubit, qubits + qubit);
+      circuit.add_gate(Gate::kS, {}, std::vector<Qubit>{qubit});
+    }
+    test::RunSetup setup;
+    setup.ranks = ranks;
+    test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
+      ReadOuts wanted;
+      wanted.distribution = true;
+      const Answers answers = parts.run->run(wanted);
+      ASSERT_EQ(answers.distribution.size(), 1u);
+      EXPECT_EQ(answers.distribution.begin()->first, ranks == 2 ? "00" : "0000");
+      EXPECT_NEAR(answers.distribution.begin()->second, 1, 1e-15);
+    });
+  }
+}
+
 TEST(Collapse, RefusesAQubitOfAStateWithoutProbability) {
   with_outcome(0.5, Precision::kDouble, [](Collapse& collapse, test::RunParts& parts) {
     const std::vector<std::byte> zeros(16);

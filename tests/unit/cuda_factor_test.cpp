@@ -169,7 +169,7 @@ TEST(CudaItems, OnlyTangentsOfRotationsAreRounded) {
   ASSERT_EQ(program.epochs[0].ops.size(), 2u);  // the norm that is taken back
   const double rounded = static_cast<double>(0.1f);
   EXPECT_EQ(program.epochs[0].ops[0].tangent[0], rounded);
-  EXPECT_NEAR(program.epochs[0].ops[1].factor[0].constant.real(), std::hypot(1, 0.1) / std::hypot(1, rounded), 1e-16);
+  EXPECT_NEAR(program.epochs[0].ops[1].factor[0].constant.real(), std::hypot(1, 0.1) / std::hypot(1, rounded), 1e-15);
 }
 
 /// How many items a phase at this pattern of controls becomes.

@@ -224,7 +224,7 @@ Walked walked(const Circuit& circuit, std::uint64_t shots, std::uint64_t seed, s
 TEST(MergedBranches, EveryPartOfTheShotsIsDrawnOnce) {
   std::string text = "qubit[2] q; bit[8] c;";
   for (int i = 0; i < 8; ++i) {
-    text += "ry(0.15) q[0]; c[" + std::to_string(i) + "] = measure q[0]; reset q[0]; ry(0.3) q[1];";
+    text += "ry(0.3) q[0]; c[" + std::to_string(i) + "] = measure q[0]; reset q[0]; ry(0.3) q[1];";
   }
   const Circuit circuit = program(text + "h q[1];");
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -242,6 +242,32 @@ TEST(MergedBranches, EveryPartOfTheShotsIsDrawnOnce) {
         EXPECT_LE(std::count(parts.progress.begin(), parts.progress.end(), parts.progress.back()), 2);
       }
     }
+  }
+}
+
+// Exact answers go in no parts: where their branches find no room they are walked one after the other.
+TEST(MergedBranches, ExactAnswersNeedRoomForAllOrNone) {
+  const Circuit circuit = program("qubit[2] q; bit[7] c; for int i in [0:6] { ry(0.4) q[0]; c[i] = measure q[0]; }");
+  const Both whole = walk(circuit, exact());
+  EXPECT_EQ(whole.merged.branches, 64u);
+  for (const std::uint64_t room : {4096u, 8192u, 16384u, 24000u}) {
+    const Both tight = walk(circuit, exact(), Precision::kDouble, room);
+    expect_same(tight, 1e-13);
+    EXPECT_EQ(tight.merged.branches, 64u) << room;
+  }
+}
+
+TEST(MergedBranches, FollowOneWayWhereNothingIsAsked) {
+  const Both both = walk(program("qubit[2] q; bit m; ry(0.4) q[0]; m = measure q[0]; h q[0];"), {});
+  EXPECT_EQ(both.merged.branches, 1u);
+  EXPECT_EQ(both.one_by_one.branches, 1u);
+}
+
+TEST(MergedBranches, ValuesWithoutAMeasurementAreCertain) {
+  const Both both = walk(program("qubit q; float f = 0.5; h q; reset q; h q;"), exact());
+  for (const Answers* const answers : {&both.merged, &both.one_by_one}) {
+    ASSERT_EQ(answers->variable_distribution.size(), 1u);
+    EXPECT_EQ(answers->variable_distribution.begin()->second, 1);
   }
 }
 
@@ -357,6 +383,49 @@ TEST(MergedBranches, ABranchThatRunsTooLongSaysSo) {
       }
     });
   }
+}
+
+/// What is left of the probability, in the message of a walk that ran too long.
+double left_of(const std::string& text, bool one_by_one, ReadOuts wanted) {
+  double left = -1;
+  test::RunSetup setup;
+  setup.walk_bytes = kRoom;
+  test::with_run_parts(program(text), setup, [&](test::RunParts& parts) {
+    parts.run->one_by_one = one_by_one;
+    wanted.max_iterations = 5;
+    try {
+      parts.run->run(wanted);
+      ADD_FAILURE();
+    } catch (const UnsupportedError& error) {
+      const std::string words = error.what();
+      const std::size_t end = words.find(" of the probability is left"), begin = words.rfind(' ', end - 1);
+      left = std::stod(words.substr(begin, end - begin));
+    }
+  });
+  return left;
+}
+
+// Of ways that have ended, that no shot takes, that wait behind the loop and in it.
+TEST(MergedBranches, WhatIsLeftIsWhatHasNotEnded) {
+  const std::string loop = "while (c) { x q[0]; x q[0]; c = measure q[0]; }";
+  const std::string inside =
+      "while (c) { ry(pi / 3) q[1]; bit d = measure q[1]; reset q[1]; if (d) { x q[0]; x q[0]; c = measure q[0]; } "
+      "else { n = n + 0; } c = measure q[0]; }";
+  const std::string begin = "qubit[3] q; bit c; uint[3] n = 0; ";
+  for (const bool one_by_one : {false, true}) {
+    EXPECT_NEAR(left_of(begin + "h q[0]; c = measure q[0]; " + loop, one_by_one, exact()), 0.5, 1e-6) << one_by_one;
+    EXPECT_NEAR(left_of(begin + "ry(pi / 3) q[0]; c = measure q[0]; " + loop, one_by_one, exact()), 0.25, 1e-6);
+    EXPECT_NEAR(left_of(begin + "ry(pi / 3) q[0]; c = measure q[0]; " + inside, one_by_one, exact()), 0.25, 1e-6);
+    // Two ways into the loop that never meet; one after the other, one of them has not begun.
+    EXPECT_NEAR(left_of(begin +
+                            "output uint[3] m; m = 0; h q[2]; bit e = measure q[2]; if (e) { m = 1; } "
+                            "ry(pi / 3) q[0]; c = measure q[0]; " +
+                            inside,
+                        one_by_one, exact()),
+                one_by_one ? 0.625 : 0.25, 1e-6)
+        << one_by_one;
+  }
+  EXPECT_NEAR(left_of(begin + "ry(2 * pi / 3) q[0]; c = measure q[0]; " + loop, true, drawn(1)), 0.75, 1e-6);
 }
 
 TEST(MergedBranches, TooManyBranchesAtOnceAreRefusedForExactAnswers) {

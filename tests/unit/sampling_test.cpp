@@ -167,6 +167,22 @@ TEST(Sampler, DrawsTheWordsItAlwaysDrew) {
   EXPECT_EQ(shot_word(7, 3, 2), 12129552454685546068u);
 }
 
+// Shots are drawn 2^21 at a time.
+TEST(Sampler, DrawsTheRestOfManyShotsAsWell) {
+  Circuit circuit(1);
+  circuit.h(0);
+  test::with_run_parts(circuit, {}, [](test::RunParts& parts) {
+    parts.run->run({});
+    Sampler sampler(*parts.state, *parts.exchanges);
+    for (const std::uint64_t rest : {0u, 1u, 1000u}) {
+      const std::uint64_t shots = (std::uint64_t{1} << 21) + rest;
+      std::uint64_t total = 0;
+      for (const auto& [value, times] : sampler.sample(shots, {}, 3, 0, 1)) total += times;
+      EXPECT_EQ(total, shots);
+    }
+  });
+}
+
 TEST(Sampler, ScalesAWordWithoutBiasAtTheEnds) {
   EXPECT_EQ(scale_word(0, 1000), 0u);
   EXPECT_EQ(scale_word(~std::uint64_t{0}, 1000), 999u);
@@ -263,10 +279,10 @@ TEST(Sampler, RefusesShotsThatFallOnNoAmplitude) {
   }
 }
 
-/// A device that draws amplitude 3, or leaves it to the host, which locates amplitude 5.
+/// A device that draws amplitude `drawn`, or (-1) leaves it to the host, which locates amplitude 5.
 class DrawsOrNot final : public NullBackend, private Drawer {
  public:
-  explicit DrawsOrNot(bool draws) : NullBackend({}), draws_(draws) {}
+  explicit DrawsOrNot(int drawn) : NullBackend({}), drawn_(drawn) {}
   Abilities abilities() override { return {.drawer = this}; }
   void unit_histogram(ChunkView, std::span<const Bit>, std::span<std::uint64_t> out) override {
     std::fill(out.begin(), out.end(), std::uint64_t{1} << 40);
@@ -276,17 +292,17 @@ class DrawsOrNot final : public NullBackend, private Drawer {
   }
   bool draw(const DrawBlocks&, std::span<const std::uint64_t> shots, std::uint64_t, std::uint64_t,
             const DrawTaker& take) override {
-    if (draws_) take(std::vector<Index>(shots.size(), 3));
-    return draws_;
+    if (drawn_ >= 0) take(std::vector<Index>(shots.size(), static_cast<Index>(drawn_)));
+    return drawn_ >= 0;
   }
 
  private:
-  bool draws_;
+  int drawn_;
 };
 
 TEST(Sampler, LocatesWhatTheDeviceDoesNotDraw) {
-  for (const bool draws : {true, false}) {
-    DrawsOrNot backend(draws);
+  for (const int drawn : {-1, 3, 31, 32}) {
+    DrawsOrNot backend(drawn);
     PoolLayout pool;
     pool.state_bytes = 16 << 5;
     backend.reserve(pool, 5);
@@ -294,7 +310,12 @@ TEST(Sampler, LocatesWhatTheDeviceDoesNotDraw) {
     DistributedState state{backend, *communicator, 5, 0, Precision::kDouble, Layout::identity(5)};
     ExchangePipeline exchanges(state, nullptr, pool);
     Sampler sampler(state, exchanges);
-    EXPECT_EQ(sampler.sample(7, {}, 11, 2, ~Index{0}), (OutcomeCounts{{draws ? 3 : 5, 7}}));
+    const auto sample = [&] { return sampler.sample(7, {}, 11, 2, ~Index{0}); };
+    if (drawn == 32) {
+      EXPECT_THROW(sample(), VerificationError);  // beyond the shard
+    } else {
+      EXPECT_EQ(sample(), (OutcomeCounts{{static_cast<Index>(drawn < 0 ? 5 : drawn), 7}}));
+    }
   }
 }
 
