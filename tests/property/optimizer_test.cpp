@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "circuit/gate_table.h"
 #include "optimizer/pipeline.h"
 #include "qsim/circuit.h"
 #include "support/busy_circuit.h"
@@ -127,6 +128,33 @@ TEST(Optimizer, ACxIsNotMovedPastWhatDoesNotCommute) {
 
 // Layers of rotations with the CX of every pair between them, as transpilers write them: each gate as soon as it may
 // be.
+// Whatever stands on the target between a CX and its twin: rotations are moved past it, what has controls is none.
+TEST(Optimizer, OnlyRotationsWithoutControlsStandBetweenTwins) {
+  for (int number = 0; number < kGateCount; ++number) {
+    const auto gate = static_cast<Gate>(number);
+    const GateInfo& info = gate_info(gate);
+    if (info.targets > 2) continue;
+    std::vector<double> params;
+    for (int p = 0; p < info.params; ++p) params.push_back(0.3 + 0.4 * p);
+    for (const std::size_t controls : {0u, 1u, 2u}) {
+      for (const bool behind : {false, true}) {
+        Circuit circuit(5);
+        circuit.cx(0, 1);
+        const std::vector<Qubit> other{behind ? Qubit{0} : Qubit{2}, 3};
+        std::vector<Qubit> targets{1, 4};
+        targets.resize(static_cast<std::size_t>(info.targets));
+        circuit.add_gate(gate, std::span(other).first(controls), targets, params);
+        circuit.cx(0, 1);
+        for (const Pass& pass : optimizer_passes()) {
+          Rewritten rewritten;
+          if (pass.run(circuit, rewritten)) expect_same(circuit, rewritten, 5);
+        }
+        if (HasFailure()) FAIL() << info.name << " " << controls;
+      }
+    }
+  }
+}
+
 TEST(Optimizer, FullEntanglementBetweenRotationsBecomesChains) {
   constexpr Qubit kQubits = 6;
   Circuit circuit(kQubits);

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,8 +42,13 @@ class KeepingBackend final : public NullBackend, private BitSums {
     std::fill(out.begin(), out.end(), 0.25);
     return gives;
   }
+  void sweep(std::uint32_t handle, ChunkView chunk, int lane, bool accumulate_norm) override {
+    if (accumulate_norm) summed.insert(handle);
+    NullBackend::sweep(handle, chunk, lane, accumulate_norm);
+  }
   std::vector<Sweep> kept;
-  std::vector<bool> sums;  // by call
+  std::set<std::uint32_t> summed;  // sweeps whose norm was asked for
+  std::vector<bool> sums;          // by call
   bool can_sum = true, gives = true;
   std::size_t asked = 0;
 };
@@ -105,6 +112,9 @@ TEST(Executor, TakesBitSumsFromTheLastSweepWhereItCan) {
       }
     }
   }
+  Parts single;
+  single.executor->run(single.executor->prepare(plan_of({{sweep_on({0, 1})}}), true), 1, 0);
+  EXPECT_EQ(single.backend.asked, kLocal + 1);
   Parts none;
   none.executor->run(none.executor->prepare(plan_of({}), true), 1, 0);
   EXPECT_EQ(none.backend.asked, 0u);
@@ -113,6 +123,73 @@ TEST(Executor, TakesBitSumsFromTheLastSweepWhereItCan) {
   Parts played;  // one rank plays two
   played.executor->prepare(plan_of({{sweep_on({0, 1})}}, 1), true);
   EXPECT_EQ(played.backend.sums, (std::vector<bool>{false, false}));
+}
+
+/// One of two ranks whose partner is not there.
+class OneOfTwo final : public Communicator {
+ public:
+  std::string_view name() const override { return "one of two"; }
+  int rank() const override { return 0; }
+  int size() const override { return 2; }
+  void exchange(int, std::span<const std::byte>, std::span<std::byte>) override { throw Error("nobody is there"); }
+  void sum(std::span<double>) override {}
+  void sum(std::span<std::uint64_t>) override {}
+  void max(std::span<std::int64_t>) override {}
+  void broadcast(std::span<std::byte>, int) override {}
+  void all_gather(std::span<const std::byte>, std::span<std::byte>) override { throw Error("nobody is there"); }
+  void barrier() override {}
+  void abort(int, const std::string& message) override { throw Error(message); }
+};
+
+/// Of a plan with two sweeps, an exchange and `after` more: which take the norm where so many run beside the exchange.
+std::set<std::uint32_t> summed_beside(std::uint32_t before, std::uint32_t after, std::size_t sweeps_after, bool check) {
+  KeepingBackend backend;
+  PoolLayout pool;
+  pool.state_bytes = std::uint64_t{16} << kLocal;
+  pool.chunk_bytes = 512;
+  pool.chunk_slots = 4;
+  backend.reserve(pool, kLocal);
+  OneOfTwo communicator;
+  DistributedState state{backend, communicator, kLocal + 1, 1, Precision::kDouble, Layout::identity(kLocal + 1)};
+  const std::unique_ptr<Transport> transport = make_null_transport(backend);
+  ExchangePipeline exchanges(state, transport.get(), pool);
+  Executor executor(state, exchanges, check);
+  Plan plan = plan_of({{sweep_on({0, 1}), sweep_on({0, 2})}, {}}, 1);
+  plan.qubits = kLocal + 1;
+  plan.initial_layout = plan.final_layout = Layout::identity(kLocal + 1);
+  Exchange exchange;
+  exchange.swaps = {{3, kLocal}};
+  exchange.chunk_mask = bit_mask(6) | bit_mask(7);
+  exchange.overlap_before = before;
+  exchange.overlap_after = after;
+  plan.stages[1].exchange = exchange;
+  for (std::size_t i = 0; i < sweeps_after; ++i) plan.stages[1].sweeps.push_back(sweep_on({1, 2}));
+  const std::size_t number = executor.prepare(plan);
+  try {
+    executor.run(number, 1, 0);
+  } catch (const VerificationError&) {  // this device says 0
+  }
+  return backend.summed;
+}
+
+// One running total: the last sweep of a stage has it, and where those before and after an exchange both would, the
+// later one.
+TEST(Executor, TakesTheNormOfEachStageWithItsLastSweep) {
+  using Set = std::set<std::uint32_t>;
+  for (const auto& [before, after, sweeps, summed] :
+       {std::tuple<std::uint32_t, std::uint32_t, std::size_t, Set>{0, 0, 2, {1, 3}},
+        {1, 0, 2, {1, 3}},
+        {2, 0, 1, {1, 2}},
+        {0, 1, 1, {1, 2}},
+        {0, 1, 2, {1, 3}},
+        {0, 2, 2, {1, 3}},
+        {1, 1, 2, {1, 3}},
+        {1, 1, 1, {2}},
+        {2, 2, 2, {3}},
+        {1, 2, 3, {1, 4}}}) {
+    EXPECT_EQ(summed_beside(before, after, sweeps, true), summed) << before << after << sweeps;
+    EXPECT_EQ(summed_beside(before, after, sweeps, false), Set{}) << before << after << sweeps;
+  }
 }
 
 TEST(Executor, WidensNarrowSweepsByTheLowestBitsThatAreBorn) {

@@ -213,6 +213,14 @@ TEST(FindMachine, ReadsAFileAndNamesWhatIsWrongInIt) {
   const auto path = std::filesystem::temp_directory_path() / "qsim_machine_test.json";
   std::ofstream(path) << text;
   EXPECT_EQ(find_machine(path.string()).max_tile_bits, find_machine("h200").max_tile_bits);
+  for (const std::size_t bytes : {std::size_t{1} << 20, (std::size_t{1} << 20) + 1}) {  // 1 MiB at most
+    std::ofstream(path) << text << std::string(bytes - text.size(), ' ');
+    if (bytes % 2 == 0) {
+      EXPECT_NO_THROW(find_machine(path.string()));
+    } else {
+      EXPECT_THROW(find_machine(path.string()), Error);
+    }
+  }
   std::filesystem::remove(path);
   const auto refused = [&](const char* from, const char* to, const char* words) {
     std::string changed = text;

@@ -167,6 +167,55 @@ TEST(Sampler, DrawsTheWordsItAlwaysDrew) {
   EXPECT_EQ(shot_word(7, 3, 2), 12129552454685546068u);
 }
 
+// Many shots are sorted through 2^16 buckets, each of several amplitudes here: every one of them counts.
+TEST(Sampler, FollowsTheIntegerDistributionInsideABucket) {
+  constexpr std::uint32_t kQubits = 18;
+  constexpr std::uint64_t kShots = 1 << 20;
+  Circuit circuit(kQubits);
+  for (Qubit qubit = 0; qubit < kQubits; ++qubit) circuit.h(qubit);
+  test::with_run_parts(circuit, {}, [](test::RunParts& parts) {
+    parts.run->run({});
+    std::vector<Index> all(std::size_t{1} << kQubits);
+    std::iota(all.begin(), all.end(), Index{0});
+    std::vector<std::uint64_t> ends;
+    std::uint64_t total = 0;
+    for (const AmplitudeEntry& entry : amplitudes(*parts.state, all)) {
+      total += static_cast<std::uint64_t>(std::llround(std::ldexp(std::norm(entry.value), 62)));
+      ends.push_back(total);
+    }
+    std::vector<std::uint64_t> wanted(ends.size()), found(ends.size());
+    for (std::uint64_t shot = 0; shot < kShots; ++shot) {
+      const std::uint64_t place = scale_word(shot_word(5, shot, 0), total);
+      ++wanted[static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), place) - ends.begin())];
+    }
+    Sampler sampler(*parts.state, *parts.exchanges);
+    for (const auto& [value, times] : sampler.sample(kShots, {}, 5, 0, ~Index{0})) found[value] = times;
+    EXPECT_EQ(found, wanted);
+  });
+}
+
+TEST(Sampler, ListsEachOutcomeOnce) {
+  for (const int ranks : {1, 4}) {
+    test::RunSetup setup;
+    setup.ranks = ranks;
+    test::with_run_parts(random_state_circuit(7), setup, [](test::RunParts& parts) {
+      parts.run->run({});
+      Sampler sampler(*parts.state, *parts.exchanges);
+      for (const Index mask : {Index{0}, Index{1}, Index{0b101}, bit_mask(6), low_mask(7)}) {
+        const OutcomeCounts counts = sampler.sample(1000, {}, 3, 0, mask);
+        EXPECT_LE(counts.size(), std::size_t{1} << count_bits(mask));
+        std::uint64_t total = 0;
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+          total += counts[i].second;
+          EXPECT_EQ(counts[i].first & ~mask, 0u);
+          EXPECT_TRUE(i == 0 || counts[i - 1].first < counts[i].first);
+        }
+        EXPECT_EQ(total, 1000u);
+      }
+    });
+  }
+}
+
 // Shots are drawn 2^21 at a time.
 TEST(Sampler, DrawsTheRestOfManyShotsAsWell) {
   Circuit circuit(1);
