@@ -8,12 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "base/layout.h"
+#include "base/ranks/communicator.h"
 #include "classical/flow.h"
 #include "document/result.h"
+#include "null/null_backend.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/qasm.h"
+#include "qsim/session.h"
 #include "runtime/branch/flow_facts.h"
+#include "runtime/branch/front_walk.h"
 #include "support/run_parts.h"
 #include "support/test_backend.h"
 
@@ -459,6 +464,107 @@ TEST(MergedBranches, RoundingIsCountedAsOftenAsABlockRuns) {
   ReadOuts wanted;
   wanted.marginals = true;
   test::with_run_parts(circuit, {}, [&](test::RunParts& parts) { EXPECT_NO_THROW(parts.run->run(wanted)); });
+}
+
+/// A device whose state is where it says.
+class SomewhereElse final : public NullBackend {
+ public:
+  explicit SomewhereElse(MemoryRegion where) : NullBackend({}), where_(where) {}
+  MemoryRegion state() override { return where_; }
+
+ private:
+  MemoryRegion where_;
+};
+
+// Branches are walked side by side where they can be copied from, and where 64 states find room.
+TEST(FrontWalk, FitsSmallStatesOfOneRankOnTheHost) {
+  std::byte memory[1] = {};
+  const auto fits = [&](MemoryRegion where, std::uint64_t bytes) {
+    SomewhereElse backend(where);
+    const auto communicator = make_self_communicator();
+    const DistributedState state{backend, *communicator, 4, 0, Precision::kDouble, Layout::identity(4)};
+    return FrontWalk::fits(state, WalkRoom{bytes, {}, {}});
+  };
+  const std::uint64_t enough = 64 * 256;
+  EXPECT_TRUE(fits({memory, 256, false}, enough));
+  EXPECT_FALSE(fits({memory, 256, false}, enough - 1));
+  EXPECT_FALSE(fits({nullptr, 256, false}, enough));
+  EXPECT_FALSE(fits({memory, 256, true}, enough));
+}
+
+// Threads that help once are told what is asked the next time.
+TEST(MergedBranches, ThreadsDoNotShowInLaterRuns) {
+  const Circuit circuit = program(
+      "qubit[4] q; bit[4] c; bit[6] n; for int i in [0:5] { for int j in [0:3] { ry(0.4 + i * j) q[j]; }"
+      "cx q[0], q[1]; n[i] = measure q[1]; if (n[i]) rz(0.3) q[2]; } c = measure q;");
+  std::vector<ProgramAnswers> alone;
+  for (const int threads : {1, 3}) {
+    Target target;
+    target.backend = BackendKind::kCpu;
+    target.threads = threads;
+    Session session(target);
+    const Program compiled = session.compile(circuit);
+    std::size_t number = 0;
+    for (const std::uint64_t shots : {700u, 300u, 0u, 500u}) {
+      Questions questions;
+      questions.shots = shots;
+      questions.seed = shots + 1;
+      questions.distribution = shots == 0;
+      const ProgramAnswers answers = session.answer(compiled, questions);
+      if (threads == 1) {
+        alone.push_back(answers);
+      } else {
+        EXPECT_EQ(answers.counts, alone[number].counts) << shots;
+        EXPECT_EQ(answers.distribution, alone[number].distribution) << shots;
+      }
+      ++number;
+    }
+  }
+}
+
+// A step that jumps to itself is a loop as well.
+TEST(MergedBranches, AStepThatJumpsToItselfRunsTooLong) {
+  Flow flow;
+  flow.circuit.add_qreg("q", 1);
+  flow.circuit.h(0);
+  flow.steps = {{FlowStep::Kind::kRun, 0, 1, 1}, {FlowStep::Kind::kJump, 0, 1, 2}};
+  const Circuit circuit = controlled_circuit(std::move(flow));
+  for (const std::uint64_t room : {std::uint64_t{0}, kRoom}) {
+    test::RunSetup setup;
+    setup.walk_bytes = room;
+    test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
+      ReadOuts wanted = exact();
+      wanted.max_iterations = 50;
+      try {
+        parts.run->run(wanted);
+        ADD_FAILURE();
+      } catch (const UnsupportedError& error) {
+        EXPECT_NE(std::string(error.what()).find("more than 50 times in one branch"), std::string::npos)
+            << error.what();
+      }
+      const FlowFacts facts = find_facts(parts.program, circuit);
+      std::size_t loops = 0;
+      for (std::size_t place = 0; place <= parts.program.steps.size(); ++place) loops += facts.loops[place] ? 1 : 0;
+      EXPECT_EQ(loops, 1u);
+    });
+  }
+}
+
+// Barriers are in no plan, and a block of nothing else is no step.
+TEST(ControlledBlocks, HoldNoBarriers) {
+  const auto planned = [](const std::string& first, const std::string& second) {
+    const Circuit circuit = program("qubit[2] q; bit m; h q[0]; m = measure q[0]; if (m) { " + first + " } else { " +
+                                    second + " } h q[1]; m = measure q[1];");
+    std::pair<std::size_t, std::size_t> found;
+    test::with_run_parts(circuit, {}, [&](test::RunParts& parts) {
+      found.first = parts.program.plans.size();
+      for (const Step& step : parts.program.steps) found.second += step.kind == Step::Kind::kPlan ? 1 : 0;
+    });
+    return found;
+  };
+  EXPECT_EQ(planned("barrier q; x q[0]; barrier q;", "barrier q; y q[1];"), planned("x q[0];", "y q[1];"));
+  EXPECT_EQ(planned("barrier q; x q[0];", "x q[0]; barrier q;"), planned("x q[0];", "x q[0];"));
+  EXPECT_EQ(planned("barrier q;", "x q[0];"), planned("", "x q[0];"));
 }
 
 TEST(FlowFacts, SayWhatIsDeadAndWhereBranchesMeet) {
