@@ -161,6 +161,19 @@ void expect_reference(const Sweep& sweep, std::uint32_t bits = 20) {
   }
 }
 
+// A thread's share of a large shard is several batches, one after the other.
+TEST(CpuBackend, BatchesFollowOneAnother) {
+  Sweep sweep = scattered();
+  sweep.active = sweep.store = {0, 1, 2, 13, 14, 15, 16};
+  const auto program = cpu::translate_sweep<float>(sweep, 20, 4, 3);
+  ASSERT_GT(program.batch_bits, 0);
+  ASSERT_GE(program.geometry.tiles({}) >> program.batch_bits, 1024u);
+  expect_reference(sweep);
+  sweep.active = sweep.store = {0, 1, 13, 14, 15, 16};
+  ASSERT_GT(cpu::translate_sweep<double>(sweep, 20, 3, 3).batch_bits, 0);
+  expect_reference<double>(sweep);
+}
+
 TEST(CpuBackend, ABirthBesideTheTilesLeavesZerosWhateverLiesInMemory) {
   for (const Bit bit : {Bit{3}, Bit{7}, Bit{12}}) {
     SCOPED_TRACE(int{bit});

@@ -12,6 +12,7 @@
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
+#include "plan/cost/state_bytes.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "plan/program/forecast.h"
@@ -407,6 +408,11 @@ TEST(PoolSizes, OfAProgramHoldAnyPlanAndTheTablesOfAll) {
   EXPECT_EQ(one.table_bytes, rounded(4 * first.table_bytes) + rounded(4 * second.table_bytes));
   program.plans.clear();
   EXPECT_EQ(program_layout(program, machine, 0).total_bytes(), 0u);
+}
+
+TEST(PoolSizes, OfAsManyQubitsAsAnIndexNamesAreAddressable) {
+  EXPECT_NO_THROW(require_addressable(kMaxQubits));
+  EXPECT_THROW(require_addressable(kMaxQubits + 1), CapacityError);
 }
 
 TEST(LargestQubits, IsTheLastThatFitsToTheByte) {
