@@ -150,6 +150,16 @@ TEST(Collapse, ScalesWhatIsKeptByThePowerThatIsNearest) {
   }
 }
 
+TEST(Collapse, CountsEachSweepAsOneReadAndOneWrite) {
+  with_outcome(0x1p-30, Precision::kDouble, [](Collapse& collapse, test::RunParts& parts) {
+    parts.executor->clear_counts();
+    collapse.keep(0, true, false, collapse.weigh(0)[1], true);
+    const ExecutionCounts& counts = parts.executor->counts();
+    EXPECT_EQ(counts.sweeps, 4u);  // by 2, 2^12, 2 and 2
+    EXPECT_EQ(counts.bytes_swept, counts.sweeps * 2 * 8 * 16);
+  });
+}
+
 // A part of the probability, and half a unit of 2^-61 for each amplitude where that is more.
 TEST(Collapse, RefusesWhatIsNotWhatWasWeighed) {
   struct Row {

@@ -172,6 +172,47 @@ TEST(CudaItems, OnlyTangentsOfRotationsAreRounded) {
   EXPECT_NEAR(program.epochs[0].ops[1].factor[0].constant.real(), std::hypot(1, 0.1) / std::hypot(1, rounded), 1e-15);
 }
 
+// Items change places where neither moves what the other looks at, nor what it moves; flips of one bit all the same.
+TEST(CudaItems, ChangePlacesWhereNeitherSeesTheOther) {
+  const auto item = [](Item::Kind kind, Coordinate moves, Coordinate looks) {
+    Item found;
+    found.kind = kind;
+    found.moves = moves;
+    found.looks = looks;
+    return found;
+  };
+  const auto both = [](const Item& a, const Item& b) {
+    EXPECT_EQ(commute(a, b), commute(b, a));
+    return commute(a, b);
+  };
+  using Kind = Item::Kind;
+  for (const Kind kind : {Kind::kRotate, Kind::kMatrix, Kind::kFlip}) {
+    EXPECT_TRUE(both(item(kind, 1, 2), item(kind, 4, 2)));
+    EXPECT_FALSE(both(item(kind, 1, 0), item(kind, 2, 1)));
+    EXPECT_FALSE(both(item(kind, 1, 0), item(Kind::kTerm, 0, 3)));
+    EXPECT_TRUE(both(item(kind, 1, 2), item(Kind::kTerm, 0, 2)));
+    EXPECT_EQ(both(item(kind, 1, 2), item(kind, 1, 4)), kind == Kind::kFlip);
+    EXPECT_EQ(both(item(kind, 1, 0), item(Kind::kFlip, 1, 0)), kind == Kind::kFlip);
+  }
+}
+
+TEST(CudaItems, OnlyFlipsUnderOneControlAtMostFold) {
+  Item flip;
+  flip.kind = Item::Kind::kFlip;
+  EXPECT_TRUE(flip.foldable());
+  flip.guard.mask = flip.guard.value = 1;
+  EXPECT_TRUE(flip.foldable());
+  flip.control_mask = 2;
+  EXPECT_FALSE(flip.foldable());
+  flip.guard = {};
+  EXPECT_TRUE(flip.foldable());
+  flip.control_mask = 6;
+  EXPECT_FALSE(flip.foldable());
+  flip.kind = Item::Kind::kTerm;
+  flip.control_mask = 0;
+  EXPECT_FALSE(flip.foldable());
+}
+
 /// How many items a phase at this pattern of controls becomes.
 std::size_t items_of_phase(Index mask, Index value) {
   Sweep sweep;

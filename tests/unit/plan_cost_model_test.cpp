@@ -305,6 +305,10 @@ TEST(PoolSizes, OfTheRingAreAQuarterOfTheShardWithinLimits) {
   EXPECT_EQ(chunk(10), 4096u);
   EXPECT_EQ(chunk(5), 512u);  // tiny shards: all of it
   EXPECT_EQ(chunk(0), 32u);
+  machine.chunk_slots = 0;  // as one
+  EXPECT_EQ(chunk(22), 16 * kMiB);
+  machine.chunk_slots = 1;
+  EXPECT_EQ(chunk(22), 16 * kMiB);
   machine.chunk_slots = 12;
   EXPECT_EQ(chunk(26), 16 * kMiB);  // a power of two, at most the share of 21.3 MiB
   machine.kind = BackendKind::kCuda;
