@@ -104,6 +104,9 @@ TEST(Executor, TakesBitSumsFromTheLastSweepWhereItCan) {
         parts.backend.gives = gives;
         const std::size_t number = parts.executor->prepare(two, wanted);
         EXPECT_EQ(parts.backend.sums, (std::vector<bool>{false, wanted && can}));
+        if (wanted && can) {
+          EXPECT_GE(parts.state->bit_probabilities.capacity(), kLocal + 1);  // nothing is allocated later
+        }
         parts.state->bit_probabilities = {7};
         parts.executor->run(number, 1, 0);
         EXPECT_EQ(parts.backend.asked, wanted && can ? kLocal + 1 : 0u);
