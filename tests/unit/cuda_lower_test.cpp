@@ -318,7 +318,7 @@ void expect_whole_lines(const TileProgram& program) {
 TEST(CudaLower, SweepsOfHighBitsAloneAreOneEpoch) {
   for (const Bit lowest : {Bit{0}, Bit{1}, Bit{6}, Bit{12}}) {
     Sweep sweep;
-    for (Bit bit = 0; bit < 10; ++bit) sweep.active.push_back(static_cast<Bit>(lowest + bit));
+    for (Bit bit = 0; bit < 12; ++bit) sweep.active.push_back(static_cast<Bit>(lowest + bit));
     sweep.store = sweep.active;
     add_matrix(sweep, {static_cast<Bit>(lowest + 9)}, {0.6, -0.8, 0.8, 0.6});
     EXPECT_EQ(lower_sweep(sweep, lower_options(24, Precision::kDouble)).epochs.size(), 1u) << int{lowest};

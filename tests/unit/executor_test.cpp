@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -44,11 +45,13 @@ class KeepingBackend final : public NullBackend, private BitSums {
   }
   void sweep(std::uint32_t handle, ChunkView chunk, int lane, bool accumulate_norm) override {
     if (accumulate_norm) summed.insert(handle);
+    ++calls[handle];
     NullBackend::sweep(handle, chunk, lane, accumulate_norm);
   }
   std::vector<Sweep> kept;
-  std::set<std::uint32_t> summed;  // sweeps whose norm was asked for
-  std::vector<bool> sums;          // by call
+  std::set<std::uint32_t> summed;      // sweeps whose norm was asked for
+  std::map<std::uint32_t, int> calls;  // of each sweep: one, or one for each chunk
+  std::vector<bool> sums;              // by call
   bool can_sum = true, gives = true;
   std::size_t asked = 0;
 };
@@ -144,9 +147,9 @@ class OneOfTwo final : public Communicator {
   void abort(int, const std::string& message) override { throw Error(message); }
 };
 
-/// Of a plan with two sweeps, an exchange and `after` more: which take the norm where so many run beside the exchange.
-std::set<std::uint32_t> summed_beside(std::uint32_t before, std::uint32_t after, std::size_t sweeps_after, bool check) {
-  KeepingBackend backend;
+/// A plan with two sweeps (or, `first`, none), an exchange and more of them, of which some run beside the exchange.
+void run_beside(KeepingBackend& backend, bool first, std::uint32_t before, std::uint32_t after,
+                std::size_t sweeps_after, bool check) {
   PoolLayout pool;
   pool.state_bytes = std::uint64_t{16} << kLocal;
   pool.chunk_bytes = 512;
@@ -165,14 +168,35 @@ std::set<std::uint32_t> summed_beside(std::uint32_t before, std::uint32_t after,
   exchange.chunk_mask = bit_mask(6) | bit_mask(7);
   exchange.overlap_before = before;
   exchange.overlap_after = after;
-  plan.stages[1].exchange = exchange;
-  for (std::size_t i = 0; i < sweeps_after; ++i) plan.stages[1].sweeps.push_back(sweep_on({1, 2}));
+  if (first) plan.stages.erase(plan.stages.begin());
+  plan.stages.back().exchange = exchange;
+  for (std::size_t i = 0; i < sweeps_after; ++i) plan.stages.back().sweeps.push_back(sweep_on({1, 2}));
   const std::size_t number = executor.prepare(plan);
   try {
     executor.run(number, 1, 0);
   } catch (const VerificationError&) {  // this device says 0
   }
+}
+
+std::set<std::uint32_t> summed_beside(std::uint32_t before, std::uint32_t after, std::size_t sweeps_after, bool check) {
+  KeepingBackend backend;
+  run_beside(backend, false, before, after, sweeps_after, check);
   return backend.summed;
+}
+
+// In chunks of its two bits; an exchange that comes first is no other.
+TEST(Executor, RunsInChunksWhatRunsBesideAnExchange) {
+  using Calls = std::map<std::uint32_t, int>;
+  const auto calls = [](bool first, std::uint32_t before, std::uint32_t after) {
+    KeepingBackend backend;
+    run_beside(backend, first, before, after, 2, false);
+    return backend.calls;
+  };
+  EXPECT_EQ(calls(false, 0, 0), (Calls{{0, 1}, {1, 1}, {2, 1}, {3, 1}}));
+  EXPECT_EQ(calls(false, 1, 0), (Calls{{0, 1}, {1, 4}, {2, 1}, {3, 1}}));
+  EXPECT_EQ(calls(false, 0, 1), (Calls{{0, 1}, {1, 1}, {2, 4}, {3, 1}}));
+  EXPECT_EQ(calls(true, 0, 0), (Calls{{0, 1}, {1, 1}}));
+  EXPECT_EQ(calls(true, 0, 1), (Calls{{0, 4}, {1, 1}}));
 }
 
 // One running total: the last sweep of a stage has it, and where those before and after an exchange both would, the

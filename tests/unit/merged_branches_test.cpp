@@ -19,6 +19,7 @@
 #include "qsim/session.h"
 #include "runtime/branch/flow_facts.h"
 #include "runtime/branch/front_walk.h"
+#include "runtime/read_out/sampling.h"
 #include "support/run_parts.h"
 #include "support/test_backend.h"
 
@@ -522,6 +523,28 @@ TEST(MergedBranches, ThreadsDoNotShowInLaterRuns) {
   }
 }
 
+// A shot's draws have the numbers of its own history, which measurements of what is known count in.
+TEST(MergedBranches, DrawsOfKnownQubitsCountInTheHistory) {
+  struct Row {
+    const char* text;
+    std::uint32_t draw;  // of the last measurement
+  };
+  for (const Row& row : {Row{"a = measure q[0]; ", 1},
+                         {"a = measure q[0]; a = measure q[0]; ", 2},
+                         {"x q[0]; a = measure q[0]; a = measure q[0]; ", 2},
+                         {"x q[0]; a = measure q[0]; a = measure q[0]; reset q[0]; a = measure q[0]; ", 4},
+                         {"reset q[0]; a = measure q[0]; reset q[0]; ", 3}}) {
+    const Circuit circuit = program(std::string("qubit[2] q; bit a; bit c; bit d; ") + row.text +
+                                    "h q[1]; c = measure q[1]; d = c; while (d) { reset q[1]; d = measure q[1]; }");
+    const Both both = walk(circuit, drawn(200));
+    expect_same(both, 0);
+    std::uint64_t ones = 0, expected = 0;
+    for (const auto& [bits, times] : both.merged.counts) ones += bits[2] == '1' ? times : 0;
+    for (std::uint64_t shot = 0; shot < 200; ++shot) expected += shot_word(11, shot, row.draw) >> 63;
+    EXPECT_EQ(ones, expected) << row.text;
+  }
+}
+
 // A step that jumps to itself is a loop as well.
 TEST(MergedBranches, AStepThatJumpsToItselfRunsTooLong) {
   Flow flow;
@@ -599,6 +622,49 @@ TEST(FlowFacts, SayWhatIsDeadAndWhereBranchesMeet) {
     EXPECT_EQ(dead_at(measured[2]), std::vector<std::size_t>{last + 1});
     EXPECT_GT(facts.meeting[steps[test].flow.b], 0u);
     EXPECT_GT(facts.meeting[steps.size()], 0u);
+  });
+}
+
+// What results hold is dead all the same until it is written for the last time.
+TEST(FlowFacts, AResultIsDeadBeforeItIsWrittenAgain) {
+  const Circuit circuit = program("qubit q; bit r; h q; r = measure q; h q; r = measure q; h q;");
+  test::with_run_parts(circuit, {}, [&](test::RunParts& parts) {
+    const FlowFacts facts = find_facts(parts.program, circuit);
+    std::vector<std::size_t> measures;
+    for (std::size_t place = 0; place < parts.program.steps.size(); ++place) {
+      if (parts.program.steps[place].kind == Step::Kind::kMeasure) measures.push_back(place);
+    }
+    ASSERT_EQ(measures.size(), 2u);
+    const std::uint32_t bit = parts.program.steps[measures[0]].clbit;
+    for (std::size_t place = 0; place <= parts.program.steps.size(); ++place) {
+      const auto dead = facts.dead(place);
+      const bool noted = std::find(dead.begin(), dead.end(), bit) != dead.end();
+      EXPECT_EQ(noted, place == measures[0] + 1) << place;  // from there on
+    }
+  });
+}
+
+// The way that ends in front of the other does not lead into it.
+TEST(FlowFacts, WhatOneWayReadsIsDeadOnTheOther) {
+  const Circuit circuit = program(
+      "qubit q; bit r; { h q; bit v = measure q; h q; bit m = measure q;"
+      "if (m) { x q; reset q; } else { if (v) { y q; } } r = measure q; }");
+  test::with_run_parts(circuit, {}, [&](test::RunParts& parts) {
+    const FlowFacts facts = find_facts(parts.program, circuit);
+    const std::vector<Step>& steps = parts.program.steps;
+    std::size_t measured = steps.size(), test = steps.size();  // v, and the first test, of m
+    for (std::size_t place = steps.size(); place-- > 0;) {
+      if (steps[place].kind == Step::Kind::kMeasure) measured = place;
+      if (steps[place].kind == Step::Kind::kClassical && steps[place].flow.kind == FlowStep::Kind::kBranch)
+        test = place;
+    }
+    ASSERT_LT(test, steps.size());
+    const auto is_dead = [&](std::size_t place) {
+      const auto dead = facts.dead(place);
+      return std::find(dead.begin(), dead.end(), steps[measured].clbit) != dead.end();
+    };
+    EXPECT_TRUE(is_dead(test + 1));
+    EXPECT_FALSE(is_dead(steps[test].flow.b));
   });
 }
 

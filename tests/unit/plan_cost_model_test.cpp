@@ -309,6 +309,8 @@ TEST(PoolSizes, OfTheRingAreAQuarterOfTheShardWithinLimits) {
   EXPECT_EQ(chunk(22), 16 * kMiB);
   machine.chunk_slots = 1;
   EXPECT_EQ(chunk(22), 16 * kMiB);
+  machine.chunk_slots = 5;
+  EXPECT_EQ(chunk(20), kMiB / 2);  // at most the share of 0.8 MiB
   machine.chunk_slots = 12;
   EXPECT_EQ(chunk(26), 16 * kMiB);  // a power of two, at most the share of 21.3 MiB
   machine.kind = BackendKind::kCuda;
@@ -483,6 +485,7 @@ TEST(FindMachine, TakesEveryNumberUpToItsLimitsAndNoFurther) {
   EXPECT_FALSE(accepted("narrow_run_factor", {1, 1, 1, -1}));
   EXPECT_FALSE(accepted("narrow_run_factor", {1, 1, 1, "x"}));
   EXPECT_FALSE(accepted("narrow_run_factor", 1));
+  EXPECT_FALSE(accepted("narrow_run_factor", nlohmann::json::parse(R"({"a": 1, "b": 1, "c": 1, "d": 1})")));
   EXPECT_TRUE(accepted("narrow_run_factor", {0, 0, 0, 0}));
   const Machine machine = detail::parse_machine(text, "test");
   EXPECT_EQ(machine.cost_double.narrow_run_factor[3], good["cost"]["double"]["narrow_run_factor"][3].get<double>());

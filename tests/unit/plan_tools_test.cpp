@@ -88,6 +88,21 @@ TEST(Specialize, FoldsGlobalPhaseBits) {
   EXPECT_NEAR(rank3.phases[2].angle, 0.625, 1e-15);
 }
 
+TEST(Specialize, HoldsTheMatricesOfItsOwnOperationsAlone) {
+  PlanOp op;
+  op.target_count = 1;
+  op.control_mask = op.control_value = bit_mask(4);
+  op.data_count = 4;
+  Plan plan = plan_with(op);
+  Sweep& sweep = plan.stages[0].sweeps[0];
+  sweep.matrices = {1, 2, 3, 4, 5, 6, 7, 8};
+  sweep.ops[0].data_begin = 4;
+  EXPECT_TRUE(specialize(sweep, plan, 0).matrices.empty());
+  const Sweep here = specialize(sweep, plan, 1);
+  EXPECT_EQ(here.matrices, (std::vector<Complex>{5, 6, 7, 8}));
+  EXPECT_EQ(here.ops.at(0).data_begin, 0u);
+}
+
 TEST(Specialize, DropsPhasesThatDoNothingHere) {
   PlanOp op;
   op.form = Form::kPhases;

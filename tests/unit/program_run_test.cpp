@@ -190,6 +190,31 @@ TEST(ProgramRun, ReportsTheShareOfProbabilityThatItHasWalked) {
   });
 }
 
+// Each branch counts as often as shots took it, whatever its state is scaled to.
+TEST(ProgramRun, MarginalsOfShotsAreThoseOfTheBranchesThatWereTaken) {
+  for (const double angle : {0.5, 1.2, 2.0}) {
+    Circuit circuit(2, 1);
+    ry(circuit, angle, 0);
+    circuit.add_measure(0, 0);
+    circuit.cx(0, 1);
+    for (const std::uint64_t room : {std::uint64_t{0}, std::uint64_t{1} << 20}) {
+      test::RunSetup setup;
+      setup.walk_bytes = room;
+      test::with_run_parts(circuit, setup, [](test::RunParts& parts) {
+        ReadOuts wanted;
+        wanted.shots = 1000;
+        wanted.seed = 3;
+        wanted.shot_marginals = true;
+        const Answers answers = parts.run->run(wanted);
+        const double ones = static_cast<double>(answers.counts.at("1")) / 1000;
+        ASSERT_EQ(answers.shot_marginals.size(), 2u);
+        EXPECT_NEAR(answers.shot_marginals[0], ones, 1e-12);
+        EXPECT_NEAR(answers.shot_marginals[1], ones, 1e-12);
+      });
+    }
+  }
+}
+
 // What lists of outcomes leave out counts in what is left of 1, with the branch's own weight.
 TEST(ProgramRun, AddsUpWhatItsListsLeaveOut) {
   Circuit circuit(2, 2);

@@ -131,6 +131,21 @@ TEST(SweepElements, APhaseGoesToADiagonalThatIsThere) {
   EXPECT_FALSE(split_between(0.3, 0.5, 1, true, false).taken);
 }
 
+// What follows on another wire is not what follows.
+TEST(SweepElements, ATurnThatNothingFollowsKeepsItsPhase) {
+  const std::vector<Complex> phased{0.6, -0.8, std::polar(0.8, 0.3), std::polar(0.6, 0.3)};
+  for (const Bit other : {Bit{1}, Bit{5}}) {
+    std::vector<Element> elements{turn(0, phased), diagonal(bit_mask(other) | bit_mask(6), 0.2),
+                                  turn(other, kHadamard)};
+    EXPECT_EQ(split_steps(elements, costs()), 0u);
+    EXPECT_EQ(elements.size(), 3u);
+    std::vector<Element> before{diagonal(bit_mask(other) | bit_mask(6), 0.2), turn(other, kHadamard),
+                                turn(0, {0.6, std::polar(-0.8, 0.3), 0.8, std::polar(0.6, 0.3)})};
+    EXPECT_EQ(split_steps(before, costs()), 0u);
+    EXPECT_EQ(before.size(), 3u);
+  }
+}
+
 TEST(SweepElements, APhaseStandsOnItsOwnSideOfTheTurn) {
   const auto angle_at = [](const Element& element) {
     EXPECT_EQ(element.kind, Kind::kDiagonal);
