@@ -281,6 +281,32 @@ TEST(MakePlan, RefusesTooManyQubitsAndRanks) {
   EXPECT_THROW(make_plan(circuit, machine, options), UsageError);
 }
 
+// Nothing is added to a sweep that the tile has no room for, and what needs all of it stands alone.
+TEST(MakePlan, SweepsAreNoWiderThanTheTile) {
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  for (const Strategy strategy : {Strategy::kNaive, Strategy::kGreedy, Strategy::kSearch}) {
+    for (machine.low_bits = 0; machine.low_bits <= 3; ++machine.low_bits) {
+      for (Qubit turned = 0; turned < 6; ++turned) {
+        Circuit circuit(6);
+        circuit.h(turned);
+        for (const Qubit first : {0u, 1u, 2u, 3u}) {
+          circuit.add_unitary(test::random_unitary(3, first + 1), {}, std::vector<Qubit>{first, first + 1, first + 2});
+        }
+        PlanOptions options;
+        options.strategy = strategy;
+        options.start = Start::kRandom;
+        options.tile_bits = 3;
+        const Plan plan = make_plan(circuit, machine, options);
+        for (const Stage& stage : plan.stages) {
+          for (const Sweep& sweep : stage.sweeps) EXPECT_LE(sweep.active.size(), 3u) << turned;
+        }
+        EXPECT_GE(plan_work(plan).sweeps, 4u);
+      }
+    }
+  }
+}
+
 // However long the circuit is: long ones are searched alone, short ones planned greedily as well.
 TEST(MakePlan, RefusesOperationsThatARankCannotHold) {
   for (const std::size_t operations : {1u, 4100u}) {
