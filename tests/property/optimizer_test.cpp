@@ -355,6 +355,39 @@ TEST(Optimizer, AControlledPhaseGivenAsAMatrixBecomesOne) {
 }
 
 // A plan holds matrices on 6 qubits; controls make room for more.
+// What is left of a matrix once its controls are out keeps every entry.
+TEST(Optimizer, AControlledMatrixKeepsEveryEntry) {
+  const Complex a = std::polar(1.0, 0.3), b = std::polar(1.0, 0.7);
+  for (const std::vector<Complex>& block : {std::vector<Complex>{a, 0, 0, b},
+                                            {a, 0, 0, 1},
+                                            {1, 0, 0, b},
+                                            {a, 0, 0, a},
+                                            {-1, 0, 0, 1},
+                                            {0, a, b, 0},
+                                            {0, 1, b, 0},
+                                            {0, a, 1, 0},
+                                            {0, 1, 1, 0},
+                                            {0.6, -0.8, 0.8, 0.6}}) {
+    for (const bool high : {false, true}) {  // the control's place in the matrix
+      std::vector<Complex> matrix(16);
+      for (std::size_t k = 0; k < 4; ++k) matrix[5 * k] = 1;
+      for (std::size_t r = 0; r < 2; ++r) {
+        for (std::size_t c = 0; c < 2; ++c) {
+          matrix[(high ? 2 + r : 2 * r + 1) * 4 + (high ? 2 + c : 2 * c + 1)] = block[2 * r + c];
+        }
+      }
+      Circuit circuit(3);
+      circuit.add_unitary(matrix, {}, std::vector<Qubit>{2, 0});
+      for (const Pass& pass : optimizer_passes()) {
+        Rewritten rewritten;
+        if (pass.run(circuit, rewritten)) expect_same(circuit, rewritten, 3);
+      }
+      Rewritten rewritten;
+      if (optimize(circuit, {}, rewritten)) expect_same(circuit, rewritten, 3);
+    }
+  }
+}
+
 TEST(Optimizer, AControlledMatrixOnSevenQubitsIsOneOnSix) {
   const Matrix inner = test::random_unitary(6, 1);
   Matrix matrix(std::size_t{1} << 14);

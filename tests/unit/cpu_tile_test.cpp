@@ -1,6 +1,8 @@
 // Where tiles are loaded from, what they begin with, and which of them are moved together.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
 #include <memory>
 #include <utility>
@@ -97,6 +99,66 @@ TEST(CpuTile, AFlipLetsFewTermsOnFewBitsWait) {
   EXPECT_TRUE(comes_first(low_mask(5), true, target));
   for (const std::size_t terms : {1u, 2u, 3u, 4u}) EXPECT_FALSE(comes_first(target | bit_mask(0), false, 0, terms));
   EXPECT_TRUE(comes_first(target | bit_mask(0), false, 0, 5));
+}
+
+// Only whole units are loaded before their turn, and only where there is work meanwhile.
+TEST(CpuTile, TilesAreLoadedAheadWhereTheyAreUnitsAndWorkedOn) {
+  const auto ahead = [](std::vector<Bit> active, bool works, bool reads = true) {
+    Sweep sweep;
+    sweep.active = sweep.store = std::move(active);
+    sweep.reads = reads;
+    if (!reads) {
+      sweep.unborn = low_mask(10);
+      for (Bit bit = 0; bit < 10; ++bit) sweep.births.push_back({bit, {Complex(1), Complex(0)}});
+    }
+    PlanOp op;
+    op.target_count = 1;
+    op.targets[0] = 4;
+    op.data_count = 4;
+    sweep.matrices = {0.6, -0.8, 0.8, 0.6};
+    if (works) sweep.ops = {op};
+    const auto program = cpu::translate_sweep<double>(sweep, 10, 2, 3);
+    return program.view().ahead;
+  };
+  EXPECT_TRUE(ahead({0, 1, 2, 3, 4, 5}, true));
+  EXPECT_FALSE(ahead({0, 1, 2, 3, 4, 5}, false));
+  EXPECT_FALSE(ahead({1, 2, 3, 4, 5, 6}, true));  // amplitude by amplitude
+  EXPECT_FALSE(ahead({0, 1, 2, 3, 4, 5}, true, false));
+}
+
+// Rounded entries move the norm of what they act on; the sweep's scale takes it back.
+TEST(CpuTile, TheScaleTakesBackWhatRoundedMatricesDoToTheNorm) {
+  const auto scale_of = [](const std::vector<Bit>& targets, const std::vector<Complex>& matrix, Index controls) {
+    Sweep sweep;
+    for (Bit bit = 0; bit < 8; ++bit) sweep.active.push_back(bit);
+    sweep.store = sweep.active;
+    PlanOp op;
+    op.target_count = static_cast<std::uint8_t>(targets.size());
+    std::copy(targets.begin(), targets.end(), op.targets.begin());
+    op.control_mask = op.control_value = controls;
+    op.data_count = static_cast<std::uint32_t>(matrix.size());
+    sweep.matrices = matrix;
+    sweep.ops = {op};
+    return std::complex<double>(cpu::translate_sweep<float>(sweep, 10, 2, 3).scale);
+  };
+  const auto expected = [](const std::vector<Complex>& matrix, double share) {
+    double rounded = 0, exact = 0;
+    for (const Complex entry : matrix) {
+      rounded += std::norm(Complex(std::complex<float>(entry)));
+      exact += std::norm(entry);
+    }
+    return std::pow(rounded / exact, -0.5 * share);
+  };
+  const std::vector<Complex> real{0.6, -0.8, 0.8, 0.6};
+  ASSERT_GT(std::abs(expected(real, 0.25) - 1), 1e-9);
+  EXPECT_NEAR(std::abs(scale_of({2}, real, bit_mask(0)) - expected(real, 0.5)), 0, 1e-13);
+  EXPECT_NEAR(std::abs(scale_of({2}, real, bit_mask(0) | bit_mask(9)) - expected(real, 0.25)), 0, 1e-13);
+  std::vector<Complex> dense(64);
+  for (std::size_t r = 0; r < 8; ++r) {  // a rotation of each pair of neighbours
+    dense[9 * r] = 0.6;
+    dense[8 * r + (r ^ 1)] = r % 2 == 0 ? -0.8 : 0.8;
+  }
+  EXPECT_NEAR(std::abs(scale_of({1, 3, 5}, dense, 0) - expected(dense, 1)), 0, 1e-13);
 }
 
 /// Short runs far apart: neighbouring tiles are loaded and stored together.

@@ -397,7 +397,9 @@ TEST(CudaLower, StoresWaitForLoadsOfThePlacesTheyGoTo) {
   std::set<cuda::StoreWait> seen;
   for (Bit target = 0; target < 12; ++target) {
     // Bits 12 and 13 number the tiles.
-    for (const Index controls : {Index{0}, bit_mask((target + 5) % 12), bit_mask(13)}) {
+    std::vector<Index> all{0, bit_mask(13)};
+    for (unsigned bit = 0; bit < 12; ++bit) all.push_back(bit == target ? Index{0} : bit_mask(bit));
+    for (const Index controls : all) {
       Sweep sweep = sweep_of_bits(12);
       sweep.ops = {flip(target, controls)};
       const TileProgram program = lower_sweep(sweep, lower_options(14, Precision::kDouble));

@@ -627,7 +627,13 @@ TEST(FlowFacts, SayWhatIsDeadAndWhereBranchesMeet) {
 
 // What results hold is dead all the same until it is written for the last time.
 TEST(FlowFacts, AResultIsDeadBeforeItIsWrittenAgain) {
-  const Circuit circuit = program("qubit q; bit r; h q; r = measure q; h q; r = measure q; h q;");
+  Circuit circuit(1, 0);
+  circuit.add_creg("r", 1);
+  for (int time = 0; time < 2; ++time) {
+    circuit.h(0);
+    circuit.add_measure(0, 0);
+  }
+  circuit.h(0);
   test::with_run_parts(circuit, {}, [&](test::RunParts& parts) {
     const FlowFacts facts = find_facts(parts.program, circuit);
     std::vector<std::size_t> measures;

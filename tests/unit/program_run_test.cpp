@@ -162,14 +162,18 @@ TEST(ProgramRun, FollowsTheLikelierOutcomeWhereNothingIsAsked) {
 }
 
 TEST(ProgramRun, WhatShotsDoNotReachIsLeftOut) {
-  with_branching([&](test::RunParts& parts) {
-    ReadOuts wanted;
-    wanted.shots = 1;
-    const Answers answers = parts.run->run(wanted);
-    EXPECT_EQ(answers.branches, 1u);
-    EXPECT_GT(answers.branches_left_out, 0.1);
-    EXPECT_NEAR(answers.weight + answers.branches_left_out, 1, 1e-12);
-  });
+  for (const std::uint64_t room : {std::uint64_t{0}, std::uint64_t{1} << 20}) {
+    test::RunSetup setup;
+    setup.walk_bytes = room;
+    test::with_run_parts(branching(), setup, [&](test::RunParts& parts) {
+      ReadOuts wanted;
+      wanted.shots = 1;
+      const Answers answers = parts.run->run(wanted);
+      EXPECT_EQ(answers.branches, 1u);
+      EXPECT_GT(answers.branches_left_out, 0.1);
+      EXPECT_NEAR(answers.weight + answers.branches_left_out, 1, 1e-12);
+    });
+  }
 }
 
 TEST(ProgramRun, ReportsTheShareOfProbabilityThatItHasWalked) {

@@ -196,6 +196,23 @@ TEST(Sampler, FollowsTheIntegerDistributionInsideABucket) {
   });
 }
 
+// Also where the places that are drawn fall while they rise.
+TEST(Sampler, ListsOutcomesInOrder) {
+  Circuit circuit(2);
+  circuit.h(1);
+  circuit.cx(1, 0);
+  circuit.x(0);
+  test::with_run_parts(circuit, {}, [](test::RunParts& parts) {
+    parts.run->run({});
+    Sampler sampler(*parts.state, *parts.exchanges);
+    const OutcomeCounts counts = sampler.sample(100, {}, 3, 0, 1);
+    ASSERT_EQ(counts.size(), 2u);
+    EXPECT_EQ(counts[0].first, 0u);
+    EXPECT_EQ(counts[1].first, 1u);
+    EXPECT_EQ(counts[0].second + counts[1].second, 100u);
+  });
+}
+
 TEST(Sampler, ListsEachOutcomeOnce) {
   for (const int ranks : {1, 4}) {
     test::RunSetup setup;

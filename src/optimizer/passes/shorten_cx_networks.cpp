@@ -49,7 +49,7 @@ class Shortener {
 
   // Rounds of CX gates are the odd ones.
   void find_networks() {
-    std::vector<std::uint32_t> round(circuit_.qubits(), 0), newest(circuit_.qubits(), 0);
+    std::vector<std::uint32_t> round(circuit_.qubits(), 0), newest(circuit_.qubits());
     std::vector<std::uint32_t> joined(operations_.size());  // a tree of gates of one network: towards an earlier one
     std::iota(joined.begin(), joined.end(), 0U);
     const auto first_of = [&](std::uint32_t i) {
