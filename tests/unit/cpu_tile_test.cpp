@@ -236,6 +236,26 @@ TEST(CpuBackend, BatchesFollowOneAnother) {
   expect_reference<double>(sweep);
 }
 
+// A tile's number is looked at in pieces of 6 bits, conditions on several pieces by themselves.
+TEST(CpuBackend, PhasesLookAtEveryPieceOfTheTilesNumber) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < 6; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  const std::vector<Bit> number{6, 11, 12, 13, 17, 18, 19};
+  for (std::size_t a = 0; a < number.size(); ++a) {
+    for (std::size_t b = 0; b <= a; ++b) {
+      const double angle = 0.1 + 0.05 * static_cast<double>(sweep.phases.size());
+      sweep.phases.push_back(
+          {bit_mask(number[a]) | bit_mask(number[b]) | bit_mask(static_cast<Bit>(a % 6)), false, angle});
+    }
+  }
+  PlanOp op;
+  op.form = Form::kPhases;
+  op.data_count = static_cast<std::uint32_t>(sweep.phases.size());
+  sweep.ops = {op};
+  expect_reference<double>(sweep);
+}
+
 TEST(CpuBackend, ABirthBesideTheTilesLeavesZerosWhateverLiesInMemory) {
   for (const Bit bit : {Bit{3}, Bit{7}, Bit{12}}) {
     SCOPED_TRACE(int{bit});

@@ -131,6 +131,43 @@ TEST(CudaItems, GrowthIsBoundedOnEveryCoordinateAndUndoneByTheScale) {
   }
 }
 
+TEST(CudaItems, GrowthOfBlocksIsBoundedAsWell) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < 5; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  for (unsigned i = 0; i < 200; ++i) {
+    PlanOp op;
+    op.target_count = 2;
+    op.targets[0] = static_cast<Bit>(i % 4);
+    op.targets[1] = static_cast<Bit>(i % 4 + 1);
+    op.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
+    op.data_count = 16;
+    const std::vector<Complex> matrix = test::random_unitary(2, i + 1);
+    sweep.matrices.insert(sweep.matrices.end(), matrix.begin(), matrix.end());
+    sweep.ops.push_back(op);
+  }
+  const ItemList list = make_items(sweep, {0, 1, 2, 3, 4}, true, Precision::kSingle);
+  std::array<double, 5> growth{1, 1, 1, 1, 1}, largest = growth;
+  long double total = std::abs(list.scale);
+  for (const Item& item : list.items) {
+    double own = 1;
+    if (item.kind == Item::Kind::kRotate) own = std::hypot(1.0, item.tangent);
+    if (item.kind == Item::Kind::kMatrix) {
+      double norm = 0;
+      for (const Complex entry : item.matrix) norm += std::norm(entry);
+      own = std::sqrt(norm / std::exp2(static_cast<double>(item.targets.size())));
+    }
+    total *= own;
+    if (item.targets.empty()) continue;
+    const std::uint8_t at = item.targets[0];
+    growth[at] *= own;
+    largest[at] = std::max(largest[at], growth[at]);
+    EXPECT_LE(growth[at], 0x1p5);
+  }
+  EXPECT_NEAR(static_cast<double>(total), 1, 1e-12);
+  EXPECT_GE(*std::max_element(largest.begin(), largest.end()), 0x1p4);
+}
+
 TEST(CudaItems, DeepSweepsDoWhatTheirWordsSay) {
   for (const Precision precision : {Precision::kSingle, Precision::kDouble}) {
     const Sweep sweep = deep_sweep(3000, 9);

@@ -413,6 +413,31 @@ TEST(CudaLower, StoresWaitForLoadsOfThePlacesTheyGoTo) {
   EXPECT_EQ(seen.size(), 3u);
 }
 
+// A register whose amplitudes go to another thread's places makes threads wait as much as a thread that moves.
+TEST(CudaLower, StoresWaitForRegistersThatMove) {
+  Sweep sweep = sweep_of_bits(12);
+  add_matrix(sweep, {11}, {0.6, -0.8, 0.8, 0.6});
+  const TileProgram still = lower_sweep(sweep, lower_options(14, Precision::kDouble));
+  ASSERT_EQ(still.epochs.size(), 1u);
+  ASSERT_EQ(cuda::store_wait(still), cuda::StoreWait::kNone);
+  const cuda::Epoch& epoch = still.epochs.front();
+  for (std::size_t to = 0; to < epoch.thread.size(); ++to) {
+    const auto expected = to < 5 ? cuda::StoreWait::kWarp : cuda::StoreWait::kBlock;  // 32 threads are a warp
+    TileProgram moved = still;
+    for (const std::uint8_t slot : epoch.reg) {
+      moved = still;
+      moved.epochs.front().map.column[slot] ^= 1u << epoch.thread[to];
+      EXPECT_EQ(cuda::store_wait(moved), expected) << to;
+    }
+    moved = still;
+    moved.epochs.front().map.offset ^= 1u << epoch.thread[to];
+    EXPECT_EQ(cuda::store_wait(moved), expected) << to;
+    moved = still;
+    moved.epochs.front().map.guarded.emplace_back(cuda::TileGuard{1, 1}, 1u << epoch.thread[to]);
+    EXPECT_EQ(cuda::store_wait(moved), expected) << to;
+  }
+}
+
 TEST(CudaLower, BornBitsStoreOnlyAfterAllHaveReadThePlaceOfZero) {
   Sweep sweep = sweep_of_bits(12);
   const double half = std::sqrt(0.5);

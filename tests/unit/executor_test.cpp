@@ -51,7 +51,8 @@ class KeepingBackend final : public NullBackend, private BitSums {
   std::vector<Sweep> kept;
   std::set<std::uint32_t> summed;      // sweeps whose norm was asked for
   std::map<std::uint32_t, int> calls;  // of each sweep: one, or one for each chunk
-  std::vector<bool> sums;              // by call
+  std::vector<double> shares;
+  std::vector<bool> sums;  // by call
   bool can_sum = true, gives = true;
   std::size_t asked = 0;
 };
@@ -160,6 +161,7 @@ void run_beside(KeepingBackend& backend, bool first, std::uint32_t before, std::
   const std::unique_ptr<Transport> transport = make_null_transport(backend);
   ExchangePipeline exchanges(state, transport.get(), pool);
   Executor executor(state, exchanges, check);
+  executor.on_progress = [&](double share) { backend.shares.push_back(share); };
   Plan plan = plan_of({{sweep_on({0, 1}), sweep_on({0, 2})}, {}}, 1);
   plan.qubits = kLocal + 1;
   plan.initial_layout = plan.final_layout = Layout::identity(kLocal + 1);
@@ -182,6 +184,14 @@ std::set<std::uint32_t> summed_beside(std::uint32_t before, std::uint32_t after,
   KeepingBackend backend;
   run_beside(backend, false, before, after, sweeps_after, check);
   return backend.summed;
+}
+
+TEST(Executor, AnExchangeIsAStepToo) {
+  for (const std::uint32_t beside : {0u, 1u}) {
+    KeepingBackend backend;
+    run_beside(backend, false, beside, beside, 1, false);
+    EXPECT_EQ(backend.shares, (std::vector<double>{0.25, 0.5, 0.75, 1})) << beside;
+  }
 }
 
 // In chunks of its two bits; an exchange that comes first is no other.
@@ -286,7 +296,7 @@ TEST(Executor, ReportsTheShareThatIsDone) {
     Parts parts;
     std::vector<double> shares;
     parts.executor->on_progress = [&](double share) { shares.push_back(share); };
-    const double unit = predicted ? 0.5 : 0;
+    const double unit = predicted ? 0.125 : 0;
     const Plan plan = plan_of({{sweep_on({0}, unit), sweep_on({1}, 2 * unit)}, {sweep_on({2}, unit)}});
     const std::size_t number = parts.executor->prepare(plan);
     for (int time = 0; time < 2; ++time) {

@@ -412,8 +412,33 @@ TEST(PoolSizes, OfAProgramHoldAnyPlanAndTheTablesOfAll) {
   EXPECT_EQ(one.state_bytes, pool_layout(empty_plan(10, 0), machine).state_bytes);
   EXPECT_EQ(one.chunk_slots, 0u);
   EXPECT_EQ(one.table_bytes, rounded(4 * first.table_bytes) + rounded(4 * second.table_bytes));
+  for (Plan& plan : program.plans) plan.precision = Precision::kSingle;
+  EXPECT_EQ(program_layout(program, machine, 0).state_bytes, one.state_bytes / 2);
+  EXPECT_EQ(program_layout(program, machine, 2).state_bytes, first.state_bytes / 2);
   program.plans.clear();
   EXPECT_EQ(program_layout(program, machine, 0).total_bytes(), 0u);
+}
+
+TEST(PoolSizes, TogetherAreTheLargerOfEachAndAllTables) {
+  for (const auto& [bytes, rounded] : {std::pair<std::uint64_t, std::uint64_t>{0, 0},
+                                       {1, 256},
+                                       {255, 256},
+                                       {256, 256},
+                                       {257, 512},
+                                       {512, 512},
+                                       {513, 768}}) {
+    PoolLayout first, second;
+    first.table_bytes = 1000;
+    second.table_bytes = bytes;
+    first.state_bytes = 1;
+    second.state_bytes = 2;
+    first.chunk_slots = 4;
+    second.chunk_slots = 3;
+    const PoolLayout both = joined(first, second);
+    EXPECT_EQ(both.table_bytes, 1000 + rounded);
+    EXPECT_EQ(both.state_bytes, 2u);
+    EXPECT_EQ(both.chunk_slots, 4u);
+  }
 }
 
 TEST(PoolSizes, OfAsManyQubitsAsAnIndexNamesAreAddressable) {

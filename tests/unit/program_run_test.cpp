@@ -86,6 +86,31 @@ TEST(ProgramRun, AveragesEveryAnswerOverItsBranches) {
   }
 }
 
+TEST(ProgramRun, BarriersAreNoPartOfAProgram) {
+  const auto planned = [](bool barriers) {
+    Circuit circuit(2, 2);
+    const auto barrier = [&] {
+      if (barriers) circuit.add_barrier(std::vector<Qubit>{0, 1});
+    };
+    barrier();
+    circuit.h(0);
+    barrier();
+    circuit.add_measure(0, 0);
+    barrier();
+    circuit.add_measure(0, 1);
+    barrier();
+    circuit.h(1);
+    circuit.add_reset(1);
+    barrier();
+    std::pair<std::size_t, std::size_t> found;
+    test::with_run_parts(circuit, {}, [&](test::RunParts& parts) {
+      found = {parts.program.plans.size(), parts.program.steps.size()};
+    });
+    return found;
+  };
+  EXPECT_EQ(planned(true), planned(false));
+}
+
 TEST(ProgramRun, GivesTheSameAgain) {
   with_branching([&](test::RunParts& parts) {
     ReadOuts wanted;
