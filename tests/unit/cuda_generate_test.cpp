@@ -239,6 +239,28 @@ TEST(CudaGenerate, TextsOfSmallTilesDoOnTheHostWhatProgramsSay) {
   }
 }
 
+TEST(CudaGenerate, TextsLookAtTheParityOfATilesNumber) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  Sweep sweep = sweep_of_bits(9);
+  for (const auto& [mask, controls] : {std::pair<Index, Index>{bit_mask(3) | bit_mask(9) | bit_mask(10), 0},
+                                       {bit_mask(9) | bit_mask(10), bit_mask(2) | bit_mask(5)},
+                                       {bit_mask(9) | bit_mask(11), bit_mask(8) | bit_mask(10)}}) {
+    PlanOp op;
+    op.form = Form::kPhases;
+    op.control_mask = op.control_value = controls;
+    op.data_begin = static_cast<std::uint32_t>(sweep.phases.size());
+    op.data_count = 1;
+    sweep.phases.push_back({mask, true, 0.7});
+    sweep.ops.push_back(hadamard(4, sweep));
+    sweep.ops.push_back(op);
+  }
+  LowerOptions options;
+  options.local_bits = 12;
+  const TileProgram program = lower_sweep(sweep, options);
+  EXPECT_NE(generate(program).source.find("__popcll(base"), std::string::npos);
+  expect_same_effect(program, 12, 7);
+}
+
 // What a register that is dead holds is 0: it begins as nothing, read or not.
 TEST(CudaGenerate, TextsBeginLiveRegistersAlone) {
   std::size_t some = 0;
