@@ -16,8 +16,7 @@ import re
 import numpy
 from scipy.optimize import least_squares
 
-# Flips cost nothing: they fold into addresses.
-ENTRIES = ["matrix1_general", "matrix1_real", "butterfly", "phases", "phase_term", "regroup"]
+ENTRIES = ["matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup"]
 DENSE = range(2, 7)
 PULL = 0.25  # weight of an entry's logarithm against relative errors of 5 %
 ERROR = 0.05
@@ -33,11 +32,12 @@ def load(paths, precision):
     return sweeps
 
 
-def with_instructions(arithmetic, cached):
-    """What src/plan/cost/cost.cpp makes of kernels that do not fit the instruction cache."""
-    if cached <= 0:
-        return arithmetic
-    return numpy.minimum(3 * arithmetic, arithmetic + 6 * numpy.maximum(arithmetic - cached, 0))
+def instructions(table, sweep):
+    """Of a sweep's kernel, as src/plan/cost/cost.cpp counts them."""
+    costs = table["instructions"]
+    total = costs["kernel"] + costs["phase_term"] * sweep.get("terms_apart", 0)
+    total += sum(costs[name] * sweep.get(name, 0) for name in ENTRIES if name != "phase_term")
+    return total + sum(costs["matrix_dense"][t] * sweep.get(f"matrix_dense{t}", 0) for t in DENSE)
 
 
 def fit(table, sweeps, amplitude_bytes):
@@ -50,9 +50,13 @@ def fit(table, sweeps, amplitude_bytes):
     rate = 1e-3 * amplitude_bytes * (1 / table["read_bytes_per_s"] + 1 / table["write_bytes_per_s"])
     memory = amplitudes * rate * table["narrow_run_factor"][3] * 1e6
     power = table["overlap_power"]
+    slowed = numpy.ones(len(sweeps))  # by instructions that leave the cache
+    if table["cached_instructions"] > 0:
+        length = numpy.array([instructions(table, sweep) for _, sweep in sweeps])
+        slowed = numpy.clip(1 + 6 * (length / table["cached_instructions"] - 1), 1, 3)
 
     def predict(x):
-        work = with_instructions(counts @ x[1:], table["cached_arithmetic"]) * amplitudes * 1e-12
+        work = slowed * (counts @ x[1:]) * amplitudes * 1e-12
         return ((memory * x[0]) ** power + work**power) ** (1 / power)
 
     def residuals(x):

@@ -109,6 +109,7 @@ std::string sweep_row(const Sweep& sweep, const Plan& plan, double seconds) {
   add("flip", counts.flip);
   add("phases", counts.phases);
   add("phase_term", counts.phase_term);
+  add("terms_apart", counts.terms_apart);
   add("regroup", counts.regroup);
   for (int t = 2; t <= kMaxMatrixTargets; ++t) add("matrix_dense" + std::to_string(t), counts.matrix_dense[t]);
   return row + "}";

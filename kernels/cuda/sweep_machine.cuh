@@ -10,7 +10,9 @@
 //            coordinate columns of threads and slots, addresses of the targets, coordinates of the targets
 //   kPair    slot pair number, present bits, factors
 //   kMultiply set, factor;  kScale (all registers)                                 kScale reals: 1
-//   factor:  table + 1 | tile factor + 1 << 12 | cross count << 24, {thread bit | tile factor << 8}...   reals: 2
+//   factor:  table + 1 | tile factor + 1 << 12 | entries << 24, {thread bit | tile factor << 8}...
+//            {kTurnedEntry | tile factor << 8 | table << 20}...
+//            {kMirroredEntry | tile factor << 8 | bits of the thread << 20}...                       reals: 2
 //   kRegroup number of its address table | own places << 16 | within warp << 17, write columns of slots, guard count,
 //   {mask lo, hi, value lo, hi, offset}...,
 //            read columns of slots; the table has (write address | read address << 16) for each thread
@@ -278,16 +280,27 @@ struct Machine {
   __device__ __forceinline__ C factor() {
     C value = {p.reals[real], p.reals[real + 1]};
     real += 2;
-    const std::uint32_t head = next(), table = head & 4095, shared_factor = head >> 12 & 4095, cross = head >> 24;
-    if (table != 0) {
-      value = times(value, __ldg(p.tables + (static_cast<std::uint64_t>(table - 1) << p.thread_bits) + threadIdx.x));
-    }
+    const std::uint32_t head = next(), table = head & 4095, shared_factor = head >> 12 & 4095, entries = head >> 24;
+    if (table != 0) value = times(value, table_entry(table - 1));
     if (shared_factor != 0) value = times(value, factors[shared_factor - 1]);
-    for (std::uint32_t i = 0; i < cross; ++i) {
+    for (std::uint32_t i = 0; i < entries; ++i) {
       const std::uint32_t entry = next();
-      if (threadIdx.x >> (entry & 255) & 1) value = times(value, factors[entry >> 8]);
+      if ((entry & kTurnedEntry) != 0) {
+        C turned = table_entry(entry >> 20);
+        turned.y *= factors[entry >> 8 & 4095].x;
+        value = times(value, turned);
+      } else if ((entry & kMirroredEntry) != 0) {
+        C mirrored = factors[entry >> 8 & 4095];
+        if ((__popc(threadIdx.x & entry >> 20) & 1) != 0) mirrored.y = -mirrored.y;
+        value = times(value, mirrored);
+      } else if (threadIdx.x >> (entry & 255) & 1) {
+        value = times(value, factors[entry >> 8]);
+      }
     }
     return value;
+  }
+  __device__ __forceinline__ C table_entry(std::uint32_t table) const {
+    return __ldg(p.tables + (static_cast<std::uint64_t>(table) << p.thread_bits) + threadIdx.x);
   }
   template <int P>
   __device__ __forceinline__ void pair_slots(bool everywhere, C f0, bool at_low, C f1, bool at_high, C f2, bool at_both,

@@ -1,18 +1,16 @@
-// What passes may not raise: a weight for each operation. The weights are ratios of the cost tables' entries, rounded
-// so that a matrix never weighs more than the gates that it is the product of.
+// What passes may not raise: a weight for each operation.
 #include <bit>
 #include <cmath>
 
 #include "base/bits.h"
 #include "optimizer/operations.h"
+#include "optimizer/weights.h"
 #include "qsim/circuit.h"
 
 namespace qsim {
 namespace {
 
-constexpr double kGeneral = 2.5, kRealTurn = 2, kPhasedFlip = 1.5, kFlip = 1, kControlledFlip = 2;
-constexpr double kPhase = 0.1, kLonelyPhases = 0.4;      // of one qubit; the second once for all between two gates
-constexpr double kDiagonal = 0.8, kDiagonalQubit = 0.2;  // on several qubits
+using namespace weight;
 
 // Diagonals on one qubit since its last operation that was none.
 struct Slot {
@@ -28,7 +26,7 @@ double turning_weight(const Circuit& circuit, const Operation& op, const Reach& 
   if (const auto matrix = single_qubit_matrix(circuit, op)) return matrix_weight(*matrix);
   if (op.kind == OpKind::kGate && op.gate == Gate::kX) return kControlledFlip;
   if (op.kind == OpKind::kGate && op.gate == Gate::kSwap) return 3 * kControlledFlip;
-  if (op.kind == OpKind::kPauliRotation) return kDiagonal + 2 * kGeneral * std::popcount(reach.all & ~reach.diagonal);
+  if (op.kind == OpKind::kPauliRotation) return diagonal(0) + 2 * kGeneral * std::popcount(reach.all & ~reach.diagonal);
   return op.targets == 1 ? kGeneral : 4 * std::ldexp(1.0, static_cast<int>(op.targets));
 }
 
@@ -48,7 +46,7 @@ double circuit_cost(const Circuit& circuit) {
       slots[static_cast<std::size_t>(std::countr_zero(reach.all))].phases = true;
       total += kPhase;
     } else if (reach.is_diagonal()) {
-      if (reach.all != 0) total += kDiagonal + kDiagonalQubit * std::popcount(reach.all);
+      if (reach.all != 0) total += diagonal(count_bits(reach.all));
       for_each_bit(reach.all, [&](unsigned q) { slots[q].joined = true; });
     } else {
       total += turning_weight(circuit, op, reach);

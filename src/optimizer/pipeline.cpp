@@ -9,16 +9,23 @@
 namespace qsim {
 namespace {
 
-constexpr std::array<Pass, 8> kPasses{{
+constexpr std::string_view kPreparation = "gather_runs";
+constexpr std::array<std::string_view, 2> kRecognisers{"recognise_multiplexers", "recognise_products"};
+
+constexpr std::array<Pass, 11> kPasses{{
     {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
     {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
-    {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
+    {kPreparation, "turns runs of gates on one qubit into one matrix, but phases beside CX gates", gather_runs},
+    {"recognise_multiplexers", "turns rotations about Y between CX gates into rotations about parities",
+     recognise_multiplexers},
     {"recognise_rotations", "turns CX ladders around rotations about Z into rotations about parities",
      recognise_rotations},
     {"shorten_cx_networks", "turns CX gates with nothing else between them into fewer that do the same",
      shorten_cx_networks},
     {"merge_diagonals", "adds up equal diagonals between which there are only diagonals", merge_diagonals},
+    {"recognise_products", "turns phases about parities into fewer phases of products", recognise_products},
+    {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
 
@@ -38,14 +45,12 @@ void chain(Rewritten& result, Rewritten& next) {
     for (Qubit& wire : result.wire_of) wire = next.wire_of[wire];
   }
   result.refused += next.refused;
+  result.recognised = result.recognised || next.recognised;
   result.circuit = std::move(next.circuit);
 }
 
-}  // namespace
-
-std::span<const Pass> optimizer_passes() { return kPasses; }
-
-bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result) {
+/// The passes in their order but the disabled ones; says which were taken.
+bool run_passes(const Circuit& circuit, const std::vector<std::string_view>& disabled, Rewritten& result) {
   bool changed = false;
   double cost = circuit_cost(circuit);
   for (const Pass& pass : kPasses) {
@@ -55,6 +60,7 @@ bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, 
     const double now = circuit_cost(next.circuit);
     if (now > cost * (1 + 1e-9)) continue;
     cost = now;
+    next.recognised = std::find(kRecognisers.begin(), kRecognisers.end(), pass.name) != kRecognisers.end();
     if (changed) {
       chain(result, next);
     } else {
@@ -63,6 +69,22 @@ bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, 
     changed = true;
   }
   return changed;
+}
+
+}  // namespace
+
+std::span<const Pass> optimizer_passes() { return kPasses; }
+std::span<const std::string_view> recognising_passes() { return kRecognisers; }
+
+bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result) {
+  std::vector<std::string_view> left_out(disabled.begin(), disabled.end());
+  const bool changed = run_passes(circuit, left_out, result);
+  if (result.recognised) return changed;
+  // Without what they prepare for, the passes that prepare are of no use.
+  left_out.insert(left_out.end(), kRecognisers.begin(), kRecognisers.end());
+  left_out.push_back(kPreparation);
+  result = {};
+  return run_passes(circuit, left_out, result);
 }
 
 }  // namespace qsim

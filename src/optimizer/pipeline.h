@@ -22,6 +22,7 @@ struct Rewritten {
   /// operation of `circuit` may have any number of them, also none.
   std::vector<std::uint32_t> place;
   std::vector<std::pair<std::uint32_t, const char*>> removed;  // what stands for nothing, and why
+  bool recognised = false;     // a pass has given back structure that the circuit hid: recognising_passes()
   std::uint64_t refused = 0;   // rewrites that were not made: put together again they were not what they stood for
   std::vector<Qubit> wire_of;  // qubit q of the circuit before is qubit wire_of[q] of `circuit` at the end; empty: q
 };
@@ -35,6 +36,9 @@ struct Pass {
 
 /// Every pass, in the order in which they run.
 std::span<const Pass> optimizer_passes();
+
+/// Those that give back structure. It may be planned as it was hidden for less.
+std::span<const std::string_view> recognising_passes();
 
 /// Runs all passes but the disabled ones over a unitary circuit (terminal measurements and barriers are dropped). What
 /// a pass makes dearer by circuit_cost() is not taken. False when nothing changed: the circuit can be used as it is.
@@ -57,6 +61,12 @@ bool cancel_inverses(const Circuit& circuit, Rewritten& result);
 /// Runs of gates on one qubit become one matrix. Phases at their ends stay apart where a diagonal on several qubits
 /// takes them.
 bool merge_runs(const Circuit& circuit, Rewritten& result);
+/// The same where rotations and products are still to be recognised: phases stay apart beside targets of CX as well.
+bool gather_runs(const Circuit& circuit, Rewritten& result);
+
+/// Rotations about Y between CX gates that have the qubit for their target become rotations about parities, between two
+/// turns about X that take Y to Z: what a rotation chosen by other qubits is written as.
+bool recognise_multiplexers(const Circuit& circuit, Rewritten& result);
 
 /// CX a,b ... CX a,b around rotations of b about Z becomes rotations about the parity of both.
 bool recognise_rotations(const Circuit& circuit, Rewritten& result);
@@ -66,6 +76,9 @@ bool shorten_cx_networks(const Circuit& circuit, Rewritten& result);
 
 /// Equal diagonals with nothing between them but diagonals on their qubits add up.
 bool merge_diagonals(const Circuit& circuit, Rewritten& result);
+
+/// Phases about parities become phases of products, where those are fewer.
+bool recognise_products(const Circuit& circuit, Rewritten& result);
 
 /// A general gate on one qubit, beside diagonals, becomes phases around a real rotation.
 bool split_turns(const Circuit& circuit, Rewritten& result);

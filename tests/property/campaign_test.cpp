@@ -50,7 +50,8 @@ class CampaignCircuit {
     for (double& cost : machine_.cost_double.matrix_dense) cost = seed % 2 == 0 ? 1000 : cost;
     // And every third one sweeps that are soon too much for the instruction cache, beside a fast memory.
     if (seed % 3 == 1) {
-      machine_.cost_double.cached_arithmetic = 300000;
+      machine_.cost_double.instructions = machine_.cost_double;
+      machine_.cost_double.cached_instructions = 300000;
       machine_.cost_double.sweep_overhead = 0;
       machine_.cost_double.read_bytes_per_second *= 100;
       machine_.cost_double.write_bytes_per_second *= 100;

@@ -107,7 +107,8 @@ TEST(DenseForms, FewGatesOnManyQubitsStayGates) {
 }
 
 void expect_not_dearer(const Circuit& circuit, Machine machine, const std::string& name) {
-  machine.cost_single.cached_arithmetic = machine.cost_double.cached_arithmetic = 0;  // no sweep is written as several
+  machine.cost_single.cached_instructions = machine.cost_double.cached_instructions =
+      0;  // no sweep is written as several
   for (const Precision precision : {Precision::kSingle, Precision::kDouble}) {
     PlanOptions options;
     options.start = Start::kRandom;

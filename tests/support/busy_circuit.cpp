@@ -2,6 +2,7 @@
 #include "support/busy_circuit.h"
 
 #include <cmath>
+#include <numbers>
 #include <random>
 #include <span>
 #include <vector>
@@ -81,6 +82,21 @@ Circuit busy_circuit(std::uint64_t seed) {
       case 12:
         circuit.add_gate(Gate::kRy, {}, std::span(&a, 1), std::span(&angle, 1));
         break;
+      case 13:  // a rotation that other qubits choose
+        for (int part = 0; part < 4; ++part) {
+          circuit.ry(angle + part, b);
+          circuit.cx(part % 2 == 0 ? a : (b + qubits - 1) % qubits, b);
+          if (part == 2 && angle > 2) circuit.x(b);
+        }
+        break;
+      case 14: {  // a Toffoli gate, or one up to phases
+        const Qubit c = (b + 1) % qubits;
+        if (c == a) break;
+        const double t = angle < 1.5 ? 0.25 * std::numbers::pi : angle;
+        circuit.h(b).cx(c, b).p(-t, b).cx(a, b).p(t, b).cx(c, b).p(-t, b).cx(a, b).p(t, b).h(b);
+        if (angle < 2.5) circuit.p(t, c).cx(a, c).p(t, a).p(-t, c).cx(a, c);
+        break;
+      }
       default:
         circuit.cx(a, b);
     }

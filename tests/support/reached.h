@@ -17,7 +17,7 @@ void expect_reached(const Values& found, const Values& reached, double tolerance
   std::string row;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto now = static_cast<double>(found[i]), before = static_cast<double>(reached[i]);
-    same = same && std::abs(now - before) <= tolerance * before;
+    same = same && std::abs(now - before) <= tolerance * std::abs(before);
     char text[32];
     std::snprintf(text, sizeof(text), "%s%.9g", row.empty() ? "" : ", ", now);
     row += text;

@@ -62,7 +62,7 @@ TEST(CpuProgramSize, OfTheFamiliesIsWhatWasReached) {
       {"ising", Start::kZero, {9, 104, 555, 9616, 4, 256, 0}},
       {"ising", Start::kRandom, {9, 117, 626, 6600, 2, 128, 0}},
       {"supremacy", Start::kRandom, {8, 58, 332, 6540, 3, 0, 0}},
-      {"random", Start::kRandom, {19, 240, 1243, 23680, 11, 512, 0}},
+      {"random", Start::kRandom, {19, 239, 1238, 23700, 11, 512, 0}},
       {"qv", Start::kRandom, {19, 917, 4766, 24768, 2, 256, 0}},
       {"heisenberg", Start::kRandom, {15, 194, 841, 7624, 0, 0, 0}},
   }};
@@ -74,7 +74,7 @@ TEST(CpuProgramSize, OfTheFamiliesIsWhatWasReached) {
 
 TEST(CpuProgramSize, OfRandomCircuitsIsWhatWasReached) {
   const std::array<Work, 8> table{{
-      {11, 82, 426, 7872, 3, 256, 0},
+      {11, 82, 426, 8384, 3, 128, 0},
       {23, 124, 616, 18404, 5, 0, 0},
       {14, 108, 558, 10156, 4, 128, 0},
       {9, 48, 239, 9116, 5, 128, 0},

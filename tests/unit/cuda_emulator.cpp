@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "cuda/tile/addresses.h"
+#include "qsim/error.h"
 
 namespace qsim::test {
 namespace {
@@ -192,6 +193,16 @@ class Block {
     if (f.tile >= 0) value *= tile_factors_[static_cast<std::size_t>(f.tile)];
     for (const auto& [bit, tile] : f.cross) {
       if (t >> bit & 1) value *= tile_factors_[static_cast<std::size_t>(tile)];
+    }
+    for (const auto& [table, tile] : f.turned) {
+      const Complex entry = program_.tables[static_cast<std::size_t>(table)][t];
+      const double sign = tile_factors_[static_cast<std::size_t>(tile)].real();
+      if (std::abs(std::abs(sign) - 1) > 1e-12) throw Error("a table is turned by a factor that is neither 1 nor -1");
+      value *= sign < 0 ? std::conj(entry) : entry;
+    }
+    for (const auto& [tile, threads] : f.mirrored) {
+      const Complex entry = tile_factors_[static_cast<std::size_t>(tile)];
+      value *= odd_parity(t & threads) ? std::conj(entry) : entry;
     }
     return value;
   }

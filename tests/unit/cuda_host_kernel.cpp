@@ -39,6 +39,7 @@ static void __syncthreads() { wait_for_block(); }
 static void __syncwarp() { wait_for_warp(); }
 static int __ffs(int x) { return __builtin_ffs(x); }
 static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static int __popc(unsigned x) { return __builtin_popcount(x); }
 static void sincospi(double x, double* s, double* c) { *s = std::sin(x * M_PI); *c = std::cos(x * M_PI); }
 template <class T> static T __ldg(const T* p) { return *p; }
 static double __shfl_down_sync(unsigned, double x, int) { return x; }  // norms are not asked for

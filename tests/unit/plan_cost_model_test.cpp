@@ -194,15 +194,45 @@ TEST(CostModel, MakesASweepThatLeavesTheInstructionCacheDearer) {
   machine.cost_double.matrix1_general = 10 * second;
   Sweep sweep = sweep_on({0, 1, 2});
   add_matrix(sweep, {0}, kGeneral);
+  machine.cost_double.instructions.matrix1_general = 80;
+  machine.cost_double.kernel_instructions = 20;
   const auto arithmetic = [&](double cached) {
-    machine.cost_double.cached_arithmetic = cached * second;
+    machine.cost_double.cached_instructions = cached;
     return sweep_seconds(sweep, 20, Precision::kDouble, machine) - 3;
   };
-  EXPECT_DOUBLE_EQ(arithmetic(0), 10);  // never leaves it
-  EXPECT_DOUBLE_EQ(arithmetic(11), 10);
-  EXPECT_DOUBLE_EQ(arithmetic(10), 10);
-  EXPECT_DOUBLE_EQ(arithmetic(9), 16);  // six times what is beyond, on top
-  EXPECT_DOUBLE_EQ(arithmetic(5), 30);  // three times at most
+  EXPECT_DOUBLE_EQ(arithmetic(0), 10);  // any number
+  EXPECT_DOUBLE_EQ(arithmetic(110), 10);
+  EXPECT_DOUBLE_EQ(arithmetic(100), 10);
+  EXPECT_DOUBLE_EQ(arithmetic(80), 25);  // six times what is beyond, on top
+  EXPECT_DOUBLE_EQ(arithmetic(50), 30);  // three times at most
+}
+
+TEST(CostModel, CountsInstructionsOfEveryForm) {
+  FormCosts costs;
+  costs.matrix1_general = 1;
+  costs.matrix1_real = 10;
+  costs.butterfly = 100;
+  costs.flip = 1e3;
+  costs.phases = 1e4;
+  costs.phase_term = 1e5;
+  costs.matrix_dense[2] = 1e7;
+  Machine machine = round_machine();
+  machine.cost_double.instructions = costs;
+  Sweep sweep = sweep_on({0, 1, 2, 3});
+  add_matrix(sweep, {0}, kGeneral);
+  add_matrix(sweep, {1}, kReal);
+  add_matrix(sweep, {1}, kButterfly);
+  add_matrix(sweep, {0, 1}, std::vector<Complex>(16));
+  PlanOp phases;
+  phases.form = Form::kPhases;
+  phases.data_count = 3;
+  sweep.ops.push_back(phases);
+  phases.data_count = 40;  // the terms of one operation are few multiplications
+  sweep.ops.push_back(phases);
+  const std::vector<Arithmetic> each = operation_arithmetic(sweep, Precision::kDouble, machine);
+  std::vector<double> found;
+  for (const Arithmetic& one : each) found.push_back(one.instructions);
+  EXPECT_EQ(found, (std::vector<double>{1, 10, 100, 1e7, 1e4 + 3e5, 1e4 + 16e5}));
 }
 
 TEST(CostModel, ChargesAnExchangeForItsPartnersAndItsBytes) {
@@ -502,7 +532,7 @@ TEST(FindMachine, TakesEveryNumberUpToItsLimitsAndNoFurther) {
     EXPECT_FALSE(accepted(key, "fast")) << key;
   }
   for (const char* key : {"sweep_overhead_s", "matrix1_general", "matrix1_real", "butterfly", "flip", "phases",
-                          "phase_term", "regroup", "cached_arithmetic", "exchange_overhead_s"}) {
+                          "phase_term", "regroup", "exchange_overhead_s"}) {
     EXPECT_TRUE(accepted(key, 0)) << key;
     EXPECT_FALSE(accepted(key, -1)) << key;
   }

@@ -434,9 +434,9 @@ TEST(MakePlan, WritesASweepThatLeavesTheInstructionCacheAsSeveral) {
     options.start = Start::kState;
     options.strategy = strategy;
     options.trace = true;
-    machine.cost_double.cached_arithmetic = 0;
+    machine.cost_double.cached_instructions = 0;
     const std::uint64_t before = plan_work(make_plan(circuit, machine, options)).sweeps;
-    machine.cost_double.cached_arithmetic = 3000;
+    machine.cost_double.cached_instructions = 1000;
     const Plan plan = make_plan(circuit, machine, options);
     EXPECT_GT(plan_work(plan).sweeps, before);
     EXPECT_EQ(plan.trace.size(), plan.gates);

@@ -110,6 +110,14 @@ void KernelText::factor_variable(const std::string& name, const Factor& factor) 
   for (const auto& [thread_bit, tile] : factor.cross) {
     line(fmt::format("if (t >> {} & 1) {} = mul({}, F[{}]);", thread_bit, name, name, tile));
   }
+  for (const auto& [table, tile] : factor.turned) {
+    line(fmt::format("{{ C w = {1}; w.y *= F[{2}].x; {0} = mul({0}, w); }}", name, table_entry(table), tile));
+  }
+  for (const auto& [tile, threads] : factor.mirrored) {
+    line(fmt::format("{{ C w = F[{}];", tile));
+    if (threads != 0) line(fmt::format("if (__popc(t & {}u) & 1) w.y = -w.y;", threads));
+    line(fmt::format("{0} = mul({0}, w); }}", name));
+  }
 }
 
 void KernelText::pair(const TileOp& op) {

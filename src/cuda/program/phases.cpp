@@ -1,10 +1,15 @@
 // Terms by their part in registers: alone or in pairs they become factors of register halves and quarters; what they
-// depend on outside (threads, tiles) is in tables and tile factors. Rare shapes become guarded multiplications.
+// depend on outside (threads, tiles) is in tables and tile factors. Other shapes become guarded multiplications: those
+// of terms that depend on the tile alike are one for each set of registers that they treat alike.
 #include "cuda/program/phases.h"
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
+#include <functional>
 #include <map>
+#include <numbers>
+#include <set>
 
 #include "base/bits.h"
 
@@ -18,11 +23,19 @@ struct Placed {
   double angle = 0;
 };
 
+/// What terms that are no factors depend on outside the tile. With a parity: whether that of the base's bits is odd.
+struct Outside {
+  Index mask = 0, value = 0, parity = 0;
+  friend auto operator<=>(const Outside&, const Outside&) = default;
+};
+
 /// All that one register part (a mask over slots) is multiplied with.
 struct Group {
   std::vector<Placed> constant, by_thread, by_tile;
   std::map<std::uint32_t, std::vector<Placed>> by_both;  // thread bit -> terms
 };
+
+constexpr unsigned kMostOutside = 8;  // bits of the tile whose products a tile factor is written by
 
 class PhaseMerger {
  public:
@@ -39,12 +52,17 @@ class PhaseMerger {
       if (simple)
         add(placed);
       else
-        multiply_where(term);
+        others_[{term.tile_mask, term.tile_value, term.tile_parity}].push_back(term);
     }
+    multiply_parities();
+    for (const auto& [outside, others] : others_) multiply_where(outside, others);
     emit_pairs();
   }
 
  private:
+  /// Angles by thread, and the registers that have them.
+  using Sets = std::map<std::vector<double>, std::uint32_t>;
+
   static std::uint32_t gather(Coordinate mask, const std::vector<std::uint8_t>& places) {
     std::uint32_t result = 0;
     for (std::size_t i = 0; i < places.size(); ++i) result |= (mask >> places[i] & 1u) << i;
@@ -79,16 +97,14 @@ class PhaseMerger {
     for (const Placed& term : group.constant) angle += term.angle;
     factor.constant = std::polar(1.0, angle);
     if (!group.by_thread.empty()) {
-      std::vector<Complex> table(threads_);
+      std::vector<double> angles(threads_);
       for (std::uint32_t thread = 0; thread < threads_; ++thread) {
-        double sum = 0;
         for (const Placed& term : group.by_thread) {
-          if ((thread & term.thread) == term.thread) sum += term.angle;
+          if ((thread & term.thread) == term.thread) angles[thread] += term.angle;
         }
-        table[thread] = std::polar(1.0, sum);
       }
       factor.table = static_cast<int>(program_.tables.size());
-      program_.tables.push_back(std::move(table));
+      program_.tables.push_back(phases_of(angles));
     }
     if (!group.by_tile.empty()) factor.tile = tile_factor(group.by_tile);
     for (const auto& [bit, terms] : group.by_both) factor.cross.emplace_back(static_cast<int>(bit), tile_factor(terms));
@@ -132,54 +148,199 @@ class PhaseMerger {
     }
   }
 
-  /// One guarded multiplication for every set of registers on which the term is the same function of the thread.
-  void multiply_where(const Term& term) {
-    TileGuard guard{term.tile_mask, term.tile_value, 0, false};
-    if (!term.has_parity) return multiply_set(term, guard, true);
-    if (term.tile_parity == 0) return multiply_set(term, guard, true);
-    guard.parity_mask = term.tile_parity;
-    multiply_set(term, guard, true);
-    guard.odd = true;
-    multiply_set(term, guard, false);
+  /// Parities that the tile has a part in: exp(i angle parity) is exp(i angle/2) times exp(-+i angle/2), by the sign of
+  /// (-1)^parity. So those with the same part in registers are one multiplication, by a product of tables, each turned
+  /// by its parity outside, or of tile factors, each mirrored by its parity among the threads.
+  void multiply_parities() {
+    std::map<std::uint32_t, std::vector<Term>> parts;  // by the part in registers
+    for (auto& [where, terms] : others_) {
+      if (where.mask != 0 || where.parity == 0) continue;
+      std::erase_if(terms, [&](const Term& term) {
+        if (term.mask == 0) parts[gather(term.parity, epoch_.reg)].push_back(term);
+        return term.mask == 0;
+      });
+    }
+    for (const auto& [reg, terms] : parts) {
+      if (terms.size() == 1) {
+        others_[{0, 0, terms.front().tile_parity}].push_back(terms.front());
+        continue;
+      }
+      std::set<Coordinate> inside;
+      std::set<Index> kinds;
+      Index outside = 0;
+      for (const Term& term : terms) {
+        inside.insert(term.parity);
+        kinds.insert(term.tile_parity);
+        outside |= term.tile_parity;
+      }
+      // Tables are fetched, tile factors are at hand.
+      const bool mirrors = inside.size() <= 2 * kinds.size() && count_bits(outside) <= kMostOutside;
+      double half = 0;
+      for (const Term& term : terms) half += 0.5 * term.angle;
+      const std::vector<double> halves(threads_, half);
+      for (const bool odd : {false, true}) {
+        std::uint32_t set = 0;
+        for (std::uint32_t j = 0; j < registers_; ++j) set |= odd_parity(j & reg) == odd ? 1u << j : 0;
+        if (set != 0) multiply_set(set, halves, mirrors ? mirrored(terms, odd) : turned(terms, kinds, odd));
+      }
+    }
   }
 
-  /// `odd`: the in-tile parity at which the term holds.
-  void multiply_set(const Term& term, const TileGuard& guard, bool odd) {
-    std::map<std::vector<bool>, std::uint32_t> sets;  // threads where the term holds -> registers
+  void multiply_set(std::uint32_t set, std::span<const double> angles, Factor factor, const TileGuard& guard = {}) {
+    TileOp op;
+    op.kind = TileOpKind::kMultiply;
+    op.guard = guard;
+    op.set = set;
+    factor.present = true;
+    set_factor(angles, factor);
+    op.factor[0] = std::move(factor);
+    epoch_.ops.push_back(std::move(op));
+  }
+
+  /// `odd`: the parity in registers.
+  Factor turned(std::span<const Term> terms, const std::set<Index>& kinds, bool odd) {
+    Factor factor;
+    for (const Index kind : kinds) {
+      std::vector<double> angles(threads_);
+      for (std::uint32_t thread = 0; thread < threads_; ++thread) {
+        const Coordinate v = epoch_.coordinate(thread, 0);
+        for (const Term& term : terms) {
+          if (term.tile_parity == kind)
+            angles[thread] += (odd_parity(v & term.parity) != odd ? 0.5 : -0.5) * term.angle;
+        }
+      }
+      factor.turned.push_back(turned_entry(angles, kind));
+    }
+    return factor;
+  }
+
+  Factor mirrored(std::span<const Term> terms, bool odd) {
+    std::map<std::uint32_t, std::vector<Term>> by_thread;
+    for (const Term& term : terms) by_thread[gather(term.parity, epoch_.thread)].push_back(term);
+    Factor factor;
+    for (const auto& [threads, those] : by_thread)
+      factor.mirrored.emplace_back(parity_factor(those, odd ? 0.5 : -0.5), threads);
+    return factor;
+  }
+
+  /// exp(i angle) of sums over the terms: `half` times the angle where the tile's parity is even, less that where it is
+  /// odd. Written by products of the tile's bits, which is what tile factors are made of.
+  int parity_factor(std::span<const Term> terms, double half) {
+    Index outside = 0;
+    for (const Term& term : terms) outside |= term.tile_parity;
+    std::vector<Index> bits;
+    for_each_bit(outside, [&](unsigned bit) { bits.push_back(bit_mask(bit)); });
+    const auto spread = [&](std::size_t x) {
+      Index index = 0;
+      for (std::size_t b = 0; b < bits.size(); ++b) index |= (x >> b & 1) != 0 ? bits[b] : 0;
+      return index;
+    };
+    std::vector<double> angle(std::size_t{1} << bits.size());
+    for (std::size_t x = 0; x < angle.size(); ++x) {
+      for (const Term& term : terms) angle[x] += (odd_parity(spread(x) & term.tile_parity) ? -half : half) * term.angle;
+    }
+    for (std::size_t b = 0; b < bits.size(); ++b) {
+      for (std::size_t x = 0; x < angle.size(); ++x) {
+        if ((x >> b & 1) != 0) angle[x] -= angle[x ^ std::size_t{1} << b];
+      }
+    }
+    std::vector<TileTerm> list;
+    for (std::size_t x = 0; x < angle.size(); ++x) {
+      if (angle[x] != 0) list.push_back({spread(x), angle[x]});
+    }
+    program_.tile_factors.push_back(std::move(list));
+    return static_cast<int>(program_.tile_factors.size()) - 1;
+  }
+
+  /// A table of exp(i angle) and the tile factor that turns it where `parity` is odd; the same table, turned the other
+  /// way, stands for angles that are another's negative.
+  std::pair<int, int> turned_entry(std::span<const double> angles, Index parity) {
+    std::vector<double> key(angles.begin(), angles.end());
+    const bool negative = std::ranges::find_if(key, [](double angle) { return angle != 0; }) != key.end() &&
+                          *std::ranges::find_if(key, [](double angle) { return angle != 0; }) < 0;
+    if (negative) std::ranges::transform(key, key.begin(), std::negate<>());
+    const auto [table, fresh] = turned_tables_.try_emplace(key, static_cast<int>(program_.tables.size()));
+    if (fresh) program_.tables.push_back(phases_of(key));
+    const auto [sign, unknown] = signs_.try_emplace({parity, negative}, static_cast<int>(program_.tile_factors.size()));
+    if (unknown) {  // (-1)^parity, from half turns
+      std::vector<TileTerm> half_turns;
+      for_each_bit(parity, [&](unsigned bit) { half_turns.push_back({bit_mask(bit), std::numbers::pi}); });
+      if (negative) half_turns.push_back({0, std::numbers::pi});
+      program_.tile_factors.push_back(std::move(half_turns));
+    }
+    return {table->second, sign->second};
+  }
+
+  static std::vector<Complex> phases_of(std::span<const double> angles) {
+    std::vector<Complex> phases;
+    for (const double angle : angles) phases.push_back(std::polar(1.0, angle));
+    return phases;
+  }
+
+  /// exp(i angle) by thread: a constant, or a table.
+  void set_factor(std::span<const double> angles, Factor& factor) {
+    if (std::ranges::adjacent_find(angles, std::not_equal_to<>()) == angles.end()) {
+      factor.constant = std::polar(1.0, angles.front());
+      return;
+    }
+    factor.table = static_cast<int>(program_.tables.size());
+    program_.tables.push_back(phases_of(angles));
+  }
+
+  void multiply_where(const Outside& outside, std::span<const Term> terms) {
+    TileGuard guard{outside.mask, outside.value, outside.parity, false};
+    multiply_sets(terms, guard);
+    if (outside.parity == 0) return;
+    guard.odd = true;
+    multiply_sets(terms, guard);
+  }
+
+  /// Together where that is less work than one by one.
+  void multiply_sets(std::span<const Term> terms, const TileGuard& guard) {
+    const Sets together = sets_of(terms, guard.odd);
+    std::vector<Sets> apart;
+    for (std::size_t i = 0; i < terms.size(); ++i) apart.push_back(sets_of(terms.subspan(i, 1), guard.odd));
+    unsigned each = 0;
+    for (const Sets& sets : apart) each += work(sets);
+    if (work(together) <= each) apart = {together};
+    for (const Sets& sets : apart) {
+      for (const auto& [angles, set] : sets) multiply_set(set, angles, {}, guard);
+    }
+  }
+
+  /// In units of a product an amplitude: an entry of a table takes two to fetch.
+  static unsigned work(const Sets& sets) {
+    unsigned sum = 0;
+    for (const auto& [angles, set] : sets) sum += count_bits(set) + 2;
+    return sum;
+  }
+
+  /// `odd`: the parity outside the tile of terms that have one there.
+  Sets sets_of(std::span<const Term> terms, bool odd) const {
+    Sets sets;
+    std::vector<double> angles(threads_);
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      std::vector<bool> holds(threads_);
       bool any = false;
       for (std::uint32_t thread = 0; thread < threads_; ++thread) {
         const Coordinate v = epoch_.coordinate(thread, j);
-        holds[thread] = (v & term.mask) == term.value && (!term.has_parity || odd_parity(v & term.parity) == odd);
-        any = any || holds[thread];
-      }
-      if (any) sets[holds] |= 1u << j;
-    }
-    for (const auto& [holds, set] : sets) {
-      TileOp op;
-      op.kind = TileOpKind::kMultiply;
-      op.guard = guard;
-      op.set = set;
-      Factor& factor = op.factor[0];
-      factor.present = true;
-      if (std::find(holds.begin(), holds.end(), false) == holds.end()) {
-        factor.constant = std::polar(1.0, term.angle);
-      } else {
-        std::vector<Complex> table(threads_, Complex(1));
-        for (std::uint32_t thread = 0; thread < threads_; ++thread) {
-          if (holds[thread]) table[thread] = std::polar(1.0, term.angle);
+        angles[thread] = 0;
+        for (const Term& term : terms) {
+          const bool holds = (v & term.mask) == term.value && (!term.has_parity || odd_parity(v & term.parity) != odd);
+          any = any || holds;
+          if (holds) angles[thread] += term.angle;
         }
-        factor.table = static_cast<int>(program_.tables.size());
-        program_.tables.push_back(std::move(table));
       }
-      epoch_.ops.push_back(std::move(op));
+      if (any) sets[angles] |= 1u << j;
     }
+    return sets;
   }
 
   TileProgram& program_;
   Epoch& epoch_;
   std::map<std::uint32_t, Group> groups_;
+  std::map<Outside, std::vector<Term>> others_;
+  std::map<std::vector<double>, int> turned_tables_;  // angles by thread, the first that is not 0 positive
+  std::map<std::pair<Index, bool>, int> signs_;       // bits outside, and whether the other way -> tile factor
   std::uint32_t threads_ = 0, registers_ = 0;
 };
 

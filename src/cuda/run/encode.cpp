@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "cuda/tile/addresses.h"
+#include "cuda/tile/work.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
@@ -169,8 +170,12 @@ class Encoder {
   void add_factor(const Factor& factor) {
     complex(factor.constant);
     word(static_cast<std::uint32_t>(factor.table + 1) | static_cast<std::uint32_t>(factor.tile + 1) << 12 |
-         static_cast<std::uint32_t>(factor.cross.size()) << 24);
+         static_cast<std::uint32_t>(factor.cross.size() + factor.turned.size() + factor.mirrored.size()) << 24);
     for (const auto& [bit, tile] : factor.cross) word(static_cast<std::uint32_t>(bit | tile << 8));
+    for (const auto& [table, tile] : factor.turned)
+      word(kTurnedEntry | static_cast<std::uint32_t>(tile << 8) | static_cast<std::uint32_t>(table) << 20);
+    for (const auto& [tile, threads] : factor.mirrored)
+      word(kMirroredEntry | static_cast<std::uint32_t>(tile << 8) | threads << 20);
   }
 
   void add_pair(const TileOp& op) {
@@ -187,7 +192,7 @@ class Encoder {
   void add_multiply(const TileOp& op) {
     const Factor& factor = op.factor[0];
     const bool all = op.set == low_mask(1u << program_.register_bits);
-    if (all && factor.table < 0 && factor.tile < 0 && factor.cross.empty() && factor.constant.imag() == 0) {
+    if (all && is_constant(factor) && factor.constant.imag() == 0) {
       word(Code::kScale);
       return real(factor.constant.real());
     }

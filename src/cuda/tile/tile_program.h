@@ -37,13 +37,16 @@ struct TileTerm {
 };
 
 /// A complex number a thread multiplies with: constant * tables[table][thread] * tile factor * the tile factors of the
-/// set bits of the thread's number.
+/// set bits of the thread's number * the entries of more tables, conjugate where a tile factor, which is 1 or -1, is
+/// -1 * more tile factors, conjugate in threads of odd parity.
 struct Factor {
   bool present = false;
   Complex constant{1, 0};
   int table = -1;
   int tile = -1;
-  std::vector<std::pair<int, int>> cross;  // (thread bit, tile factor)
+  std::vector<std::pair<int, int>> cross;               // (thread bit, tile factor)
+  std::vector<std::pair<int, int>> turned;              // (table, tile factor)
+  std::vector<std::pair<int, std::uint32_t>> mirrored;  // (tile factor, the bits of the thread's number)
 };
 
 /// Scaled 2x2 forms of two multiply-adds an amplitude; t is the tangent (or, in the swapped forms, the cotangent).

@@ -26,7 +26,8 @@ double matrix_work(const TileOp& op, std::uint32_t registers) {
 double pair_work(const TileOp& op) {
   double work = 0;
   for (const Factor& factor : op.factor) {
-    if (factor.present) work += 0.5 * static_cast<double>(factor.cross.size());  // made once a thread
+    if (factor.present)
+      work += 0.5 * static_cast<double>(factor.cross.size());  // made once a thread, as the others are
   }
   for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
     bool any = false;
@@ -58,7 +59,10 @@ double work_of(const TileOp& op, std::uint32_t registers) {
 
 }  // namespace
 
-bool is_constant(const Factor& factor) { return factor.table < 0 && factor.tile < 0 && factor.cross.empty(); }
+bool is_constant(const Factor& factor) {
+  return factor.table < 0 && factor.tile < 0 && factor.cross.empty() && factor.turned.empty() &&
+         factor.mirrored.empty();
+}
 
 bool is_deferred(const TileOp& op) {
   if (!op.guard.always()) return false;

@@ -1,79 +1,18 @@
 // Diagonals commute: those with the same qubits and the same shape, with only diagonals between them, are one.
 #include <cmath>
-#include <string>
 #include <tuple>
 #include <unordered_map>
 
 #include "base/bits.h"
+#include "optimizer/diagonal_term.h"
 #include "optimizer/operations.h"
 #include "qsim/circuit.h"
 
 namespace qsim {
 namespace {
 
-// exp(i angle) where all of `ones` are 1; with a parity: exp(-i angle/2 Z...Z) of its qubits there.
-struct Term {
-  Index ones = 0, parity = 0;
-  double angle = 0;
-};
-
-std::optional<double> phase_angle(const Circuit& circuit, const Operation& op) {
-  if (op.targets != 1 || (op.kind != OpKind::kGate && op.kind != OpKind::kUnitary)) return std::nullopt;
-  const Matrix matrix = circuit.matrix(op);
-  if (matrix[0] != Complex(1) || matrix[1] != Complex(0) || matrix[2] != Complex(0)) return std::nullopt;
-  if (op.kind == OpKind::kGate && op.gate == Gate::kPhase) return circuit.params(op)[0];
-  return is_phase(matrix[3]) ? std::optional(std::arg(matrix[3])) : std::nullopt;
-}
-
-bool is_rotation(const Operation& op) {
-  return op.kind == OpKind::kPauliRotation ||
-         (op.kind == OpKind::kGate && (op.gate == Gate::kRz || op.gate == Gate::kRzz));
-}
-
-// The operation, which is diagonal, as one term where it is one.
-std::optional<Term> term_of(const Circuit& circuit, const Operation& op) {
-  Term term;
-  for (const Qubit q : circuit.controls(op)) term.ones |= bit_mask(q);
-  Index targets = 0;
-  for (const Qubit q : circuit.targets(op)) targets |= bit_mask(q);
-  if (targets == 0) return std::nullopt;
-  if (is_rotation(op)) {
-    term.parity = targets;
-    term.angle = circuit.params(op)[0];
-    return term;
-  }
-  const auto angle = phase_angle(circuit, op);
-  if (!angle) return std::nullopt;
-  term.ones |= targets;
-  term.angle = *angle;
-  return term;
-}
-
-std::vector<Qubit> qubits_of(Index mask) {
-  std::vector<Qubit> list;
-  for_each_bit(mask, [&](unsigned q) { list.push_back(q); });
-  return list;
-}
-
-// Within one period, which is 4 pi for rotations: sums of many angles stay as exact as each.
-double wrapped(const Term& term) {
-  return term.parity != 0 ? 2 * wrap_angle(0.5 * term.angle) : wrap_angle(term.angle);
-}
-
 // What the term multiplies by where it acts.
-Complex factor(const Term& term) { return std::polar(1.0, term.parity != 0 ? 0.5 * term.angle : term.angle); }
-
-Circuit& append(Circuit& circuit, const Term& term) {
-  if (term.parity == 0) {
-    const Index target = term.ones & (~term.ones + 1);
-    const double angle = term.angle;
-    return circuit.add_gate(Gate::kPhase, qubits_of(term.ones & ~target), qubits_of(target), std::span(&angle, 1));
-  }
-  const std::vector<Qubit> controls = qubits_of(term.ones), targets = qubits_of(term.parity);
-  const double angle = term.angle;
-  if (targets.size() == 1) return circuit.add_gate(Gate::kRz, controls, targets, std::span(&angle, 1));
-  return circuit.add_pauli_rotation(angle, std::string(targets.size(), 'Z'), targets, controls);
-}
+Complex factor(const DiagonalTerm& term) { return std::polar(1.0, term.parity != 0 ? 0.5 * term.angle : term.angle); }
 
 class DiagonalMerger {
  public:
@@ -170,7 +109,7 @@ class DiagonalMerger {
   const Circuit& circuit_;
   std::vector<std::uint32_t> next_after_;  // by qubit: one past its last operation that is not diagonal on it
   std::vector<std::uint32_t> host_;        // by operation: the first of those that it is merged with
-  std::vector<Term> total_;
+  std::vector<DiagonalTerm> total_;
   std::vector<Complex> factor_;         // the members' factors multiplied
   std::vector<std::uint32_t> members_;  // those that joined the first
   std::unordered_map<std::pair<Index, Index>, std::uint32_t, Hash> latest_;

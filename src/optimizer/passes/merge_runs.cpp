@@ -1,6 +1,7 @@
 // Runs on one qubit: phases, then a core that begins and ends with gates that are not diagonal, then phases. The core
 // becomes one matrix. Phases wait through everything that is diagonal on the qubit; where that includes a diagonal on
-// several qubits they stay phases, else they join a core.
+// several qubits they stay phases, else they join a core. Beside the target of a CX they may be a part of a rotation or
+// of a product that is recognised later: before that they stay phases there too.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -32,8 +33,11 @@ void absorb(Part& core, Part& other, bool left) {
 
 class RunMerger {
  public:
-  explicit RunMerger(const Circuit& circuit)
-      : circuit_(circuit), lines_(circuit.qubits()), host_(circuit.operations().size(), kNoPlace) {}
+  RunMerger(const Circuit& circuit, bool recognised)
+      : circuit_(circuit),
+        recognised_(recognised),
+        lines_(circuit.qubits()),
+        host_(circuit.operations().size(), kNoPlace) {}
 
   bool run(Rewritten& result) {
     const auto& operations = circuit_.operations();
@@ -67,7 +71,13 @@ class RunMerger {
     const Reach reach = reach_of(circuit_, op);
     for_each_bit(reach.all, [&](unsigned q) {
       Line& line = lines_[q];
-      if (!test_bit(reach.diagonal, q)) return close(line);
+      if (!test_bit(reach.diagonal, q)) {
+        const bool apart = !recognised_ && is_cx(op);
+        if (apart && !line.core.empty()) pass(line);
+        close(line);
+        line.joined = apart;
+        return;
+      }
       if (!line.core.empty()) pass(line);
       line.joined = line.joined || reach.is_diagonal();
     });
@@ -139,6 +149,7 @@ class RunMerger {
   }
 
   const Circuit& circuit_;
+  const bool recognised_;  // what CX gates and phases make together
   std::vector<Line> lines_;
   std::vector<std::uint32_t> host_;  // by operation: its run in merged_
   std::vector<MergedRun> merged_;
@@ -147,6 +158,8 @@ class RunMerger {
 
 }  // namespace
 
-bool merge_runs(const Circuit& circuit, Rewritten& result) { return RunMerger(circuit).run(result); }
+bool merge_runs(const Circuit& circuit, Rewritten& result) { return RunMerger(circuit, true).run(result); }
+
+bool gather_runs(const Circuit& circuit, Rewritten& result) { return RunMerger(circuit, false).run(result); }
 
 }  // namespace qsim

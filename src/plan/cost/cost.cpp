@@ -26,20 +26,27 @@ void count_matrix(const PlanOp& op, const Sweep& sweep, double share, Arithmetic
   (!real ? counts.matrix1_general : even ? counts.butterfly : counts.matrix1_real) += share;
 }
 
-// Straight-line kernels that do not fit the instruction cache wait for instructions: measured, 15 % beyond it a sweep
-// took twice as long, from 30 % on three times.
-double with_instructions(double arithmetic, double cached) {
-  if (cached <= 0 || arithmetic <= cached) return arithmetic;
-  return std::min(3 * arithmetic, arithmetic + 6 * (arithmetic - cached));
+double weighted(const ArithmeticCounts& counts, double terms, const FormCosts& costs) {
+  double total = counts.matrix1_general * costs.matrix1_general + counts.matrix1_real * costs.matrix1_real +
+                 counts.butterfly * costs.butterfly + counts.flip * costs.flip + counts.phases * costs.phases +
+                 terms * costs.phase_term + counts.regroup * costs.regroup;
+  for (int t = 2; t <= kMaxMatrixTargets; ++t) total += counts.matrix_dense[t] * costs.matrix_dense[t];
+  return total;
 }
 
-// Arithmetic of a sweep's operations, as if all instructions were in the cache: nanoseconds a million amplitudes.
-double cached_arithmetic(const ArithmeticCounts& counts, const CostTable& cost) {
-  double total = counts.matrix1_general * cost.matrix1_general + counts.matrix1_real * cost.matrix1_real +
-                 counts.butterfly * cost.butterfly + counts.flip * cost.flip + counts.phases * cost.phases +
-                 counts.phase_term * cost.phase_term + counts.regroup * cost.regroup;
-  for (int t = 2; t <= kMaxMatrixTargets; ++t) total += counts.matrix_dense[t] * cost.matrix_dense[t];
-  return total;
+// Terms of one operation beyond so many join those that are there.
+constexpr std::uint32_t kTermsApart = 16;
+
+Arithmetic arithmetic_of(const ArithmeticCounts& counts, const CostTable& cost) {
+  return {weighted(counts, counts.phase_term, cost), weighted(counts, counts.terms_apart, cost.instructions)};
+}
+
+// Straight-line kernels that do not fit the instruction cache wait for instructions: measured, 15 % beyond it a sweep
+// took twice as long, from 30 % on three times.
+double with_instructions(const Arithmetic& arithmetic, const CostTable& cost) {
+  if (cost.cached_instructions <= 0) return arithmetic.nanoseconds;
+  const double all = arithmetic.instructions + cost.kernel_instructions;
+  return arithmetic.nanoseconds * std::clamp(1 + 6 * (all / cost.cached_instructions - 1), 1.0, 3.0);
 }
 
 /// Counts operation after operation.
@@ -67,6 +74,7 @@ class Counter {
       case Form::kPhases:
         ++counts_.phases;
         counts_.phase_term += op.data_count;
+        counts_.terms_apart += std::min(op.data_count, kTermsApart);
         break;
     }
   }
@@ -84,7 +92,7 @@ struct SweepParts {
   double memory = 0, arithmetic = 0, overhead = 0;
 };
 
-SweepParts sweep_parts(const Sweep& sweep, double arithmetic, std::uint32_t local_bits, Precision precision,
+SweepParts sweep_parts(const Sweep& sweep, const Arithmetic& arithmetic, std::uint32_t local_bits, Precision precision,
                        const Machine& machine) {
   const CostTable& cost = machine.cost(precision);
   const SweepTraffic traffic = sweep_traffic(sweep, local_bits);
@@ -94,13 +102,12 @@ SweepParts sweep_parts(const Sweep& sweep, double arithmetic, std::uint32_t loca
   double memory = static_cast<double>(traffic.amplitudes_written) * bytes / cost.write_bytes_per_second;
   memory += static_cast<double>(traffic.amplitudes_read) * bytes / cost.read_bytes_per_second;
   if (local_bits >= 3) memory *= cost.narrow_run_factor[run];
-  const double work =
-      with_instructions(arithmetic, cost.cached_arithmetic) * 1e-15 * static_cast<double>(traffic.amplitudes_written);
+  const double work = with_instructions(arithmetic, cost) * 1e-15 * static_cast<double>(traffic.amplitudes_written);
   return {memory, work, cost.sweep_overhead};
 }
 
 SweepParts sweep_parts(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
-  const double own = cached_arithmetic(arithmetic_counts(sweep, machine.register_bits), machine.cost(precision));
+  const Arithmetic own = arithmetic_of(arithmetic_counts(sweep, machine.register_bits), machine.cost(precision));
   return sweep_parts(sweep, own, local_bits, precision, machine);
 }
 
@@ -182,14 +189,14 @@ ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bi
   return counter.counts();
 }
 
-std::vector<double> operation_arithmetic(const Sweep& sweep, Precision precision, const Machine& machine) {
-  std::vector<double> each;
+std::vector<Arithmetic> operation_arithmetic(const Sweep& sweep, Precision precision, const Machine& machine) {
+  std::vector<Arithmetic> each;
   Counter counter(sweep, machine.register_bits);
-  double before = 0;
+  Arithmetic before;
   for (const PlanOp& op : sweep.ops) {
     counter.add(op);
-    const double after = cached_arithmetic(counter.counts(), machine.cost(precision));
-    each.push_back(after - before);
+    const Arithmetic after = arithmetic_of(counter.counts(), machine.cost(precision));
+    each.push_back({after.nanoseconds - before.nanoseconds, after.instructions - before.instructions});
     before = after;
   }
   return each;
@@ -199,7 +206,7 @@ double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision pre
   return seconds_of(sweep_parts(sweep, local_bits, precision, machine), machine.cost(precision));
 }
 
-double sweep_seconds(const Sweep& sweep, double arithmetic, std::uint32_t local_bits, Precision precision,
+double sweep_seconds(const Sweep& sweep, const Arithmetic& arithmetic, std::uint32_t local_bits, Precision precision,
                      const Machine& machine) {
   return seconds_of(sweep_parts(sweep, arithmetic, local_bits, precision, machine), machine.cost(precision));
 }

@@ -23,16 +23,22 @@ std::uint64_t exchanged_amplitudes(const Exchange& exchange, std::uint32_t local
 /// What a sweep's arithmetic is made of, in units of the cost table; controlled operations count less.
 struct ArithmeticCounts {
   double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
+  double terms_apart = 0;  // terms, of each operation so many at most as make kernels longer
   double matrix_dense[kMaxMatrixTargets + 1] = {};
 };
 ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bits);
 
-/// Arithmetic of each operation of a sweep, as if all instructions were in the cache: nanoseconds a million amplitudes.
-std::vector<double> operation_arithmetic(const Sweep& sweep, Precision precision, const Machine& machine);
+/// As if all instructions were in the cache.
+struct Arithmetic {
+  double nanoseconds = 0;   // a million amplitudes
+  double instructions = 0;  // of a thread, without those of the kernel around them
+};
+/// Of each operation of a sweep.
+std::vector<Arithmetic> operation_arithmetic(const Sweep& sweep, Precision precision, const Machine& machine);
 
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine);
 /// Of a sweep with that much arithmetic instead of its own.
-double sweep_seconds(const Sweep& sweep, double arithmetic, std::uint32_t local_bits, Precision precision,
+double sweep_seconds(const Sweep& sweep, const Arithmetic& arithmetic, std::uint32_t local_bits, Precision precision,
                      const Machine& machine);
 double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Precision precision,
                         const Machine& machine);

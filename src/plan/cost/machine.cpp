@@ -71,6 +71,17 @@ class ObjectReader {
   std::string where_;
 };
 
+void parse_forms(const ObjectReader& reader, FormCosts& costs) {
+  costs.matrix1_general = reader.number("matrix1_general", false);
+  costs.matrix1_real = reader.number("matrix1_real", false);
+  costs.butterfly = reader.number("butterfly", false);
+  costs.flip = reader.number("flip", false);
+  costs.phases = reader.number("phases", false);
+  costs.phase_term = reader.number("phase_term", false);
+  costs.regroup = reader.number("regroup", false);
+  reader.numbers("matrix_dense", costs.matrix_dense, kMaxMatrixTargets + 1);
+}
+
 CostTable parse_costs(const Json& json, const std::string& where) {
   const ObjectReader reader(json, where);
   CostTable cost;
@@ -79,20 +90,20 @@ CostTable parse_costs(const Json& json, const std::string& where) {
   cost.write_bytes_per_second = reader.number("write_bytes_per_s", true);
   reader.numbers("narrow_run_factor", cost.narrow_run_factor, 4);
   cost.overlap_power = reader.number("overlap_power", true);
-  cost.matrix1_general = reader.number("matrix1_general", false);
-  cost.matrix1_real = reader.number("matrix1_real", false);
-  cost.butterfly = reader.number("butterfly", false);
-  cost.flip = reader.number("flip", false);
-  cost.phases = reader.number("phases", false);
-  cost.phase_term = reader.number("phase_term", false);
-  cost.regroup = reader.number("regroup", false);
-  reader.numbers("matrix_dense", cost.matrix_dense, kMaxMatrixTargets + 1);
-  cost.cached_arithmetic = reader.number("cached_arithmetic", false);
+  parse_forms(reader, cost);
+  cost.cached_instructions = reader.number("cached_instructions", false);
+  if (cost.cached_instructions > 0) {
+    const ObjectReader instructions(reader.get("instructions"), where + ".instructions");
+    parse_forms(instructions, cost.instructions);
+    cost.kernel_instructions = instructions.number("kernel", false);
+    instructions.finish({"matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
+                         "matrix_dense", "kernel"});
+  }
   cost.link_bytes_per_second = reader.number("link_bytes_per_s", true);
   cost.exchange_overhead = reader.number("exchange_overhead_s", false);
   reader.finish({"sweep_overhead_s", "read_bytes_per_s", "write_bytes_per_s", "narrow_run_factor", "overlap_power",
                  "matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
-                 "matrix_dense", "cached_arithmetic", "link_bytes_per_s", "exchange_overhead_s"});
+                 "matrix_dense", "cached_instructions", "instructions", "link_bytes_per_s", "exchange_overhead_s"});
   return cost;
 }
 

@@ -11,19 +11,25 @@
 
 namespace qsim {
 
-/// Seconds of everything a plan does, for one device kind and precision; data in src/plan/cost/machines/*.json.
-struct CostTable {
+/// A number for each form of operation; of phases one for the operation and one for each term.
+struct FormCosts {
+  double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
+  double matrix_dense[kMaxMatrixTargets + 1] = {};  // [t]: dense unitary on t targets
+};
+
+/// Seconds of everything a plan does, for one device kind and precision; data in src/plan/cost/machines/*.json. The
+/// costs by form are arithmetic: nanoseconds a million amplitudes written.
+struct CostTable : FormCosts {
   double sweep_overhead = 0;                                     // a launch
   double read_bytes_per_second = 0, write_bytes_per_second = 0;  // of a sweep that is bound by memory
   double narrow_run_factor[4] = {1, 1, 1, 1};  // memory time multiplier with 0, 1, 2, 3 or more lowest bits active
   // How well memory and arithmetic overlap: a sweep takes (memory^p + arithmetic^p)^(1/p). 1: one after the other;
   // infinite: the longer of the two.
   double overlap_power = 1;
-  // Arithmetic, nanoseconds a million amplitudes written:
-  double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
-  double matrix_dense[kMaxMatrixTargets + 1] = {};  // [t]: dense unitary on t targets
-  // Arithmetic from which on a sweep's instructions leave the instruction cache; 0: never.
-  double cached_arithmetic = 0;
+  // Straight-line kernels: instructions of a thread by form and of what surrounds them, and how many the instruction
+  // cache holds; 0: any number.
+  FormCosts instructions;
+  double kernel_instructions = 0, cached_instructions = 0;
   double link_bytes_per_second = 0;  // a rank, each way
   double exchange_overhead = 0;      // once, and once more for each partner
 };

@@ -57,6 +57,7 @@ Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& 
   Lowered lowered = lower(rewritten.circuit);
   set_sources(lowered, rewritten);
   lowered.refused = rewritten.refused;
+  lowered.recognised = rewritten.recognised;
   lowered.gates = 0;
   for (LoweredOp& op : lowered.ops) {
     if (op.gates != 0) op.gates = static_cast<std::uint32_t>(lowered.sources(op.source).size());

@@ -100,25 +100,31 @@ Sweep PlanBuilder::part_of(Index active_bits, bool first, const Lowered& lowered
 }
 
 // Where the parts of a sweep end that take the least time together: instructions that leave the cache cost more than
-// further trips over memory. Parts have equal shares of the arithmetic. Empty: it stays whole.
+// further trips over memory. Parts have equal shares of the instructions. Empty: it stays whole.
 std::vector<std::size_t> PlanBuilder::cuts(Index active_bits, const Lowered& lowered,
                                            std::span<const std::uint32_t> ops) const {
-  const double cached = machine_.cost(plan_.precision).cached_arithmetic;
+  const CostTable& cost = machine_.cost(plan_.precision);
+  const double cached = cost.cached_instructions - cost.kernel_instructions;
   if (ops.size() < 2 || cached <= 0) return {};
   const Sweep whole = part_of(active_bits, true, lowered, ops);
-  const std::vector<double> each = operation_arithmetic(whole, plan_.precision, machine_);
-  const double total = std::accumulate(each.begin(), each.end(), 0.0);
-  if (total <= cached) return {};
+  const std::vector<Arithmetic> each = operation_arithmetic(whole, plan_.precision, machine_);
+  Arithmetic total;
+  for (const Arithmetic& one : each) {
+    total.nanoseconds += one.nanoseconds;
+    total.instructions += one.instructions;
+  }
+  if (total.instructions <= cached) return {};
   const Sweep begins = part_of(active_bits, true, lowered, {}), goes_on = part_of(active_bits, false, lowered, {});
-  const auto seconds = [&](const Sweep& part, double arithmetic) {
+  const auto seconds = [&](const Sweep& part, const Arithmetic& arithmetic) {
     return sweep_seconds(part, arithmetic, plan_.local_bits(), plan_.precision, machine_);
   };
   // With fewer amplitudes while they are born, the first part may take more of the operations; that is not tried.
   const auto in_parts = [&](std::size_t count) {
-    const double share = total / static_cast<double>(count);
-    return seconds(begins, share) + static_cast<double>(count - 1) * seconds(goes_on, share);
+    const auto parts = static_cast<double>(count);
+    const Arithmetic share{total.nanoseconds / parts, total.instructions / parts};
+    return seconds(begins, share) + (parts - 1) * seconds(goes_on, share);
   };
-  const auto most = std::min(ops.size(), static_cast<std::size_t>(2 * total / cached) + 2);
+  const auto most = std::min(ops.size(), static_cast<std::size_t>(2 * total.instructions / cached) + 2);
   std::size_t best = 1;
   double least = in_parts(1);
   for (std::size_t count = 2; count <= most; ++count) {
@@ -128,9 +134,10 @@ std::vector<std::size_t> PlanBuilder::cuts(Index active_bits, const Lowered& low
     std::vector<std::size_t> ends;
     double done = 0;
     for (std::size_t i = 0; i < ops.size(); ++i) {
-      done += each[i];
+      done += each[i].instructions;
       const auto next = static_cast<double>(ends.size() + 1);
-      if (ends.size() + 1 < count && done >= total * next / static_cast<double>(count)) ends.push_back(i + 1);
+      if (ends.size() + 1 < count && done >= total.instructions * next / static_cast<double>(count))
+        ends.push_back(i + 1);
     }
     if (ends.empty() || ends.back() != ops.size()) ends.push_back(ops.size());
     return ends;

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "base/layout.h"
+#include "optimizer/pipeline.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/make/planners.h"
@@ -65,13 +66,15 @@ bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
   return left.total_seconds < right.total_seconds;
 }
 
-Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+// `recognised`: the optimizer has given back structure, and the circuit is short enough to be planned without as well.
+static Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions& options, bool& recognised) {
   // The timeline would join split gates again; each sweep splits its own turns, beside its own diagonals.
   std::vector<std::string> left_out = options.disabled_passes;
   left_out.emplace_back("split_turns");
   const Lowered lowered = lower_optimized(circuit, left_out);
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   if (lowered.ops.size() > kFewOperations) return searched_plan(lowered, machine, options, {});
+  recognised = lowered.recognised;
   // A search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic
   // and in what they hide of an exchange, so two of them are held against each other. Both are always made: the plan
   // must not depend on the machine that makes it.
@@ -90,6 +93,16 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   const bool zeros = options.start == Start::kZero && options.known_zeros;
   if (!zeros && plan_work(greedy).sweeps > plan_work(plan).sweeps) return plan;
   return cheaper(greedy, plan, options) ? greedy : plan;
+}
+
+Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  bool recognised = false;
+  Plan plan = searched(circuit, machine, options, recognised);
+  if (!recognised) return plan;
+  PlanOptions as_written = options;
+  for (const std::string_view pass : recognising_passes()) as_written.disabled_passes.emplace_back(pass);
+  Plan other = searched(circuit, machine, as_written, recognised);
+  return cheaper(other, plan, options) ? other : plan;
 }
 
 Plan make_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {

@@ -1,0 +1,201 @@
+// Structure that circuits hide behind CX gates: rotations chosen by other qubits, and products of qubits. What comes
+// out is as small as the structure, and the same unitary, exact angles or not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "optimizer/pipeline.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "plan/make/planners.h"
+#include "qsim/circuit.h"
+#include "support/dense.h"
+#include "support/plan_interpreter.h"
+#include "support/tolerance.h"
+
+namespace qsim {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+std::size_t count(const Circuit& circuit, Gate gate, std::size_t controls) {
+  return static_cast<std::size_t>(std::ranges::count_if(circuit.operations(), [&](const Operation& op) {
+    return op.kind == OpKind::kGate && op.gate == gate && op.controls == controls;
+  }));
+}
+
+/// Without phases everywhere.
+std::size_t size_of(const Circuit& circuit) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(circuit.operations(), [](const Operation& op) { return op.controls + op.targets > 0; }));
+}
+
+void expect_same(const Circuit& circuit, const Rewritten& rewritten) {
+  ASSERT_TRUE(rewritten.wire_of.empty());
+  const dense::State start = dense::random_state(circuit.qubits(), 3);
+  EXPECT_LE(dense::max_difference(dense::run(circuit, start), dense::run(rewritten.circuit, start)),
+            test::tolerance(Precision::kDouble, circuit.depth()));
+}
+
+/// RY of qubit `controls` by an angle for each value of the qubits before it, in Gray code's order.
+Circuit multiplexer(unsigned controls, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Circuit circuit(controls + 1);
+  for (std::uint64_t i = 0; i < std::uint64_t{1} << controls; ++i) {
+    circuit.ry(1e-3 * static_cast<double>(random() % 6000), controls);
+    const auto changed = std::min<unsigned>(static_cast<unsigned>(std::countr_one(i)), controls - 1);
+    circuit.cx(changed, controls);
+  }
+  return circuit;
+}
+
+TEST(Recognise, MultiplexersAreRotationsAboutParitiesBetweenTwoTurns) {
+  for (unsigned controls = 1; controls <= 6; ++controls) {
+    const Circuit circuit = multiplexer(controls, controls);
+    Rewritten rewritten;
+    ASSERT_TRUE(recognise_multiplexers(circuit, rewritten));
+    expect_same(circuit, rewritten);
+    EXPECT_EQ(count(rewritten.circuit, Gate::kX, 1), 0U);
+    EXPECT_EQ(count(rewritten.circuit, Gate::kRy, 0), 0U);
+    EXPECT_EQ(count(rewritten.circuit, Gate::kRx, 0), 2U);
+    EXPECT_EQ(rewritten.circuit.operations().size(), (std::size_t{1} << controls) + 2);
+  }
+}
+
+TEST(Recognise, ACxWithoutItsTwinStaysAtTheEnd) {
+  Circuit circuit = multiplexer(3, 9);
+  circuit.truncate(circuit.operations().size() - 1);
+  circuit.x(3).ry(0.4, 3);
+  Rewritten rewritten;
+  ASSERT_TRUE(recognise_multiplexers(circuit, rewritten));
+  expect_same(circuit, rewritten);
+  EXPECT_EQ(count(rewritten.circuit, Gate::kX, 1), 1U);
+  EXPECT_EQ(count(rewritten.circuit, Gate::kX, 0), 1U);
+}
+
+TEST(Recognise, AControlThatChangesEndsTheRun) {
+  for (const int at : {1, 5, 9, 14}) {
+    const Circuit whole = multiplexer(3, 4);
+    Circuit circuit(4);
+    for (int i = 0; const Operation& op : whole.operations()) {
+      if (i++ == at) circuit.h(1).rz(0.3, 2).ry(0.2, 0);
+      circuit.append(whole, op);
+    }
+    Rewritten rewritten;
+    if (recognise_multiplexers(circuit, rewritten)) expect_same(circuit, rewritten);
+  }
+}
+
+TEST(Recognise, ControlledRotationsAreNoDearerThanTheyWere) {
+  Circuit circuit(3);
+  const double angle = 0.8;
+  const Qubit control = 0, target = 2;
+  circuit.add_gate(Gate::kRy, std::span(&control, 1), std::span(&target, 1), std::span(&angle, 1));
+  Rewritten rewritten;
+  EXPECT_FALSE(recognise_multiplexers(circuit, rewritten));
+  circuit.cx(1, 2).ry(-0.3, 2).cx(1, 2).ry(0.1, 2);
+  circuit.add_gate(Gate::kRy, std::span(&control, 1), std::span(&target, 1), std::span(&angle, 1));
+  ASSERT_TRUE(recognise_multiplexers(circuit, rewritten));
+  EXPECT_LT(circuit_cost(rewritten.circuit), circuit_cost(circuit));
+  expect_same(circuit, rewritten);
+}
+
+/// exp(i pi product) of `qubits` qubits by rotations about all their parities, written with CX gates.
+Circuit product_by_parities(unsigned qubits, double pi) {
+  Circuit circuit(qubits);
+  for (Index set = 1; set < Index{1} << qubits; ++set) {
+    std::vector<Qubit> members;
+    for (Qubit q = 0; q < qubits; ++q) {
+      if ((set >> q & 1) != 0) members.push_back(q);
+    }
+    for (std::size_t j = 0; j + 1 < members.size(); ++j) circuit.cx(members[j], members.back());
+    const double sign = members.size() % 2 == 1 ? 1 : -1;
+    circuit.p(sign * std::ldexp(pi, 1 - static_cast<int>(qubits)), members.back());
+    for (std::size_t j = members.size() - 1; j-- > 0;) circuit.cx(members[j], members.back());
+  }
+  return circuit;
+}
+
+TEST(Recognise, ParitiesThatAreAProductBecomeIt) {
+  for (unsigned qubits = 2; qubits <= 5; ++qubits) {
+    const Circuit circuit = product_by_parities(qubits, kPi);
+    Rewritten rewritten;
+    ASSERT_TRUE(optimize(circuit, {}, rewritten));
+    expect_same(circuit, rewritten);
+    EXPECT_TRUE(rewritten.recognised);
+    EXPECT_EQ(count(rewritten.circuit, Gate::kPhase, qubits - 1), 1U) << qubits;
+    EXPECT_EQ(size_of(rewritten.circuit), 1U) << qubits;
+  }
+}
+
+TEST(Recognise, AToffoliGateIsAPhaseOfThreeQubitsBetweenTwoTurns) {
+  Circuit circuit(3);
+  const double t = kPi / 4;
+  circuit.h(2).cx(1, 2).p(-t, 2).cx(0, 2).p(t, 2).cx(1, 2).p(-t, 2).cx(0, 2).p(t, 1).p(t, 2).h(2);
+  circuit.cx(0, 1).p(t, 0).p(-t, 1).cx(0, 1);
+  Rewritten rewritten;
+  ASSERT_TRUE(optimize(circuit, {}, rewritten));
+  expect_same(circuit, rewritten);
+  EXPECT_EQ(count(rewritten.circuit, Gate::kPhase, 2), 1U);
+  EXPECT_EQ(size_of(rewritten.circuit), 3U);
+}
+
+// Angles that are nearly those of a product: what is left of them is kept, however small, down to rounding.
+TEST(Recognise, WhatAnglesLackOfAProductStays) {
+  for (double off = 1e-16; off < 1e-3; off *= 10) {
+    Circuit circuit = product_by_parities(3, kPi);
+    circuit.cx(0, 2).p(off, 2).cx(0, 2).p(-3 * off, 1);
+    Rewritten rewritten;
+    ASSERT_TRUE(optimize(circuit, {}, rewritten));
+    const dense::State start = dense::random_state(3, 3);
+    EXPECT_LE(dense::max_difference(dense::run(circuit, start), dense::run(rewritten.circuit, start)), 4e-15) << off;
+  }
+}
+
+// A phase between the parts of a product that does not commute with it keeps them apart.
+TEST(Recognise, PhasesOnEitherSideOfATurnAreNotOne) {
+  const Circuit whole = product_by_parities(3, kPi);
+  for (std::size_t at = 1; at < whole.operations().size(); ++at) {
+    Circuit circuit(3);
+    for (std::size_t i = 0; i < whole.operations().size(); ++i) {
+      if (i == at) circuit.h(static_cast<Qubit>(at % 3));
+      circuit.append(whole, whole.operations()[i]);
+    }
+    Rewritten rewritten;
+    ASSERT_TRUE(optimize(circuit, {}, rewritten));
+    const dense::State start = dense::random_state(3, 3);
+    dense::State state = dense::run(rewritten.circuit, start), expected = dense::run(circuit, start);
+    if (!rewritten.wire_of.empty()) continue;
+    EXPECT_LE(dense::max_difference(state, expected), 1e-13) << at;
+  }
+}
+
+TEST(Recognise, NoPlanIsDearerForIt) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    std::mt19937_64 random(seed);
+    Circuit circuit(9);
+    for (int part = 0; part < 12; ++part) {
+      const auto pick = [&] { return static_cast<Qubit>(random() % 9); };
+      const Qubit a = pick(), b = (a + 1 + static_cast<Qubit>(random() % 8)) % 9;
+      const double angle = 0.001 * static_cast<double>(random() % 3000);
+      circuit.h(a).cx(a, b).ry(angle, b).cx(a, b).ry(-angle, b).p(kPi / 4, b).cx(a, b).p(-kPi / 4, b).cx(a, b);
+      circuit.p(kPi / 4, a);
+    }
+    PlanOptions options;
+    options.tile_bits = 6;
+    options.start = Start::kState;
+    const Plan plan = make_plan(circuit, find_machine("h200"), options);
+    options.disabled_passes = {"recognise_multiplexers", "recognise_products"};
+    const Plan as_written = make_plan(circuit, find_machine("h200"), options);
+    EXPECT_FALSE(cheaper(as_written, plan, options)) << seed;
+    const dense::State start = dense::random_state(9, seed);
+    EXPECT_LE(dense::max_difference(test::interpret(plan, start), dense::run(circuit, start)), 1e-12) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace qsim

@@ -1,0 +1,165 @@
+// Many phases between two turns, as rotations chosen by other qubits have them: about parities and products of bits in
+// registers, among threads and outside the tile. The program does what the sweep's words say, in the emulator, as text
+// and in the interpreter, and multiplies each amplitude few times.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/bits.h"
+#include "base/philox.h"
+#include "cuda/generate/generate.h"
+#include "cuda/program/lower.h"
+#include "cuda_emulator.h"
+#include "cuda_host_kernel.h"
+#include "plan/plan.h"
+#include "support/sweep_reference.h"
+
+namespace qsim {
+namespace {
+
+using namespace qsim::cuda;
+
+constexpr Bit kBits = 14;
+
+void add_turn(Bit target, Sweep& sweep) {
+  const double c = std::cos(0.4), s = std::sin(0.4);
+  PlanOp op;
+  op.target_count = 1;
+  op.targets[0] = target;
+  op.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
+  op.data_count = 4;
+  sweep.matrices.insert(sweep.matrices.end(), {c, -s, s, c});
+  sweep.ops.push_back(op);
+}
+
+/// A turn, phases about parities, or products, of the target with each set of `others`, and a turn.
+Sweep multiplexer(Bit target, const std::vector<Index>& others, bool products, PhiloxSequence& random) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < 9; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  add_turn(target, sweep);
+  PlanOp op;
+  op.form = Form::kPhases;
+  op.data_begin = static_cast<std::uint32_t>(sweep.phases.size());
+  for (const Index set : others) {
+    const double angle = 6 * random.uniform() - 3;
+    sweep.phases.push_back({set | bit_mask(target), !products || random.below(3) != 0, angle});
+  }
+  op.data_count = static_cast<std::uint32_t>(others.size());
+  sweep.ops.push_back(op);
+  add_turn(target, sweep);
+  return sweep;
+}
+
+/// Every set of `bits`, in any order.
+std::vector<Index> subsets_of(Index bits, PhiloxSequence& random) {
+  std::vector<Index> sets;
+  for (Index set = bits;; set = (set - 1) & bits) {
+    sets.push_back(set);
+    if (set == 0) break;
+  }
+  for (std::size_t i = sets.size(); i > 1; --i) std::swap(sets[i - 1], sets[random.below(i)]);
+  return sets;
+}
+
+TileProgram program_of(const Sweep& sweep, Precision precision) {
+  LowerOptions options;
+  options.precision = precision;
+  options.local_bits = kBits;
+  options.register_bits = precision == Precision::kDouble ? 4 : 5;
+  options.max_bits = 9;
+  return lower_sweep(sweep, options);
+}
+
+struct Seen {
+  std::size_t turned = 0, mirrored = 0, products = 0;  // the last: of registers and factors
+};
+
+Seen look_at(const TileProgram& program) {
+  Seen seen;
+  for (const Epoch& epoch : program.epochs) {
+    for (const TileOp& op : epoch.ops) {
+      if (op.kind != TileOpKind::kMultiply) continue;
+      seen.turned += op.factor[0].turned.size();
+      seen.mirrored += op.factor[0].mirrored.size();
+      seen.products += count_bits(op.set);
+    }
+  }
+  return seen;
+}
+
+double difference(const std::vector<Complex>& a, const std::vector<Complex>& b) {
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (const double here = std::abs(a[i] - b[i]); !(here <= worst)) worst = here;
+  }
+  return worst;
+}
+
+class CudaPhases : public testing::Test {
+ protected:
+  Seen expect_meaning(const Sweep& sweep, Precision precision, bool as_text) {
+    const TileProgram program = program_of(sweep, precision);
+    const std::vector<Complex> memory = test::random_state(random_, kBits);
+    const std::vector<Complex> expected = test::reference_sweep(sweep, {}, kBits, memory);
+    std::vector<Complex> state = memory;
+    test::emulate(program, state);
+    EXPECT_LE(difference(state, expected), 1e-12);
+    if (as_text && test::host_compiler_exists()) {
+      const double tolerance = precision == Precision::kDouble ? 1e-12 : 1e-4;
+      state = memory;
+      test::run_generated(program, state);
+      EXPECT_LE(difference(state, expected), tolerance);
+      state = memory;
+      EXPECT_TRUE(test::HostInterpreter(precision).run(program, state));
+      EXPECT_LE(difference(state, expected), tolerance);
+    }
+    return look_at(program);
+  }
+
+  PhiloxSequence random_{5};
+};
+
+TEST_F(CudaPhases, ParitiesOfFewBitsInsideAreMirroredTileFactors) {
+  // Two bits inside, four outside: four parities inside, sixteen outside.
+  const Sweep sweep = multiplexer(3, subsets_of(0b11'1100'0001'0010, random_), false, random_);
+  const Seen seen = expect_meaning(sweep, Precision::kDouble, true);
+  EXPECT_EQ(seen.turned, 0U);
+  EXPECT_GT(seen.mirrored, 0U);
+  EXPECT_LE(seen.products, 2 * 16U);  // one bit inside is in a register
+}
+
+TEST_F(CudaPhases, ParitiesOfFewBitsOutsideAreTurnedTables) {
+  const Sweep sweep = multiplexer(3, subsets_of(0b10'0001'0110'0010, random_), false, random_);
+  const Seen seen = expect_meaning(sweep, Precision::kDouble, true);
+  EXPECT_GT(seen.turned, 0U);
+  EXPECT_EQ(seen.mirrored, 0U);
+  EXPECT_LE(seen.products, 5 * 16U);  // two of them; and what depends on nothing outside
+}
+
+TEST_F(CudaPhases, InsideTheTileTheyAreOneTable) {
+  const Sweep sweep = multiplexer(0, subsets_of(0b1'0111'0110, random_), false, random_);
+  const Seen seen = expect_meaning(sweep, Precision::kSingle, true);
+  EXPECT_EQ(seen.turned + seen.mirrored, 0U);
+  EXPECT_LE(seen.products, 32U);
+}
+
+TEST_F(CudaPhases, OfAnySetsTheyAreWhatTheWordsSay) {
+  std::size_t turned = 0, mirrored = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<Index> sets = subsets_of(random_.below(Index{1} << kBits) & random_.below(Index{1} << kBits), random_);
+    sets.resize(std::min<std::size_t>(sets.size(), 1 + random_.below(40)));
+    const auto target = static_cast<Bit>(random_.below(9));
+    const Sweep sweep = multiplexer(target, sets, trial % 3 == 0, random_);
+    const Seen seen = expect_meaning(sweep, trial % 2 == 0 ? Precision::kDouble : Precision::kSingle, false);
+    turned += seen.turned;
+    mirrored += seen.mirrored;
+    ASSERT_FALSE(HasFailure()) << "trial " << trial;
+  }
+  EXPECT_GT(turned, 20U);
+  EXPECT_GT(mirrored, 20U);
+}
+
+}  // namespace
+}  // namespace qsim
