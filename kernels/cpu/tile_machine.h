@@ -180,7 +180,7 @@ class Machine {
     }
     for (std::uint32_t j = 0; j < program_.tile_scale_count; ++j) {
       const TileScale& one = program_.tile_scales[j];
-      if (holds(one.mask, one.value, one.parity_mask, one.odd)) times(one.re, one.im);
+      if (holds(one.mask, one.value, one.parity_mask)) times(one.re, one.im);
     }
     return {re, im};
   }
@@ -308,11 +308,11 @@ class Machine {
 
   // ---- passes
 
-  bool holds(Index mask, Index value, Index parity_mask, bool odd) const {
+  bool holds(Index mask, Index value, Index parity_mask) const {
     if ((base_ & mask) != value) return false;
-    return parity_mask == 0 || ((__builtin_popcountll(base_ & parity_mask) & 1) != 0) == odd;
+    return parity_mask == 0 || (__builtin_popcountll(base_ & parity_mask) & 1) != 0;
   }
-  bool enabled(const MicroOp& op) const { return holds(op.tile_mask, op.tile_value, op.parity_mask, op.odd); }
+  bool enabled(const MicroOp& op) const { return holds(op.tile_mask, op.tile_value, op.parity_mask); }
 
   void run_pass(std::uint32_t number) const;
   void run_dense(const Pass& pass) const;

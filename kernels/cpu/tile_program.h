@@ -55,9 +55,8 @@ struct MicroOp {
   std::uint32_t group_mask = 0, group_value = 0;  // acts on groups with (vector index & mask) == value
   std::uint32_t table_stride = 0;                 // diagonals: reals from one table to the next
   std::uint64_t data = 0;  // index into coefficients (kTileDiagonal: number of the tile diagonal)
-  // Acts on tiles with (base & mask) == value and, where parity_mask is not 0, odd parity (base & parity_mask) == odd.
+  // Acts on tiles with (base & mask) == value and, where parity_mask is not 0, an odd number of its bits in the base.
   Index tile_mask = 0, tile_value = 0, parity_mask = 0;
-  bool odd = false;
 };
 
 /// A dense matrix on 2..6 targets, or a walk of micro-operations.
@@ -82,10 +81,9 @@ struct TileDiagonal {
   std::uint64_t fixed_data = 0;
 };
 
-/// Multiplies tiles whose base has (base & mask) == value and, where parity_mask is not 0, the parity `odd`.
+/// Multiplies tiles whose base has (base & mask) == value and, where parity_mask is not 0, an odd number of its bits.
 struct TileScale {
   Index mask = 0, value = 0, parity_mask = 0;
-  bool odd = false;
   double re = 1, im = 0;
 };
 
@@ -99,7 +97,6 @@ constexpr Index kNowhere = ~Index{0};
 
 template <typename T>
 struct TileProgramView {
-  int position_bits = 0;      // K
   std::uint64_t vectors = 0;  // 2^(K - lane_bits)
   Load load = Load::kUnits;
   bool store_units = true;

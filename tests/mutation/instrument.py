@@ -23,8 +23,7 @@ FOLDERS = ["src/optimizer", "src/optimizer/passes", "src/plan", "src/plan/cost",
            "src/plan/program", "src/plan/search", "src/plan/sweep", "src/plan/timeline", "src/runtime/branch",
            "src/runtime/execute", "src/runtime/read_out", "src/cpu/tile", "src/cuda/factor", "src/cuda/tile",
            "src/cuda/program", "src/cuda/generate"]
-ONLY_FILES = {"src/runtime/branch": ["program_run.cpp"], "src/runtime/execute": ["collapse.cpp"],
-              "src/runtime/read_out": ["sampling.cpp"]}
+ONLY_FILES = {"src/runtime/read_out": ["sampling.cpp"]}
 SUITES = ["unit", "property", "contract"]
 # Tests that read the sources, or measure time; that take longer than most budgets, and kill nothing that others do not.
 NOT_RUN = "Layering*:Documents*:SimulateAt20Qubits.*:*AMillionGates*"

@@ -12,7 +12,7 @@ import tempfile
 import time
 
 from instrument import FOLDERS, SUITES, TREE, environment, program, say
-from report import folder_of, save_results
+from report import folder_of, read_reasons, reason_for, save_results
 
 MEMORY_BYTES = 12 << 30
 WAITING_SECONDS = 240
@@ -140,7 +140,9 @@ class Judge:
 
 
 def judge_all(mutants, judge, results, sample, jobs):
-    """Puts what becomes of each mutant into `results`, on `jobs` processors; what ends early keeps what is known."""
+    """Puts what becomes of each mutant into `results`, on `jobs` processors; what ends early keeps what is known, and
+    what became of it when it was drawn stays beside what becomes of it now."""
+    reasons = read_reasons()
     def one(mutant):
         begin = time.monotonic()
         outcome, detail = judge.judge(*mutant)
@@ -151,8 +153,11 @@ def judge_all(mutants, judge, results, sample, jobs):
         try:
             for number, done in enumerate(concurrent.futures.as_completed(waiting)):
                 (point, variant), result = done.result()
-                before = results.get(point.key(variant), {})
-                results[point.key(variant)] = {**result, "sample": before.get("sample", sample)}
+                key = point.key(variant)
+                before = results.get(key, {})
+                answered = result["outcome"] != "killed" and reason_for(key, reasons) is not None
+                results[key] = {**result, "sample": before.get("sample", sample),
+                                "drawn": before.get("drawn", "answered" if answered else result["outcome"])}
                 save_results(results)
                 if result["outcome"] != "killed":
                     say(f"{number + 1}/{len(mutants)} {result['outcome']} {point.file}:{point.line} "

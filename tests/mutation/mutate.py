@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 from instrument import WORK, prepare, with_parser  # noqa: E402
 from judge import Judge, all_mutants, judge_all, spread  # noqa: E402
 from report import (load_results, print_unreached, read_reasons, reason_for, stale_patterns, table, tally,  # noqa: E402
-                    used_reasons, write_report)
+                    tally_sample, tally_samples, table_of_samples, used_reasons, write_report)
 
 
 def to_run(result, survivors):
@@ -80,8 +80,12 @@ def main():
     if arguments.report:
         head = (f"{datetime.date.today()}: {len(points)} points, {len(mutants)} mutants; {dropped} more points do not "
                 f"compile. {len(tests)} tests of {sum(test['seconds'] for test in tests):.0f} s met those that were run, "
-                f"each for at most {arguments.budget:.0f} s (`--seed {arguments.seed}`).")
-        write_report(arguments.report, [head, "", table(rows, mutants)], used_reasons(results, asked, reasons), left)
+                f"each for at most {arguments.budget:.0f} s.")
+        rows, left = tally(results, mutants, reasons)
+        lines = [head, "", f"### {sample}, as it was drawn", "", table(tally_sample(results, mutants, sample), mutants),
+                 "", "### Every sample, as it was drawn", "", table_of_samples(tally_samples(results)),
+                 "", "### All that was drawn and is still there, with the answers", "", table(rows, mutants)]
+        write_report(arguments.report, lines, used_reasons(results, mutants, reasons), left)
     print(f"{len(points)} points, {len(mutants)} mutants, {dropped} points that do not compile")
     sys.exit(1 if left else 0)
 

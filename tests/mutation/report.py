@@ -51,6 +51,30 @@ def save_results(results):
     new.replace(WORK / "results.json")
 
 
+def count_drawn(row, drawn):
+    """Adds what became of a mutant when it was drawn to a row of tally()."""
+    row["run"] += 1
+    row[drawn if drawn in ("killed", "answered") else "open"] += 1
+
+
+def tally_samples(results):
+    """{sample: {run, killed, answered, open}} of all that was ever drawn, in the order of their first results."""
+    rows = {}
+    for result in results.values():
+        count_drawn(rows.setdefault(result["sample"], collections.Counter()), result["drawn"])
+    return rows
+
+
+def tally_sample(results, mutants, sample):
+    """{folder: ...} of one sample, as it was drawn."""
+    rows = {folder: collections.Counter() for folder in FOLDERS}
+    for point, variant in mutants:
+        result = results.get(point.key(variant))
+        if result is not None and result["sample"] == sample:
+            count_drawn(rows[folder_of(point.file)], result["drawn"])
+    return rows
+
+
 def tally(results, mutants, reasons):
     """{folder: {run, killed, answered, open}} and the open survivors."""
     rows = {folder: collections.Counter() for folder in FOLDERS}
@@ -71,18 +95,28 @@ def tally(results, mutants, reasons):
     return rows, left
 
 
+def cells(row):
+    judged = row["killed"] + row["open"]
+    rate = f"{100 * row['killed'] / judged:.1f} %" if judged else "-"
+    return f"{row['run']} | {row['killed']} | {row['answered']} | {row['open']} | {rate} |"
+
+
+COLUMNS = "run | killed | survivors with a reason | survivors without | killed of those without a reason |"
+
+
 def table(rows, mutants):
     sizes = collections.Counter(folder_of(point.file) for point, _ in mutants)
-    lines = ["| folder | mutants | run | killed | survivors with a reason | survivors without | killed of those without a reason |",
-             "|---|---|---|---|---|---|---|"]
+    lines = [f"| folder | mutants | {COLUMNS}", "|---|---|---|---|---|---|---|"]
     sizes["all"] = len(mutants)
     total = sum(rows.values(), collections.Counter())
     for folder, row in [*rows.items(), ("all", total)]:
-        judged = row["killed"] + row["open"]
-        rate = f"{100 * row['killed'] / judged:.1f} %" if judged else "-"
-        lines.append(f"| {folder} | {sizes[folder]} | {row['run']} | {row['killed']} | {row['answered']} | {row['open']} | "
-                     f"{rate} |")
+        lines.append(f"| {folder} | {sizes[folder]} | {cells(row)}")
     return "\n".join(lines)
+
+
+def table_of_samples(rows):
+    lines = [f"| sample | {COLUMNS}", "|---|---|---|---|---|---|"]
+    return "\n".join(lines + [f"| {sample} | {cells(row)}" for sample, row in rows.items()])
 
 
 def used_reasons(results, mutants, reasons):

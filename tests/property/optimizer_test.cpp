@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "circuit/gate_table.h"
 #include "optimizer/pipeline.h"
 #include "qsim/circuit.h"
 #include "support/busy_circuit.h"
@@ -127,6 +128,33 @@ TEST(Optimizer, ACxIsNotMovedPastWhatDoesNotCommute) {
 
 // Layers of rotations with the CX of every pair between them, as transpilers write them: each gate as soon as it may
 // be.
+// Whatever stands on the target between a CX and its twin: rotations are moved past it, what has controls is none.
+TEST(Optimizer, OnlyRotationsWithoutControlsStandBetweenTwins) {
+  for (int number = 0; number < kGateCount; ++number) {
+    const auto gate = static_cast<Gate>(number);
+    const GateInfo& info = gate_info(gate);
+    if (info.targets > 2) continue;
+    std::vector<double> params;
+    for (int p = 0; p < info.params; ++p) params.push_back(0.3 + 0.4 * p);
+    for (const std::size_t controls : {0u, 1u, 2u}) {
+      for (const bool behind : {false, true}) {
+        Circuit circuit(5);
+        circuit.cx(0, 1);
+        const std::vector<Qubit> other{behind ? Qubit{0} : Qubit{2}, 3};
+        std::vector<Qubit> targets{1, 4};
+        targets.resize(static_cast<std::size_t>(info.targets));
+        circuit.add_gate(gate, std::span(other).first(controls), targets, params);
+        circuit.cx(0, 1);
+        for (const Pass& pass : optimizer_passes()) {
+          Rewritten rewritten;
+          if (pass.run(circuit, rewritten)) expect_same(circuit, rewritten, 5);
+        }
+        if (HasFailure()) FAIL() << info.name << " " << controls;
+      }
+    }
+  }
+}
+
 TEST(Optimizer, FullEntanglementBetweenRotationsBecomesChains) {
   constexpr Qubit kQubits = 6;
   Circuit circuit(kQubits);
@@ -327,6 +355,39 @@ TEST(Optimizer, AControlledPhaseGivenAsAMatrixBecomesOne) {
 }
 
 // A plan holds matrices on 6 qubits; controls make room for more.
+// What is left of a matrix once its controls are out keeps every entry.
+TEST(Optimizer, AControlledMatrixKeepsEveryEntry) {
+  const Complex a = std::polar(1.0, 0.3), b = std::polar(1.0, 0.7);
+  for (const std::vector<Complex>& block : {std::vector<Complex>{a, 0, 0, b},
+                                            {a, 0, 0, 1},
+                                            {1, 0, 0, b},
+                                            {a, 0, 0, a},
+                                            {-1, 0, 0, 1},
+                                            {0, a, b, 0},
+                                            {0, 1, b, 0},
+                                            {0, a, 1, 0},
+                                            {0, 1, 1, 0},
+                                            {0.6, -0.8, 0.8, 0.6}}) {
+    for (const bool high : {false, true}) {  // the control's place in the matrix
+      std::vector<Complex> matrix(16);
+      for (std::size_t k = 0; k < 4; ++k) matrix[5 * k] = 1;
+      for (std::size_t r = 0; r < 2; ++r) {
+        for (std::size_t c = 0; c < 2; ++c) {
+          matrix[(high ? 2 + r : 2 * r + 1) * 4 + (high ? 2 + c : 2 * c + 1)] = block[2 * r + c];
+        }
+      }
+      Circuit circuit(3);
+      circuit.add_unitary(matrix, {}, std::vector<Qubit>{2, 0});
+      for (const Pass& pass : optimizer_passes()) {
+        Rewritten rewritten;
+        if (pass.run(circuit, rewritten)) expect_same(circuit, rewritten, 3);
+      }
+      Rewritten rewritten;
+      if (optimize(circuit, {}, rewritten)) expect_same(circuit, rewritten, 3);
+    }
+  }
+}
+
 TEST(Optimizer, AControlledMatrixOnSevenQubitsIsOneOnSix) {
   const Matrix inner = test::random_unitary(6, 1);
   Matrix matrix(std::size_t{1} << 14);

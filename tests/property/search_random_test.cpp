@@ -254,5 +254,25 @@ TEST(SearchRandom, UnknownPassesAreNamedWithTheKnownOnes) {
   }
 }
 
+// A wire may leave the shard unborn, and come back several exchanges later: it has been born before it left. Four of
+// these circuits are wrong where only the last exchange is looked at.
+TEST(SearchRandom, WiresThatHaveLeftAreNotBornAgain) {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 11u, 353u, 361u, 377u}) {
+    test::RandomCircuitOptions random;
+    random.qubits = static_cast<unsigned>(6 + seed % 5);
+    random.operations = static_cast<unsigned>(30 + seed % 4 * 20);
+    random.seed = seed;
+    random.max_unitary_targets = 2;
+    const Circuit circuit = test::random_circuit(random);
+    for (const std::uint32_t rank_bits : {1u, 2u, 3u, 4u}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", rank bits " + std::to_string(rank_bits));
+      Setting setting;
+      setting.tile_bits = 3;
+      setting.rank_bits = rank_bits;
+      EXPECT_TRUE(check(circuit, find_machine("cpu"), setting, seed));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace qsim

@@ -8,6 +8,7 @@
 #include <map>
 #include <numbers>
 
+#include "base/bits.h"
 #include "base/philox.h"
 #include "cuda/factor/gauge.h"
 #include "cuda/program/items.h"
@@ -130,6 +131,43 @@ TEST(CudaItems, GrowthIsBoundedOnEveryCoordinateAndUndoneByTheScale) {
   }
 }
 
+TEST(CudaItems, GrowthOfBlocksIsBoundedAsWell) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < 5; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  for (unsigned i = 0; i < 200; ++i) {
+    PlanOp op;
+    op.target_count = 2;
+    op.targets[0] = static_cast<Bit>(i % 4);
+    op.targets[1] = static_cast<Bit>(i % 4 + 1);
+    op.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
+    op.data_count = 16;
+    const std::vector<Complex> matrix = test::random_unitary(2, i + 1);
+    sweep.matrices.insert(sweep.matrices.end(), matrix.begin(), matrix.end());
+    sweep.ops.push_back(op);
+  }
+  const ItemList list = make_items(sweep, {0, 1, 2, 3, 4}, true, Precision::kSingle);
+  std::array<double, 5> growth{1, 1, 1, 1, 1}, largest = growth;
+  long double total = std::abs(list.scale);
+  for (const Item& item : list.items) {
+    double own = 1;
+    if (item.kind == Item::Kind::kRotate) own = std::hypot(1.0, item.tangent);
+    if (item.kind == Item::Kind::kMatrix) {
+      double norm = 0;
+      for (const Complex entry : item.matrix) norm += std::norm(entry);
+      own = std::sqrt(norm / std::exp2(static_cast<double>(item.targets.size())));
+    }
+    total *= own;
+    if (item.targets.empty()) continue;
+    const std::uint8_t at = item.targets[0];
+    growth[at] *= own;
+    largest[at] = std::max(largest[at], growth[at]);
+    EXPECT_LE(growth[at], 0x1p5);
+  }
+  EXPECT_NEAR(static_cast<double>(total), 1, 1e-12);
+  EXPECT_GE(*std::max_element(largest.begin(), largest.end()), 0x1p4);
+}
+
 TEST(CudaItems, DeepSweepsDoWhatTheirWordsSay) {
   for (const Precision precision : {Precision::kSingle, Precision::kDouble}) {
     const Sweep sweep = deep_sweep(3000, 9);
@@ -144,6 +182,98 @@ TEST(CudaItems, DeepSweepsDoWhatTheirWordsSay) {
     test::emulate(lower_sweep(sweep, options), state);
     EXPECT_LE(dense::max_difference(state, expected), 1e-12);
   }
+}
+
+// A slot without a rotation has no tangent, whatever stands there.
+TEST(CudaItems, OnlyTangentsOfRotationsAreRounded) {
+  TileProgram program;
+  program.epochs.resize(1);
+  TileOp op;
+  op.kind = TileOpKind::kRotate;
+  op.tangent[0] = 0.1;
+  program.epochs[0].ops = {op};
+  round_tangents(program);
+  EXPECT_EQ(program.epochs[0].ops.size(), 1u);
+  EXPECT_EQ(program.epochs[0].ops[0].tangent[0], 0.1);
+  op.kind = TileOpKind::kMatrix1;
+  op.rotation[0] = Rotation::kReal;
+  program.epochs[0].ops = {op};
+  round_tangents(program);
+  EXPECT_EQ(program.epochs[0].ops.size(), 1u);
+  op.kind = TileOpKind::kRotate;
+  program.epochs[0].ops = {op};
+  round_tangents(program);
+  ASSERT_EQ(program.epochs[0].ops.size(), 2u);  // the norm that is taken back
+  const double rounded = static_cast<double>(0.1f);
+  EXPECT_EQ(program.epochs[0].ops[0].tangent[0], rounded);
+  EXPECT_NEAR(program.epochs[0].ops[1].factor[0].constant.real(), std::hypot(1, 0.1) / std::hypot(1, rounded), 1e-15);
+}
+
+// Items change places where neither moves what the other looks at, nor what it moves; flips of one bit all the same.
+TEST(CudaItems, ChangePlacesWhereNeitherSeesTheOther) {
+  const auto item = [](Item::Kind kind, Coordinate moves, Coordinate looks) {
+    Item found;
+    found.kind = kind;
+    found.moves = moves;
+    found.looks = looks;
+    return found;
+  };
+  const auto both = [](const Item& a, const Item& b) {
+    EXPECT_EQ(commute(a, b), commute(b, a));
+    return commute(a, b);
+  };
+  using Kind = Item::Kind;
+  for (const Kind kind : {Kind::kRotate, Kind::kMatrix, Kind::kFlip}) {
+    EXPECT_TRUE(both(item(kind, 1, 2), item(kind, 4, 2)));
+    EXPECT_FALSE(both(item(kind, 1, 0), item(kind, 2, 1)));
+    EXPECT_FALSE(both(item(kind, 1, 0), item(Kind::kTerm, 0, 3)));
+    EXPECT_TRUE(both(item(kind, 1, 2), item(Kind::kTerm, 0, 2)));
+    EXPECT_EQ(both(item(kind, 1, 2), item(kind, 1, 4)), kind == Kind::kFlip);
+    EXPECT_EQ(both(item(kind, 1, 0), item(Kind::kFlip, 1, 0)), kind == Kind::kFlip);
+  }
+}
+
+TEST(CudaItems, OnlyFlipsUnderOneControlAtMostFold) {
+  Item flip;
+  flip.kind = Item::Kind::kFlip;
+  EXPECT_TRUE(flip.foldable());
+  flip.guard.mask = flip.guard.value = 1;
+  EXPECT_TRUE(flip.foldable());
+  flip.control_mask = 2;
+  EXPECT_FALSE(flip.foldable());
+  flip.guard = {};
+  EXPECT_TRUE(flip.foldable());
+  flip.control_mask = 6;
+  EXPECT_FALSE(flip.foldable());
+  flip.kind = Item::Kind::kTerm;
+  flip.control_mask = 0;
+  EXPECT_FALSE(flip.foldable());
+}
+
+/// How many items a phase at this pattern of controls becomes.
+std::size_t items_of_phase(Index mask, Index value) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < 6; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  PlanOp phase;
+  phase.form = Form::kPhases;
+  phase.control_mask = mask;
+  phase.control_value = value;
+  phase.data_count = 1;
+  sweep.phases = {{bit_mask(5), false, 0.3}};
+  sweep.ops = {phase};
+  return make_items(sweep, {0, 1, 2, 3, 4, 5}, false, Precision::kDouble).items.size();
+}
+
+// Terms on ones merge best; each 0 doubles them.
+TEST(CudaItems, PhasesAtUpToThreeZerosAreTermsOnOnesAlone) {
+  EXPECT_EQ(items_of_phase(0, 0), 1u);
+  EXPECT_EQ(items_of_phase(low_mask(2), low_mask(2)), 1u);
+  EXPECT_EQ(items_of_phase(low_mask(1), 0), 2u);
+  EXPECT_EQ(items_of_phase(low_mask(3), 1), 4u);
+  EXPECT_EQ(items_of_phase(low_mask(3), 0), 8u);
+  EXPECT_EQ(items_of_phase(low_mask(4), 8), 8u);
+  EXPECT_EQ(items_of_phase(low_mask(4), 0), 1u);
 }
 
 TEST(CudaItems, RoundedTangentsChangeTheStateByTheirRoundingAndNoNorm) {

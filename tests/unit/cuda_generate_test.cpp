@@ -239,6 +239,61 @@ TEST(CudaGenerate, TextsOfSmallTilesDoOnTheHostWhatProgramsSay) {
   }
 }
 
+TEST(CudaGenerate, TextsLookAtTheParityOfATilesNumber) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  Sweep sweep = sweep_of_bits(9);
+  for (const auto& [mask, controls] : {std::pair<Index, Index>{bit_mask(3) | bit_mask(9) | bit_mask(10), 0},
+                                       {bit_mask(9) | bit_mask(10), bit_mask(2) | bit_mask(5)},
+                                       {bit_mask(9) | bit_mask(11), bit_mask(8) | bit_mask(10)}}) {
+    PlanOp op;
+    op.form = Form::kPhases;
+    op.control_mask = op.control_value = controls;
+    op.data_begin = static_cast<std::uint32_t>(sweep.phases.size());
+    op.data_count = 1;
+    sweep.phases.push_back({mask, true, 0.7});
+    sweep.ops.push_back(hadamard(4, sweep));
+    sweep.ops.push_back(op);
+  }
+  LowerOptions options;
+  options.local_bits = 12;
+  const TileProgram program = lower_sweep(sweep, options);
+  EXPECT_NE(generate(program).source.find("__popcll(base"), std::string::npos);
+  expect_same_effect(program, 12, 7);
+}
+
+// What a register that is dead holds is 0: it begins as nothing, read or not.
+TEST(CudaGenerate, TextsBeginLiveRegistersAlone) {
+  std::size_t some = 0;
+  for (const bool reads : {false, true}) {
+    for (Bit bits = 1; bits <= 10; ++bits) {
+      for (Bit still = 0; still < bits; ++still) {
+        Sweep sweep = sweep_of_bits(bits);
+        sweep.reads = reads;
+        sweep.unborn = reads ? bit_mask(still) : low_mask(bits);
+        for (Bit bit = 0; bit < bits; ++bit) {
+          if (bit == still) continue;
+          if (reads) {
+            sweep.ops.push_back(hadamard(bit, sweep));
+          } else {
+            sweep.births.push_back({bit, {Complex(0.6), Complex(0.8)}});
+          }
+        }
+        LowerOptions options;
+        options.local_bits = bits;
+        const TileProgram program = lower_sweep(sweep, options);
+        const std::string source = generate(program).source;
+        const std::uint32_t dead = dead_registers(program, program.epochs.front());
+        some += dead != 0 ? 1 : 0;
+        for (std::uint32_t j = 0; j < 1u << program.register_bits; ++j) {
+          const std::string begin = "a" + std::to_string(j) + (reads ? " = fetch(" : ".x = 1;");
+          EXPECT_EQ(source.find(begin) == std::string::npos, (dead >> j & 1) != 0) << begin << " " << int{bits};
+        }
+      }
+    }
+  }
+  EXPECT_EQ(some, 20u);
+}
+
 /// Tiles at 1 of a bit that is born outside of them begin as zeros, whatever lies in memory.
 TEST(CudaGenerate, TextsBeginBornTilesAsZeros) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";

@@ -11,6 +11,7 @@
 #include "base/bits.h"
 #include "base/philox.h"
 #include "circuit/generate/families.h"
+#include "cuda/factor/canonical.h"
 #include "cuda/program/lower.h"
 #include "cuda/tile/addresses.h"
 #include "cuda_emulator.h"
@@ -167,6 +168,139 @@ TEST(CudaLower, ControlledFlipsFoldIntoAddresses) {
   EXPECT_EQ(state, expected);
 }
 
+/// A sweep on bits 0 to 4 of a shard, against its words.
+void expect_words(Sweep sweep, std::uint32_t bits, bool canonical, Precision precision, double tolerance) {
+  sweep.active = sweep.store = {0, 1, 2, 3, 4};
+  PhiloxSequence random(9);
+  const std::vector<Complex> memory = test::random_state(random, bits);
+  const std::vector<Complex> expected = test::reference_sweep(sweep, {}, bits, memory);
+  LowerOptions options = lower_options(bits, precision);
+  options.canonical = canonical;
+  std::vector<Complex> state = memory;
+  test::emulate(lower_sweep(sweep, options), state);
+  EXPECT_LE(dense::max_difference(state, expected), tolerance);
+}
+
+void add_matrix(Sweep& sweep, std::vector<Bit> targets, const std::vector<Complex>& matrix) {
+  PlanOp op;
+  op.target_count = static_cast<std::uint8_t>(targets.size());
+  std::copy(targets.begin(), targets.end(), op.targets.begin());
+  op.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
+  op.data_count = static_cast<std::uint32_t>(matrix.size());
+  sweep.matrices.insert(sweep.matrices.end(), matrix.begin(), matrix.end());
+  sweep.ops.push_back(op);
+}
+
+void add_phase(Sweep& sweep, const PhaseTerm& term, Index control_mask = 0, Index control_value = 0) {
+  PlanOp op;
+  op.form = Form::kPhases;
+  op.control_mask = control_mask;
+  op.control_value = control_value;
+  op.data_begin = static_cast<std::uint32_t>(sweep.phases.size());
+  op.data_count = 1;
+  sweep.phases.push_back(term);
+  sweep.ops.push_back(op);
+}
+
+// A dense block takes in what acts on its targets alone, but nothing that looks at the tile's number.
+TEST(CudaLower, PhasesThatLookAtTheTileStayOutOfBlocks) {
+  for (const bool canonical : {false, true}) {
+    for (const bool parity : {false, true}) {
+      for (const Index mask : {bit_mask(0) | bit_mask(6), bit_mask(0) | bit_mask(1) | bit_mask(6),
+                               bit_mask(0) | bit_mask(5) | bit_mask(6), bit_mask(0) | bit_mask(1)}) {
+        for (const Index zeros : {Index{0}, bit_mask(7), low_mask(4) << 5 & ~mask}) {
+          Sweep sweep;
+          add_phase(sweep, {mask, parity, 0.7}, zeros);
+          add_matrix(sweep, {0, 1}, test::random_unitary(2, 3));
+          add_phase(sweep, {mask, parity, 1.1}, zeros);
+          expect_words(sweep, 9, canonical, Precision::kDouble, 1e-14);
+        }
+      }
+    }
+  }
+}
+
+// More factors than amplitudes in single precision have room for.
+TEST(CudaLower, ManyBlocksStayInRange) {
+  for (const bool canonical : {false, true}) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      Sweep sweep;
+      for (unsigned i = 0; i < 120; ++i) {
+        const auto low = static_cast<Bit>(i % 4);
+        add_matrix(sweep, {low, static_cast<Bit>(low + 1)}, test::random_unitary(2, i + 1));
+      }
+      expect_words(sweep, 6, canonical, precision, 1e-12);
+    }
+  }
+}
+
+TEST(CudaLower, BlocksNearlyOfTwoTurnsKeepWhatIsBetweenThem) {
+  for (const double x : {0.0, 5e-10, -5e-10, 1e-8}) {
+    for (const double y : {0.0, 5e-10, 1e-8}) {
+      for (const double z : {0.0, 1e-9, 0.3}) {
+        cuda::Canonical parts;
+        parts.scale = 1;
+        parts.left = parts.right = {cuda::Local{0.6, -0.8, 0.8, 0.6}, cuda::Local{0.8, 0.6, -0.6, 0.8}};
+        parts.x = x;
+        parts.y = y;
+        parts.z = z;
+        const auto matrix = product_of(parts);
+        Sweep sweep;
+        add_matrix(sweep, {1, 3}, {matrix.begin(), matrix.end()});
+        expect_words(sweep, 6, true, Precision::kDouble, 1e-14);
+      }
+    }
+  }
+}
+
+TEST(CudaLower, RandomFlipsAreAddressesAndNothingElse) {
+  PhiloxSequence random(4);
+  for (int trial = 0; trial < 300; ++trial) {
+    Sweep sweep;
+    for (std::uint64_t count = 1 + random.below(12); count > 0; --count) {
+      PlanOp op;
+      op.form = Form::kFlip;
+      op.target_count = 1;
+      op.targets[0] = static_cast<Bit>(random.below(5));
+      const auto control = static_cast<Bit>(random.below(7));
+      if (control != op.targets[0] && random.below(3) != 0) op.control_mask = bit_mask(control);
+      op.control_value = random.below(2) != 0 ? op.control_mask : 0;
+      sweep.ops.push_back(op);
+    }
+    expect_words(sweep, 7, false, Precision::kDouble, 0);
+    ASSERT_FALSE(HasFailure()) << trial;
+  }
+}
+
+TEST(CudaAddresses, RunsOfPlacesDepositANumber) {
+  for (const Index places : {Index{0}, Index{1}, Index{0b1010}, Index{0b110110}, Index{0b1011'0111}, low_mask(40)}) {
+    const std::vector<cuda::BitRun> runs = cuda::runs_of(places);
+    for (const Index number : {Index{0}, Index{1}, Index{0b10101}, low_mask(count_bits(places))}) {
+      Index found = 0;
+      for (const cuda::BitRun& run : runs) found |= (number & run.mask) << run.shift;
+      EXPECT_EQ(found, deposit_bits(number & low_mask(count_bits(places)), places)) << places;
+    }
+    for (std::size_t i = 1; i < runs.size(); ++i) EXPECT_NE(runs[i].shift, runs[i - 1].shift);
+  }
+}
+
+TEST(CudaAddresses, OnlyAMapThatMovesNothingIsTheIdentity) {
+  cuda::AffineMap map;
+  for (unsigned i = 0; i < map.column.size(); ++i) map.column[i] = 1u << i;
+  EXPECT_TRUE(map.identity());
+  for (unsigned i = 0; i < map.column.size(); ++i) {
+    cuda::AffineMap other = map;
+    other.column[i] ^= 1u << (i + 1) % map.column.size();
+    EXPECT_FALSE(other.identity()) << i;
+  }
+  cuda::AffineMap other = map;
+  other.offset = 2;
+  EXPECT_FALSE(other.identity());
+  other = map;
+  other.guarded.emplace_back(cuda::TileGuard{1, 1}, 2);
+  EXPECT_FALSE(other.identity());
+}
+
 /// A warp's lanes of the first epoch hold lines of memory as they are loaded, those of the last as they are stored; in
 /// double precision.
 void expect_whole_lines(const TileProgram& program) {
@@ -177,6 +311,17 @@ void expect_whole_lines(const TileProgram& program) {
   for (std::uint8_t i = 0; i < program.bits; ++i) {
     EXPECT_TRUE(program.active[i] >= 3 || lane(program.epochs.front(), i)) << "coordinate " << int{i};
     EXPECT_TRUE(program.store[i] >= 3 || lane(program.epochs.back(), i)) << "coordinate " << int{i};
+  }
+}
+
+// Bits far apart have no lines to store: nothing is rearranged for them.
+TEST(CudaLower, SweepsOfHighBitsAloneAreOneEpoch) {
+  for (const Bit lowest : {Bit{0}, Bit{1}, Bit{6}, Bit{12}}) {
+    Sweep sweep;
+    for (Bit bit = 0; bit < 12; ++bit) sweep.active.push_back(static_cast<Bit>(lowest + bit));
+    sweep.store = sweep.active;
+    add_matrix(sweep, {static_cast<Bit>(lowest + 9)}, {0.6, -0.8, 0.8, 0.6});
+    EXPECT_EQ(lower_sweep(sweep, lower_options(24, Precision::kDouble)).epochs.size(), 1u) << int{lowest};
   }
 }
 
@@ -252,7 +397,9 @@ TEST(CudaLower, StoresWaitForLoadsOfThePlacesTheyGoTo) {
   std::set<cuda::StoreWait> seen;
   for (Bit target = 0; target < 12; ++target) {
     // Bits 12 and 13 number the tiles.
-    for (const Index controls : {Index{0}, bit_mask((target + 5) % 12), bit_mask(13)}) {
+    std::vector<Index> all{0, bit_mask(13)};
+    for (unsigned bit = 0; bit < 12; ++bit) all.push_back(bit == target ? Index{0} : bit_mask(bit));
+    for (const Index controls : all) {
       Sweep sweep = sweep_of_bits(12);
       sweep.ops = {flip(target, controls)};
       const TileProgram program = lower_sweep(sweep, lower_options(14, Precision::kDouble));
@@ -264,6 +411,31 @@ TEST(CudaLower, StoresWaitForLoadsOfThePlacesTheyGoTo) {
     }
   }
   EXPECT_EQ(seen.size(), 3u);
+}
+
+// A register whose amplitudes go to another thread's places makes threads wait as much as a thread that moves.
+TEST(CudaLower, StoresWaitForRegistersThatMove) {
+  Sweep sweep = sweep_of_bits(12);
+  add_matrix(sweep, {11}, {0.6, -0.8, 0.8, 0.6});
+  const TileProgram still = lower_sweep(sweep, lower_options(14, Precision::kDouble));
+  ASSERT_EQ(still.epochs.size(), 1u);
+  ASSERT_EQ(cuda::store_wait(still), cuda::StoreWait::kNone);
+  const cuda::Epoch& epoch = still.epochs.front();
+  for (std::size_t to = 0; to < epoch.thread.size(); ++to) {
+    const auto expected = to < 5 ? cuda::StoreWait::kWarp : cuda::StoreWait::kBlock;  // 32 threads are a warp
+    TileProgram moved = still;
+    for (const std::uint8_t slot : epoch.reg) {
+      moved = still;
+      moved.epochs.front().map.column[slot] ^= 1u << epoch.thread[to];
+      EXPECT_EQ(cuda::store_wait(moved), expected) << to;
+    }
+    moved = still;
+    moved.epochs.front().map.offset ^= 1u << epoch.thread[to];
+    EXPECT_EQ(cuda::store_wait(moved), expected) << to;
+    moved = still;
+    moved.epochs.front().map.guarded.emplace_back(cuda::TileGuard{1, 1}, 1u << epoch.thread[to]);
+    EXPECT_EQ(cuda::store_wait(moved), expected) << to;
+  }
 }
 
 TEST(CudaLower, BornBitsStoreOnlyAfterAllHaveReadThePlaceOfZero) {

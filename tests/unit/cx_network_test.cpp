@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "base/bits.h"
 
@@ -126,6 +128,20 @@ TEST(CxNetwork, ALadderStaysAndSoDoesWhatThereAreNoStepsFor) {
   steps = 5 * 36;
   EXPECT_TRUE(shorter_network(full_entanglement(order), 6, steps));
   EXPECT_EQ(steps, 0U);
+}
+
+TEST(CxNetwork, OfStepsThatLeaveAsFewOnesTheFirstIsTaken) {
+  std::uint64_t steps = kPlenty;
+  const auto shorter = shorter_network(std::vector<Cx>{{0, 1}, {0, 2}, {1, 0}}, 3, steps);
+  ASSERT_TRUE(shorter);
+  const auto pairs = [](const std::vector<Cx>& gates) {
+    std::vector<std::pair<unsigned, unsigned>> found;
+    for (const Cx& gate : gates) found.emplace_back(gate.control, gate.target);
+    return found;
+  };
+  EXPECT_EQ(pairs(shorter->before), (std::vector<std::pair<unsigned, unsigned>>{{0, 2}}));
+  EXPECT_EQ(shorter->from, (std::vector<unsigned>{1, 0, 2}));
+  EXPECT_EQ(pairs(shorter->after), (std::vector<std::pair<unsigned, unsigned>>{{0, 1}}));
 }
 
 // The choice of the next gate decides the length alone, never the map: the reached lengths may only fall.

@@ -86,6 +86,13 @@ TEST(MatrixForms, DiagonalsHaveAnEigenbasisInEitherOrder) {
   EXPECT_TRUE(eigenbasis({1, 0, 0, kTurn}));
 }
 
+TEST(MatrixForms, EveryUnitaryHasAnEigenbasis) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Matrix m = test::random_unitary(1, seed);
+    EXPECT_TRUE(eigenbasis({m[0], m[1], m[2], m[3]})) << seed;
+  }
+}
+
 TEST(MatrixForms, NoUnitaryNoFactors) {
   EXPECT_FALSE(split({1, 0.5, 0, 1}));
   EXPECT_FALSE(eigenbasis({1, 1, 0, 1}));

@@ -12,9 +12,12 @@
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
+#include "plan/cost/state_bytes.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "plan/program/forecast.h"
+#include "plan/program/layout.h"
+#include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/target.h"
@@ -332,6 +335,12 @@ TEST(PoolSizes, OfTheRingAreAQuarterOfTheShardWithinLimits) {
   EXPECT_EQ(chunk(10), 4096u);
   EXPECT_EQ(chunk(5), 512u);  // tiny shards: all of it
   EXPECT_EQ(chunk(0), 32u);
+  machine.chunk_slots = 0;  // as one
+  EXPECT_EQ(chunk(22), 16 * kMiB);
+  machine.chunk_slots = 1;
+  EXPECT_EQ(chunk(22), 16 * kMiB);
+  machine.chunk_slots = 5;
+  EXPECT_EQ(chunk(20), kMiB / 2);  // at most the share of 0.8 MiB
   machine.chunk_slots = 12;
   EXPECT_EQ(chunk(26), 16 * kMiB);  // a power of two, at most the share of 21.3 MiB
   machine.kind = BackendKind::kCuda;
@@ -399,6 +408,74 @@ TEST(PoolSizes, AddUpToMultiplesOf256AndNeverWrapAround) {
   EXPECT_EQ(pool.total_bytes(), UINT64_MAX - 255);
 }
 
+// Projections have tables of their own: one for a measurement and one for a reset of each bit, however often they run.
+TEST(PoolSizes, OfAProgramHoldAnyPlanAndTheTablesOfAll) {
+  const Machine machine = round_machine(BackendKind::kCpu);
+  const auto with_tables = [&](std::uint32_t qubits, std::uint32_t rank_bits, std::size_t matrices) {
+    Plan plan = empty_plan(qubits, rank_bits);
+    Sweep sweep = sweep_on({0});
+    for (std::size_t i = 0; i < matrices; ++i) add_matrix(sweep, {0}, kReal);
+    sweep.phases.resize(1);
+    plan.stages.push_back({std::nullopt, {}, {sweep}});
+    return plan;
+  };
+  PlannedCircuit program;
+  program.plans = {with_tables(10, 2, 3), with_tables(10, 2, 40)};
+  const PoolLayout first = pool_layout(program.plans[0], machine), second = pool_layout(program.plans[1], machine);
+  const auto rounded = [](std::uint64_t bytes) { return (bytes + 255) / 256 * 256; };
+  const std::uint64_t tables = rounded(first.table_bytes) + rounded(second.table_bytes);
+  EXPECT_GT(tables, first.table_bytes + second.table_bytes);
+  for (std::size_t collapses = 0; collapses <= 25; ++collapses) {
+    program.steps.assign(collapses, {Step::Kind::kMeasure});
+    if (collapses > 0) program.steps.front().kind = Step::Kind::kReset;
+    program.steps.push_back({Step::Kind::kPlan});
+    const PoolLayout all = program_layout(program, machine, 2);
+    EXPECT_EQ(all.table_bytes, tables + std::min<std::size_t>(collapses, 20) * 65536) << collapses;
+    EXPECT_EQ(all.state_bytes, first.state_bytes);
+    EXPECT_EQ(all.chunk_bytes, first.chunk_bytes);
+    EXPECT_EQ(all.chunk_slots, first.chunk_slots);
+    EXPECT_EQ(all.scratch_bytes, first.scratch_bytes);
+  }
+  // Played by fewer ranks: the shard of those, and the tables of every rank that is played.
+  program.steps.clear();
+  const PoolLayout one = program_layout(program, machine, 0);
+  EXPECT_EQ(one.state_bytes, pool_layout(empty_plan(10, 0), machine).state_bytes);
+  EXPECT_EQ(one.chunk_slots, 0u);
+  EXPECT_EQ(one.table_bytes, rounded(4 * first.table_bytes) + rounded(4 * second.table_bytes));
+  for (Plan& plan : program.plans) plan.precision = Precision::kSingle;
+  EXPECT_EQ(program_layout(program, machine, 0).state_bytes, one.state_bytes / 2);
+  EXPECT_EQ(program_layout(program, machine, 2).state_bytes, first.state_bytes / 2);
+  program.plans.clear();
+  EXPECT_EQ(program_layout(program, machine, 0).total_bytes(), 0u);
+}
+
+TEST(PoolSizes, TogetherAreTheLargerOfEachAndAllTables) {
+  for (const auto& [bytes, rounded] : {std::pair<std::uint64_t, std::uint64_t>{0, 0},
+                                       {1, 256},
+                                       {255, 256},
+                                       {256, 256},
+                                       {257, 512},
+                                       {512, 512},
+                                       {513, 768}}) {
+    PoolLayout first, second;
+    first.table_bytes = 1000;
+    second.table_bytes = bytes;
+    first.state_bytes = 1;
+    second.state_bytes = 2;
+    first.chunk_slots = 4;
+    second.chunk_slots = 3;
+    const PoolLayout both = joined(first, second);
+    EXPECT_EQ(both.table_bytes, 1000 + rounded);
+    EXPECT_EQ(both.state_bytes, 2u);
+    EXPECT_EQ(both.chunk_slots, 4u);
+  }
+}
+
+TEST(PoolSizes, OfAsManyQubitsAsAnIndexNamesAreAddressable) {
+  EXPECT_NO_THROW(require_addressable(kMaxQubits));
+  EXPECT_THROW(require_addressable(kMaxQubits + 1), CapacityError);
+}
+
 TEST(LargestQubits, IsTheLastThatFitsToTheByte) {
   Machine machine = find_machine("h200");
   Plan plan = empty_plan(30, 2);
@@ -463,6 +540,7 @@ TEST(FindMachine, TakesEveryNumberUpToItsLimitsAndNoFurther) {
   EXPECT_FALSE(accepted("narrow_run_factor", {1, 1, 1, -1}));
   EXPECT_FALSE(accepted("narrow_run_factor", {1, 1, 1, "x"}));
   EXPECT_FALSE(accepted("narrow_run_factor", 1));
+  EXPECT_FALSE(accepted("narrow_run_factor", nlohmann::json::parse(R"({"a": 1, "b": 1, "c": 1, "d": 1})")));
   EXPECT_TRUE(accepted("narrow_run_factor", {0, 0, 0, 0}));
   const Machine machine = detail::parse_machine(text, "test");
   EXPECT_EQ(machine.cost_double.narrow_run_factor[3], good["cost"]["double"]["narrow_run_factor"][3].get<double>());
@@ -492,6 +570,22 @@ TEST(FindMachine, NamesEveryKeyThatIsMissing) {
     nlohmann::json changed = good;
     changed["cost"]["single"].erase(key);
     refused(changed, key);
+  }
+}
+
+TEST(FindMachine, RefusesKeysThatItDoesNotKnowWhereverTheyStand) {
+  for (const auto& machine : detail::built_in_machines()) {
+    const nlohmann::json good = nlohmann::json::parse(machine.json);
+    for (const char* const place : {"", "/cost", "/cost/single", "/cost/double"}) {
+      nlohmann::json changed = good;
+      changed[nlohmann::json::json_pointer(place)]["colour"] = 3;
+      try {
+        detail::parse_machine(changed.dump(), "test");
+        ADD_FAILURE() << machine.name << place;
+      } catch (const UsageError& error) {
+        EXPECT_NE(std::string(error.what()).find("a key that is not known"), std::string::npos) << error.what();
+      }
+    }
   }
 }
 

@@ -24,6 +24,7 @@
 #include "qsim/types.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
+#include "support/random_circuit.h"
 
 namespace qsim {
 namespace {
@@ -85,6 +86,21 @@ TEST(Specialize, FoldsGlobalPhaseBits) {
   EXPECT_EQ(rank3.phases[1], (PhaseTerm{bit_mask(0), true, -0.125}));
   EXPECT_EQ(rank3.phases[2].mask, 0u);
   EXPECT_NEAR(rank3.phases[2].angle, 0.625, 1e-15);
+}
+
+TEST(Specialize, HoldsTheMatricesOfItsOwnOperationsAlone) {
+  PlanOp op;
+  op.target_count = 1;
+  op.control_mask = op.control_value = bit_mask(4);
+  op.data_count = 4;
+  Plan plan = plan_with(op);
+  Sweep& sweep = plan.stages[0].sweeps[0];
+  sweep.matrices = {1, 2, 3, 4, 5, 6, 7, 8};
+  sweep.ops[0].data_begin = 4;
+  EXPECT_TRUE(specialize(sweep, plan, 0).matrices.empty());
+  const Sweep here = specialize(sweep, plan, 1);
+  EXPECT_EQ(here.matrices, (std::vector<Complex>{5, 6, 7, 8}));
+  EXPECT_EQ(here.ops.at(0).data_begin, 0u);
 }
 
 TEST(Specialize, DropsPhasesThatDoNothingHere) {
@@ -212,6 +228,14 @@ TEST(FindMachine, ReadsAFileAndNamesWhatIsWrongInIt) {
   const auto path = std::filesystem::temp_directory_path() / "qsim_machine_test.json";
   std::ofstream(path) << text;
   EXPECT_EQ(find_machine(path.string()).max_tile_bits, find_machine("h200").max_tile_bits);
+  for (const std::size_t bytes : {std::size_t{1} << 20, (std::size_t{1} << 20) + 1}) {  // 1 MiB at most
+    std::ofstream(path) << text << std::string(bytes - text.size(), ' ');
+    if (bytes % 2 == 0) {
+      EXPECT_NO_THROW(find_machine(path.string()));
+    } else {
+      EXPECT_THROW(find_machine(path.string()), Error);
+    }
+  }
   std::filesystem::remove(path);
   const auto refused = [&](const char* from, const char* to, const char* words) {
     std::string changed = text;
@@ -255,6 +279,54 @@ TEST(MakePlan, RefusesTooManyQubitsAndRanks) {
   circuit.h(0);
   options.known_zeros = false;
   EXPECT_THROW(make_plan(circuit, machine, options), UsageError);
+}
+
+// Nothing is added to a sweep that the tile has no room for, and what needs all of it stands alone.
+TEST(MakePlan, SweepsAreNoWiderThanTheTile) {
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  for (const Strategy strategy : {Strategy::kNaive, Strategy::kGreedy, Strategy::kSearch}) {
+    for (machine.low_bits = 0; machine.low_bits <= 3; ++machine.low_bits) {
+      for (Qubit turned = 0; turned < 6; ++turned) {
+        Circuit circuit(6);
+        circuit.h(turned);
+        for (const Qubit first : {1u, 2u, 3u, 0u}) {
+          circuit.add_unitary(test::random_unitary(3, first + 1), {}, std::vector<Qubit>{first, first + 1, first + 2});
+        }
+        PlanOptions options;
+        options.strategy = strategy;
+        options.start = Start::kRandom;
+        options.tile_bits = 3;
+        const Plan plan = make_plan(circuit, machine, options);
+        for (const Stage& stage : plan.stages) {
+          for (const Sweep& sweep : stage.sweeps) EXPECT_LE(sweep.active.size(), 3u) << turned;
+        }
+        EXPECT_GE(plan_work(plan).sweeps, 4u);
+      }
+    }
+  }
+}
+
+// However long the circuit is: long ones are searched alone, short ones planned greedily as well.
+TEST(MakePlan, RefusesOperationsThatARankCannotHold) {
+  for (const std::size_t operations : {1u, 4100u}) {
+    Circuit circuit(3);
+    for (std::size_t i = 0; i < operations; ++i) {
+      const auto first = static_cast<Qubit>(i % 2);
+      circuit.add_unitary(test::random_unitary(2, i + 1), {}, std::vector<Qubit>{first, first + 1});
+    }
+    for (const Strategy strategy : {Strategy::kNaive, Strategy::kGreedy, Strategy::kSearch}) {
+      PlanOptions options;
+      options.strategy = strategy;
+      options.known_zeros = false;
+      options.rank_bits = 1;
+      if (operations == 1) {
+        EXPECT_NO_THROW(make_plan(circuit, find_machine("cpu"), options));
+      }
+      options.rank_bits = 2;
+      EXPECT_THROW(make_plan(circuit, find_machine("cpu"), options), UsageError);
+    }
+  }
 }
 
 // Even one whose gates would cancel around the measurement.

@@ -236,6 +236,10 @@ TEST(VerifyPlan, ChecksBothSidesOfEveryRange) {
     op.target_count = 0;
     op.data_count = 1;
   });
+  expect_refused(plan, "store needs one place an active bit", [](Plan& p) { p.stages[0].sweeps[0].store.pop_back(); });
+  expect_refused(plan, "store needs one place an active bit",
+                 [](Plan& p) { p.stages[0].sweeps[0].store.push_back(0); });
+  expect_refused(plan, "more than 6 targets", [](Plan& p) { op_with(p, Form::kMatrix).target_count = 7; });
   expect_refused(plan, "unknown form", [](Plan& p) { op_with(p, Form::kFlip).form = static_cast<Form>(9); });
 }
 

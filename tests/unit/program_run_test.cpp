@@ -86,6 +86,31 @@ TEST(ProgramRun, AveragesEveryAnswerOverItsBranches) {
   }
 }
 
+TEST(ProgramRun, BarriersAreNoPartOfAProgram) {
+  const auto planned = [](bool barriers) {
+    Circuit circuit(2, 2);
+    const auto barrier = [&] {
+      if (barriers) circuit.add_barrier(std::vector<Qubit>{0, 1});
+    };
+    barrier();
+    circuit.h(0);
+    barrier();
+    circuit.add_measure(0, 0);
+    barrier();
+    circuit.add_measure(0, 1);
+    barrier();
+    circuit.h(1);
+    circuit.add_reset(1);
+    barrier();
+    std::pair<std::size_t, std::size_t> found;
+    test::with_run_parts(circuit, {}, [&](test::RunParts& parts) {
+      found = {parts.program.plans.size(), parts.program.steps.size()};
+    });
+    return found;
+  };
+  EXPECT_EQ(planned(true), planned(false));
+}
+
 TEST(ProgramRun, GivesTheSameAgain) {
   with_branching([&](test::RunParts& parts) {
     ReadOuts wanted;
@@ -162,14 +187,18 @@ TEST(ProgramRun, FollowsTheLikelierOutcomeWhereNothingIsAsked) {
 }
 
 TEST(ProgramRun, WhatShotsDoNotReachIsLeftOut) {
-  with_branching([&](test::RunParts& parts) {
-    ReadOuts wanted;
-    wanted.shots = 1;
-    const Answers answers = parts.run->run(wanted);
-    EXPECT_EQ(answers.branches, 1u);
-    EXPECT_GT(answers.branches_left_out, 0.1);
-    EXPECT_NEAR(answers.weight + answers.branches_left_out, 1, 1e-12);
-  });
+  for (const std::uint64_t room : {std::uint64_t{0}, std::uint64_t{1} << 20}) {
+    test::RunSetup setup;
+    setup.walk_bytes = room;
+    test::with_run_parts(branching(), setup, [&](test::RunParts& parts) {
+      ReadOuts wanted;
+      wanted.shots = 1;
+      const Answers answers = parts.run->run(wanted);
+      EXPECT_EQ(answers.branches, 1u);
+      EXPECT_GT(answers.branches_left_out, 0.1);
+      EXPECT_NEAR(answers.weight + answers.branches_left_out, 1, 1e-12);
+    });
+  }
 }
 
 TEST(ProgramRun, ReportsTheShareOfProbabilityThatItHasWalked) {
@@ -188,6 +217,51 @@ TEST(ProgramRun, ReportsTheShareOfProbabilityThatItHasWalked) {
       EXPECT_LE(shares[3], 1);
     }
   });
+}
+
+// Each branch counts as often as shots took it, whatever its state is scaled to.
+TEST(ProgramRun, MarginalsOfShotsAreThoseOfTheBranchesThatWereTaken) {
+  for (const double angle : {0.5, 1.2, 2.0}) {
+    Circuit circuit(2, 1);
+    ry(circuit, angle, 0);
+    circuit.add_measure(0, 0);
+    circuit.cx(0, 1);
+    for (const std::uint64_t room : {std::uint64_t{0}, std::uint64_t{1} << 20}) {
+      test::RunSetup setup;
+      setup.walk_bytes = room;
+      test::with_run_parts(circuit, setup, [](test::RunParts& parts) {
+        ReadOuts wanted;
+        wanted.shots = 1000;
+        wanted.seed = 3;
+        wanted.shot_marginals = true;
+        const Answers answers = parts.run->run(wanted);
+        const double ones = static_cast<double>(answers.counts.at("1")) / 1000;
+        ASSERT_EQ(answers.shot_marginals.size(), 2u);
+        EXPECT_NEAR(answers.shot_marginals[0], ones, 1e-12);
+        EXPECT_NEAR(answers.shot_marginals[1], ones, 1e-12);
+      });
+    }
+  }
+}
+
+// What lists of outcomes leave out counts in what is left of 1, with the branch's own weight.
+TEST(ProgramRun, AddsUpWhatItsListsLeaveOut) {
+  Circuit circuit(2, 2);
+  circuit.h(0);
+  circuit.add_measure(0, 0);
+  ry(circuit, 2 * std::asin(0x1p-31), 1);
+  circuit.add_measure(1, 1);
+  for (const int ranks : {1, 2}) {
+    test::RunSetup setup;
+    setup.ranks = ranks;
+    test::with_run_parts(circuit, setup, [](test::RunParts& parts) {
+      ReadOuts wanted;
+      wanted.distribution = true;
+      const Answers answers = parts.run->run(wanted);
+      EXPECT_EQ(answers.distribution.size(), 2u);
+      EXPECT_NEAR(answers.outcomes_left_out, 0x1p-62, 0x1p-68);
+    });
+  }
 }
 
 TEST(ProgramRun, DoesNotCountTheExchangesOfReadOuts) {

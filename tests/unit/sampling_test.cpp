@@ -167,6 +167,90 @@ TEST(Sampler, DrawsTheWordsItAlwaysDrew) {
   EXPECT_EQ(shot_word(7, 3, 2), 12129552454685546068u);
 }
 
+// Many shots are sorted through 2^16 buckets, each of several amplitudes here: every one of them counts.
+TEST(Sampler, FollowsTheIntegerDistributionInsideABucket) {
+  constexpr std::uint32_t kQubits = 18;
+  constexpr std::uint64_t kShots = 1 << 18;
+  Circuit circuit(kQubits);
+  for (Qubit qubit = 0; qubit < kQubits; ++qubit) circuit.h(qubit);
+  test::with_run_parts(circuit, {}, [](test::RunParts& parts) {
+    parts.run->run({});
+    std::vector<Index> all(std::size_t{1} << kQubits);
+    std::iota(all.begin(), all.end(), Index{0});
+    std::vector<std::uint64_t> ends;
+    std::uint64_t total = 0;
+    for (const AmplitudeEntry& entry : amplitudes(*parts.state, all)) {
+      total += static_cast<std::uint64_t>(std::llround(std::ldexp(std::norm(entry.value), 62)));
+      ends.push_back(total);
+    }
+    for (std::uint64_t seed = 5; seed < 11; ++seed) {
+      std::vector<std::uint64_t> wanted(ends.size()), found(ends.size());
+      for (std::uint64_t shot = 0; shot < kShots; ++shot) {
+        const std::uint64_t place = scale_word(shot_word(seed, shot, 0), total);
+        ++wanted[static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), place) - ends.begin())];
+      }
+      Sampler sampler(*parts.state, *parts.exchanges);
+      for (const auto& [value, times] : sampler.sample(kShots, {}, seed, 0, ~Index{0})) found[value] = times;
+      EXPECT_EQ(found, wanted) << seed;
+    }
+  });
+}
+
+// Also where the places that are drawn fall while they rise.
+TEST(Sampler, ListsOutcomesInOrder) {
+  Circuit circuit(2);
+  circuit.h(1);
+  circuit.cx(1, 0);
+  circuit.x(0);
+  test::with_run_parts(circuit, {}, [](test::RunParts& parts) {
+    parts.run->run({});
+    Sampler sampler(*parts.state, *parts.exchanges);
+    const OutcomeCounts counts = sampler.sample(100, {}, 3, 0, 1);
+    ASSERT_EQ(counts.size(), 2u);
+    EXPECT_EQ(counts[0].first, 0u);
+    EXPECT_EQ(counts[1].first, 1u);
+    EXPECT_EQ(counts[0].second + counts[1].second, 100u);
+  });
+}
+
+TEST(Sampler, ListsEachOutcomeOnce) {
+  for (const int ranks : {1, 4}) {
+    test::RunSetup setup;
+    setup.ranks = ranks;
+    test::with_run_parts(random_state_circuit(7), setup, [](test::RunParts& parts) {
+      parts.run->run({});
+      Sampler sampler(*parts.state, *parts.exchanges);
+      for (const Index mask : {Index{0}, Index{1}, Index{0b101}, bit_mask(6), low_mask(7)}) {
+        const OutcomeCounts counts = sampler.sample(1000, {}, 3, 0, mask);
+        EXPECT_LE(counts.size(), std::size_t{1} << count_bits(mask));
+        std::uint64_t total = 0;
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+          total += counts[i].second;
+          EXPECT_EQ(counts[i].first & ~mask, 0u);
+          EXPECT_TRUE(i == 0 || counts[i - 1].first < counts[i].first);
+        }
+        EXPECT_EQ(total, 1000u);
+      }
+    });
+  }
+}
+
+// Shots are drawn 2^21 at a time.
+TEST(Sampler, DrawsTheRestOfManyShotsAsWell) {
+  Circuit circuit(1);
+  circuit.h(0);
+  test::with_run_parts(circuit, {}, [](test::RunParts& parts) {
+    parts.run->run({});
+    Sampler sampler(*parts.state, *parts.exchanges);
+    for (const std::uint64_t rest : {0u, 1u, 1000u}) {
+      const std::uint64_t shots = (std::uint64_t{1} << 21) + rest;
+      std::uint64_t total = 0;
+      for (const auto& [value, times] : sampler.sample(shots, {}, 3, 0, 1)) total += times;
+      EXPECT_EQ(total, shots);
+    }
+  });
+}
+
 TEST(Sampler, ScalesAWordWithoutBiasAtTheEnds) {
   EXPECT_EQ(scale_word(0, 1000), 0u);
   EXPECT_EQ(scale_word(~std::uint64_t{0}, 1000), 999u);
@@ -263,6 +347,46 @@ TEST(Sampler, RefusesShotsThatFallOnNoAmplitude) {
   }
 }
 
+/// A device that draws amplitude `drawn`, or (-1) leaves it to the host, which locates amplitude 5.
+class DrawsOrNot final : public NullBackend, private Drawer {
+ public:
+  explicit DrawsOrNot(int drawn) : NullBackend({}), drawn_(drawn) {}
+  Abilities abilities() override { return {.drawer = this}; }
+  void unit_histogram(ChunkView, std::span<const Bit>, std::span<std::uint64_t> out) override {
+    std::fill(out.begin(), out.end(), std::uint64_t{1} << 40);
+  }
+  void locate(std::span<const Bit>, std::span<const Bit>, std::span<const UnitDraw>, std::span<Index> out) override {
+    std::fill(out.begin(), out.end(), Index{5});
+  }
+  bool draw(const DrawBlocks&, std::span<const std::uint64_t> shots, std::uint64_t, std::uint64_t,
+            const DrawTaker& take) override {
+    if (drawn_ >= 0) take(std::vector<Index>(shots.size(), static_cast<Index>(drawn_)));
+    return drawn_ >= 0;
+  }
+
+ private:
+  int drawn_;
+};
+
+TEST(Sampler, LocatesWhatTheDeviceDoesNotDraw) {
+  for (const int drawn : {-1, 3, 31, 32}) {
+    DrawsOrNot backend(drawn);
+    PoolLayout pool;
+    pool.state_bytes = 16 << 5;
+    backend.reserve(pool, 5);
+    const std::unique_ptr<Communicator> communicator = make_self_communicator();
+    DistributedState state{backend, *communicator, 5, 0, Precision::kDouble, Layout::identity(5)};
+    ExchangePipeline exchanges(state, nullptr, pool);
+    Sampler sampler(state, exchanges);
+    const auto sample = [&] { return sampler.sample(7, {}, 11, 2, ~Index{0}); };
+    if (drawn == 32) {
+      EXPECT_THROW(sample(), VerificationError);  // beyond the shard
+    } else {
+      EXPECT_EQ(sample(), (OutcomeCounts{{static_cast<Index>(drawn < 0 ? 5 : drawn), 7}}));
+    }
+  }
+}
+
 TEST(OutcomeDistribution, DescendsPastTwentyQubitsWithoutListingThemAll) {
   const Circuit circuit = generate("ghz", {22, 0, 1});
   for (const int ranks : {1, 4}) {
@@ -339,6 +463,81 @@ TEST(OutcomeDistribution, LeavesOutWhatRoundingLeavesInSingle) {
       ASSERT_EQ(outcomes.size(), 1u);
       EXPECT_EQ(outcomes[0].first, 0u);
       EXPECT_NEAR(outcomes[0].second, 1, 1e-5);
+    });
+  }
+}
+
+/// Qubit 0 is 1 with this probability.
+Circuit rarely_one(std::uint32_t qubits, double probability) {
+  Circuit circuit(qubits, 1);
+  circuit.add_gate(Gate::kRy, {}, std::vector<Qubit>{0}, std::vector<double>{2 * std::asin(std::sqrt(probability))});
+  return circuit;
+}
+
+// Outcomes of at most 2^-60, in single 2^-42, are left out, listed in one read or in several.
+TEST(OutcomeDistribution, KeepsWhatIsJustMoreThanRounding) {
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    const double bound = noise_probability(precision);
+    EXPECT_EQ(bound, precision == Precision::kDouble ? 0x1p-60 : 0x1p-42);
+    for (const std::uint32_t qubits : {2u, 20u, 21u}) {
+      for (const double part : {0.8, 1.25}) {
+        SCOPED_TRACE(testing::Message() << qubits << " " << part);
+        test::RunSetup setup;
+        setup.precision = precision;
+        test::with_run_parts(rarely_one(qubits, part * bound), setup, [&](test::RunParts& parts) {
+          parts.run->run({});
+          const auto [outcomes, left_out] = outcome_distribution(*parts.state, low_mask(qubits), 4);
+          ASSERT_EQ(outcomes.size(), part > 1 ? 2u : 1u);
+          EXPECT_NEAR(outcomes.back().second, part > 1 ? part * bound : 1, 0.2 * bound);
+          EXPECT_NEAR(left_out, part > 1 ? 0 : part * bound, 0.2 * bound);
+        });
+      }
+    }
+  }
+}
+
+// The same bound says which branches are followed.
+TEST(OutcomeDistribution, FollowsBranchesThatAreJustMoreThanRounding) {
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    for (const double part : {0.8, 1.25}) {
+      Circuit circuit = rarely_one(2, part * noise_probability(precision));
+      circuit.add_measure(0, 0);
+      circuit.h(0);
+      test::RunSetup setup;
+      setup.precision = precision;
+      test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
+        ReadOuts exact;
+        exact.marginals = true;
+        const Answers answers = parts.run->run(exact);
+        EXPECT_EQ(answers.branches, part > 1 ? 2u : 1u) << part;
+      });
+    }
+  }
+}
+
+// Whatever bit of memory a qubit lies at, in shards of every size.
+TEST(Sampler, NamesEveryQubitOfEveryBit) {
+  for (std::uint32_t qubits = 1; qubits <= 18; ++qubits) {
+    Circuit circuit(qubits);
+    for (Qubit qubit = 0; qubit < qubits; ++qubit) circuit.h(qubit);
+    test::with_run_parts(circuit, {}, [&](test::RunParts& parts) {
+      parts.run->run({});
+      for (std::uint32_t shift = 0; shift < qubits; shift += 5) {
+        for (Qubit qubit = 0; qubit < qubits; ++qubit) {
+          parts.state->layout.bit_of[qubit] = static_cast<Bit>((qubit + shift) % qubits);
+        }
+        const std::vector<Complex> nothing(std::size_t{1} << qubits);
+        parts.backend->copy_in(0, nothing.size(), reinterpret_cast<const std::byte*>(nothing.data()));
+        for (Qubit qubit = 0; qubit < qubits; ++qubit) {
+          const Complex amplitude = 1, zero = 0;
+          const Index at = bit_mask(parts.state->layout.bit_of[qubit]);
+          parts.backend->copy_in(at, 1, reinterpret_cast<const std::byte*>(&amplitude));
+          Sampler sampler(*parts.state, *parts.exchanges);
+          const OutcomeCounts counts = sampler.sample(3, {}, 1, 0, ~Index{0});
+          EXPECT_EQ(counts, (OutcomeCounts{{bit_mask(qubit), 3}})) << qubits << " " << shift;
+          parts.backend->copy_in(at, 1, reinterpret_cast<const std::byte*>(&zero));
+        }
+      }
     });
   }
 }

@@ -129,5 +129,28 @@ TEST(SweepProgram, DiagonalsWithConditionsOnZeroDoWhatTheySay) {
   }
 }
 
+// Turns that come out diagonal leave the phase of their 0 to the whole state, each of them its own.
+TEST(SweepProgram, DiagonalTurnsKeepTheirGlobalPhases) {
+  const Complex a = std::polar(1.0, 0.3), b = std::polar(1.0, 1.9), c = std::polar(1.0, -2.5);
+  Timeline timeline = empty_timeline();
+  add_turn(timeline, 0, {a, 0, 0, b});
+  add_turn(timeline, 1, {b, 0, 0, b});
+  add_turn(timeline, 3, {c, 0, 0, a});
+  timeline.global_phase = 0.4;
+  timeline.index_slots();
+  Lowered out;
+  out.qubits = kWires;
+  const Machine machine = find_machine("cpu");
+  SweepProgrammer programmer(timeline, 3, machine.cost_double, {}, out);
+  const std::vector<std::uint32_t> begin(kWires, 0), end{1, 1, 0, 1, 0, 0};
+  const auto ops = programmer.write(begin, end, true);
+  const dense::State start = dense::random_state(kWires, 5);
+  dense::State expected = start;
+  for (Index i = 0; i < expected.size(); ++i) {
+    expected[i] *= std::polar(1.0, 0.4) * (test_bit(i, 0) ? b : a) * b * (test_bit(i, 3) ? a : c);
+  }
+  EXPECT_LE(dense::max_difference(effect(out, {ops}, start), expected), 1e-15);
+}
+
 }  // namespace
 }  // namespace qsim

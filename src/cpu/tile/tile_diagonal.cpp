@@ -39,7 +39,7 @@ void DiagonalWriter<T>::emit_scalar(const Term& term) {
   const int piece = piece_of(term.condition);
   if (piece < 0) {
     const TileCondition& c = term.condition;
-    program_.tile_scales.push_back({c.mask, c.value, c.parity_mask, c.odd, factor.real(), factor.imag()});
+    program_.tile_scales.push_back({c.mask, c.value, c.parity_mask, factor.real(), factor.imag()});
     return;
   }
   std::vector<double>& table = program_.scalar_pieces;
@@ -100,7 +100,6 @@ void DiagonalWriter<T>::emit(const std::vector<Term>& terms, bool last) {
     op.tile_mask = condition.mask;
     op.tile_value = condition.value;
     op.parity_mask = condition.parity_mask;
-    op.odd = condition.odd;
     if (op.vectors != 0) program_.ops.push_back(op);
   }
 }

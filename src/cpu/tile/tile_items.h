@@ -17,12 +17,11 @@ namespace qsim::cpu {
 struct TileCondition {
   Index mask = 0, value = 0;
   Index parity_mask = 0;
-  bool odd = true;  // with parity_mask: an odd number of its bits, else an even one
   bool always() const { return mask == 0 && parity_mask == 0; }
   /// Of all tiles, those that take part.
   double share() const { return std::ldexp(parity_mask == 0 ? 1 : 0.5, -static_cast<int>(count_bits(mask))); }
   bool holds(Index base) const {
-    return (base & mask) == value && (parity_mask == 0 || odd_parity(base & parity_mask) == odd);
+    return (base & mask) == value && (parity_mask == 0 || odd_parity(base & parity_mask));
   }
   Index bits() const { return mask | parity_mask; }
   friend bool operator==(const TileCondition&, const TileCondition&) = default;

@@ -215,10 +215,10 @@ class SweepTranslator {
   }
 
   /// What two terms have alike that are one term of the sum of their angles.
-  using TermKey = std::array<Index, 6>;
+  using TermKey = std::array<Index, 5>;
   static TermKey key_of(const Term& term) {
     const TileCondition& tiles = term.condition;
-    return {term.mask, term.parity, tiles.mask, tiles.value, tiles.parity_mask, tiles.odd ? 1u : 0u};
+    return {term.mask, term.parity, tiles.mask, tiles.value, tiles.parity_mask};
   }
 
   bool waits_on(Index targets) const {
@@ -459,7 +459,6 @@ template TileProgram<double> translate_sweep(const Sweep&, std::uint32_t, int, i
 template <typename T>
 TileProgramView<T> TileProgram<T>::view() const {
   TileProgramView<T> v;
-  v.position_bits = position_bits;
   v.vectors = vectors();
   v.load = load;
   v.store_units = store_units;

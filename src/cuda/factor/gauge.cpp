@@ -16,7 +16,7 @@ Complex unit(Complex z) { return z / std::abs(z); }
 Gauge find_gauge(const std::vector<Complex>& m) {
   const double c = std::abs(m[0]), s = std::abs(m[2]);
   const Complex i(0, 1);
-  Complex p0(1), p1(1), q(1);
+  Complex p0, p1, q;
   if (c >= s) {
     p0 = unit(m[0]);
     p1 = s > kRounding ? unit(m[2]) : unit(m[3]);

@@ -49,7 +49,7 @@ class Shortener {
 
   // Rounds of CX gates are the odd ones.
   void find_networks() {
-    std::vector<std::uint32_t> round(circuit_.qubits(), 0), newest(circuit_.qubits(), kNone);
+    std::vector<std::uint32_t> round(circuit_.qubits(), 0), newest(circuit_.qubits());
     std::vector<std::uint32_t> joined(operations_.size());  // a tree of gates of one network: towards an earlier one
     std::iota(joined.begin(), joined.end(), 0U);
     const auto first_of = [&](std::uint32_t i) {
@@ -63,12 +63,12 @@ class Shortener {
       for_each_qubit(circuit_, op, [&](Qubit q) { now = std::max(now, round[q]); });
       now += (now & 1U) == (is_cx(op) ? 1U : 0U) ? 0 : 1;
       for_each_qubit(circuit_, op, [&](Qubit q) {
-        if (is_cx(op) && round[q] == now && newest[q] != kNone) {
+        if (is_cx(op) && round[q] == now) {  // then the newest is a CX as well
           const std::uint32_t a = first_of(newest[q]), b = first_of(i);
           joined[std::max(a, b)] = std::min(a, b);
         }
         round[q] = now;
-        newest[q] = is_cx(op) ? i : kNone;
+        newest[q] = i;
       });
     }
     for (std::uint32_t i = 0; i < operations_.size(); ++i) {

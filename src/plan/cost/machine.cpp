@@ -13,20 +13,19 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Reads keys of one object and complains about those that nobody read.
+// Reads keys of one object and complains about those that it does not know.
 class ObjectReader {
  public:
   ObjectReader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
     if (!object.is_object()) throw UsageError(where_ + " is not a JSON object");
   }
 
-  const Json& get(const std::string& key) {
+  const Json& get(const std::string& key) const {
     const auto found = object_.find(key);
     if (found == object_.end()) throw UsageError(where_ + ": key \"" + key + "\" is missing");
-    ++read_;
     return *found;
   }
-  double number(const std::string& key, bool positive) {
+  double number(const std::string& key, bool positive) const {
     const Json& value = get(key);
     if (!value.is_number() || value.get<double>() < 0 || (positive && value.get<double>() == 0)) {
       throw UsageError(where_ + ": key \"" + key + "\" must be a " + (positive ? "positive" : "non-negative") +
@@ -35,7 +34,7 @@ class ObjectReader {
     return value.get<double>();
   }
   template <typename Integer>
-  void integer(const std::string& key, Integer least, Integer most, Integer& out) {
+  void integer(const std::string& key, Integer least, Integer most, Integer& out) const {
     const Json& value = get(key);
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least || value.get<std::uint64_t>() > most) {
       throw UsageError(where_ + ": key \"" + key + "\" must be an integer from " + std::to_string(least) + " to " +
@@ -43,12 +42,12 @@ class ObjectReader {
     }
     out = value.get<Integer>();
   }
-  std::string text(const std::string& key) {
+  std::string text(const std::string& key) const {
     const Json& value = get(key);
     if (!value.is_string()) throw UsageError(where_ + ": key \"" + key + "\" must be a string");
     return value.get<std::string>();
   }
-  void numbers(const std::string& key, double* out, std::size_t count) {
+  void numbers(const std::string& key, double* out, std::size_t count) const {
     const Json& value = get(key);
     bool good = value.is_array() && value.size() == count;
     for (std::size_t i = 0; good && i < count; ++i) {
@@ -59,9 +58,7 @@ class ObjectReader {
       throw UsageError(where_ + ": key \"" + key + "\" must be " + std::to_string(count) + " non-negative numbers");
     }
   }
-  // Call after all keys have been read.
   void finish(std::initializer_list<const char*> known) const {
-    if (object_.size() == read_) return;
     for (const auto& [key, value] : object_.items()) {
       if (std::find(known.begin(), known.end(), key) == known.end()) {
         throw UsageError(where_ + ": a key that is not known");
@@ -72,10 +69,9 @@ class ObjectReader {
  private:
   const Json& object_;
   std::string where_;
-  std::size_t read_ = 0;
 };
 
-void parse_forms(ObjectReader& reader, FormCosts& costs) {
+void parse_forms(const ObjectReader& reader, FormCosts& costs) {
   costs.matrix1_general = reader.number("matrix1_general", false);
   costs.matrix1_real = reader.number("matrix1_real", false);
   costs.butterfly = reader.number("butterfly", false);
@@ -87,7 +83,7 @@ void parse_forms(ObjectReader& reader, FormCosts& costs) {
 }
 
 CostTable parse_costs(const Json& json, const std::string& where) {
-  ObjectReader reader(json, where);
+  const ObjectReader reader(json, where);
   CostTable cost;
   cost.sweep_overhead = reader.number("sweep_overhead_s", false);
   cost.read_bytes_per_second = reader.number("read_bytes_per_s", true);
@@ -97,7 +93,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
   parse_forms(reader, cost);
   cost.cached_instructions = reader.number("cached_instructions", false);
   if (cost.cached_instructions > 0) {
-    ObjectReader instructions(reader.get("instructions"), where + ".instructions");
+    const ObjectReader instructions(reader.get("instructions"), where + ".instructions");
     parse_forms(instructions, cost.instructions);
     cost.kernel_instructions = instructions.number("kernel", false);
     instructions.finish({"matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
@@ -125,7 +121,7 @@ namespace detail {
 Machine parse_machine(std::string_view text, const std::string& source) {
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) throw UsageError(source + " is not valid JSON");
-  ObjectReader reader(json, source);
+  const ObjectReader reader(json, source);
   if (reader.text("schema") != "qsim.machine/1") {
     throw UsageError(source + ": the schema is not \"qsim.machine/1\"");
   }
@@ -140,7 +136,7 @@ Machine parse_machine(std::string_view text, const std::string& source) {
   reader.integer<std::uint32_t>("threads", 1, 1u << 20, machine.threads);
   reader.integer<std::uint64_t>("chunk_bytes", 32, 1ull << 40, machine.chunk_bytes);
   reader.integer<std::uint32_t>("chunk_slots", 1, 1u << 16, machine.chunk_slots);
-  ObjectReader costs(reader.get("cost"), source + ", cost");
+  const ObjectReader costs(reader.get("cost"), source + ", cost");
   machine.cost_single = parse_costs(costs.get("single"), source + ", cost.single");
   machine.cost_double = parse_costs(costs.get("double"), source + ", cost.double");
   costs.finish({"single", "double"});

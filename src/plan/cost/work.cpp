@@ -31,7 +31,7 @@ std::uint64_t chunk_size(std::uint64_t state_bytes, const Machine& machine) {
   const std::uint64_t share = state_bytes / 4 / std::max(1u, machine.chunk_slots);
   std::uint64_t least = std::min<std::uint64_t>(4096, std::max<std::uint64_t>(state_bytes, 32));
   if (machine.kind == BackendKind::kCuda) least = std::max(least, std::min(4 * kMiB, state_bytes / 4));
-  return std::clamp(std::bit_floor(std::max<std::uint64_t>(share, 1)), least, std::max(machine.chunk_bytes, least));
+  return std::clamp(std::bit_floor(share), least, std::max(machine.chunk_bytes, least));
 }
 
 std::uint64_t table_size(const Plan& plan, const Machine& machine) {

@@ -72,6 +72,7 @@ Answers ProgramRun::run(const ReadOuts& read_outs) {
   answers_ = {};
   answers_.probabilities.resize(read_outs.probabilities.size());
   done_ = 0;
+  rest_ = 1;
   most_gates_ = 0;
   most_defect_ = 0;
   waiting_.clear();
@@ -105,8 +106,9 @@ bool ProgramRun::run_front() {
   for (std::uint64_t first = 0; first < all;) {
     part = std::min(part, all - first);
     const auto progress = [&](double share) {
-      if (!on_progress) return;
-      on_progress((static_cast<double>(first) + share * static_cast<double>(part)) / static_cast<double>(all));
+      const double there = static_cast<double>(first) + share * static_cast<double>(part);
+      done_ = std::max(done_, there / static_cast<double>(all));  // a part that found no room is begun again
+      if (on_progress) on_progress(done_);
     };
     if (front_->run(root(first, part), read_outs_, progress)) {
       read_ended();
@@ -114,6 +116,7 @@ bool ProgramRun::run_front() {
     } else if (part > kFewestShots) {
       part = (part + 1) / 2;
     } else {
+      rest_ = 1 - done_;
       run_depth_first(root(first, all - first));
       first = all;
     }
@@ -168,11 +171,10 @@ ClassicalBits ProgramRun::final_bits(const Branch& branch) const {
 
 void ProgramRun::follow(PathBranch branch) {
   while (branch.step < program_.steps.size()) {
-    if (walker_.step_over(branch) || split(branch)) continue;
-    done_ += branch.weight;
-    return;
+    if (!walker_.step_over(branch) && !split(branch)) return;
   }
   finish(branch);
+  done_ += rest_ * branch.weight;
   if (program_.dynamic && on_progress) on_progress(std::min(1.0, done_));
 }
 
@@ -190,7 +192,6 @@ void ProgramRun::finish(const Branch& branch) {
   read_exchange_seconds_ += exchanges_.seconds() - exchange_seconds;
   read_exchange_bytes_ += exchanges_.bytes_sent() - exchange_bytes;
   answers_.read_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  done_ += branch.weight;
 }
 
 /// Takes the outcomes that are wanted. False where the branch ends here because none is.

@@ -94,7 +94,7 @@ class ProgramRun {
   Answers answers_;
   std::uint64_t most_gates_ = 0;  // that any branch has run, and what their matrices lack
   double most_defect_ = 0;
-  double done_ = 0;
+  double done_ = 0, rest_ = 1;  // share of the work; that of what goes one branch after the other
   double read_exchange_seconds_ = 0;
   std::uint64_t read_exchange_bytes_ = 0;
 };
