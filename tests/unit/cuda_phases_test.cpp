@@ -161,5 +161,27 @@ TEST_F(CudaPhases, OfAnySetsTheyAreWhatTheWordsSay) {
   EXPECT_GT(mirrored, 20U);
 }
 
+// More sets than a factor has entries for: by hundreds of each, inside and outside.
+TEST_F(CudaPhases, OfVeryManySetsTheyAreWhatTheWordsSay) {
+  for (const std::size_t count : {63U, 65U, 130U, 300U, 700U}) {
+    std::vector<Index> sets = subsets_of(0b11'1110'1101'1101, random_);
+    sets.resize(count);
+    const Seen seen = expect_meaning(multiplexer(1, sets, false, random_), Precision::kDouble, false);
+    EXPECT_LE(seen.turned, 2 * 16 * 64U);
+    EXPECT_LE(seen.mirrored, 2 * 16 * 64U);
+  }
+  for (const Index among : {Index{0b11'1110'0000'0001}, Index{0b10'0001'1111'1001}}) {
+    const Sweep sweep = multiplexer(1, subsets_of(among, random_), false, random_);
+    const TileProgram program = program_of(sweep, Precision::kDouble);
+    for (const Epoch& epoch : program.epochs) {
+      for (const TileOp& op : epoch.ops) {
+        for (const Factor& factor : op.factor)
+          EXPECT_LE(factor.cross.size() + factor.turned.size() + factor.mirrored.size(), 64U);
+      }
+    }
+    expect_meaning(sweep, Precision::kDouble, true);
+  }
+}
+
 }  // namespace
 }  // namespace qsim

@@ -35,7 +35,9 @@ struct Group {
   std::map<std::uint32_t, std::vector<Placed>> by_both;  // thread bit -> terms
 };
 
-constexpr unsigned kMostOutside = 8;  // bits of the tile whose products a tile factor is written by
+constexpr unsigned kMostOutside = 8;           // bits of the tile whose products a tile factor is written by
+constexpr std::size_t kMostEntries = 64;       // tables or tile factors of one factor
+constexpr std::size_t kMostTileFactors = 512;  // of a program, each made once a tile
 
 class PhaseMerger {
  public:
@@ -161,10 +163,6 @@ class PhaseMerger {
       });
     }
     for (const auto& [reg, terms] : parts) {
-      if (terms.size() == 1) {
-        others_[{0, 0, terms.front().tile_parity}].push_back(terms.front());
-        continue;
-      }
       std::set<Coordinate> inside;
       std::set<Index> kinds;
       Index outside = 0;
@@ -173,8 +171,16 @@ class PhaseMerger {
         kinds.insert(term.tile_parity);
         outside |= term.tile_parity;
       }
+      const auto fit = [&](std::size_t count) {
+        return count <= kMostEntries && program_.tile_factors.size() + 2 * count <= kMostTileFactors;
+      };
       // Tables are fetched, tile factors are at hand.
-      const bool mirrors = inside.size() <= 2 * kinds.size() && count_bits(outside) <= kMostOutside;
+      const bool mirrors =
+          inside.size() <= 2 * kinds.size() && count_bits(outside) <= kMostOutside && fit(inside.size());
+      if (terms.size() == 1 || (!mirrors && !fit(kinds.size()))) {
+        for (const Term& term : terms) others_[{0, 0, term.tile_parity}].push_back(term);
+        continue;
+      }
       double half = 0;
       for (const Term& term : terms) half += 0.5 * term.angle;
       const std::vector<double> halves(threads_, half);

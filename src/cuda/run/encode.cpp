@@ -168,9 +168,11 @@ class Encoder {
   }
 
   void add_factor(const Factor& factor) {
+    const std::size_t entries = factor.cross.size() + factor.turned.size() + factor.mirrored.size();
+    if (entries > 255) throw Error("a factor has more entries than its word counts");
     complex(factor.constant);
     word(static_cast<std::uint32_t>(factor.table + 1) | static_cast<std::uint32_t>(factor.tile + 1) << 12 |
-         static_cast<std::uint32_t>(factor.cross.size() + factor.turned.size() + factor.mirrored.size()) << 24);
+         static_cast<std::uint32_t>(entries) << 24);
     for (const auto& [bit, tile] : factor.cross) word(static_cast<std::uint32_t>(bit | tile << 8));
     for (const auto& [table, tile] : factor.turned)
       word(kTurnedEntry | static_cast<std::uint32_t>(tile << 8) | static_cast<std::uint32_t>(table) << 20);
