@@ -131,6 +131,23 @@ TEST(CudaItems, GrowthIsBoundedOnEveryCoordinateAndUndoneByTheScale) {
   }
 }
 
+// A gate's own rounding, some 1e-16 of the norm, does not go into the scale: the same gate many times would add it up.
+TEST(CudaItems, ATurnAndItsScaleAreOfNormOne) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Sweep sweep;
+    sweep.active = sweep.store = {0};
+    PlanOp turn;
+    turn.target_count = 1;
+    turn.data_count = 4;
+    sweep.matrices = test::random_unitary(1, seed);
+    sweep.ops = {turn};
+    const ItemList list = make_items(sweep, {0}, false, Precision::kDouble);
+    long double norm = std::abs(list.scale);
+    for (const Item& item : list.items) norm *= std::hypot(1.0L, static_cast<long double>(item.tangent));
+    EXPECT_LE(std::abs(norm - 1), 1e-18L) << seed;
+  }
+}
+
 TEST(CudaItems, GrowthOfBlocksIsBoundedAsWell) {
   Sweep sweep;
   for (Bit bit = 0; bit < 5; ++bit) sweep.active.push_back(bit);

@@ -441,6 +441,27 @@ TEST(CudaGenerate, TextsOfDenseMatricesDoOnTheHostWhatProgramsSay) {
   }
 }
 
+// Constants wait for each other, and registers that wait for different ones are multiplied by their own: here by the
+// factor of two slots, or by that of the operation after it, whose number is one more.
+TEST(CudaGenerate, ConstantsOfDifferentOperationsStayApart) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  LowerOptions options;
+  options.local_bits = 9;
+  TileProgram program = lower_sweep(sweep_of_bits(9), options);
+  TileOp both;
+  both.kind = TileOpKind::kPair;
+  both.slots = {0, 1};
+  both.factor[3].present = true;
+  both.factor[3].constant = std::polar(1.0, 0.3);
+  TileOp neither;
+  neither.kind = TileOpKind::kMultiply;
+  neither.set = 0x1111;
+  neither.factor[0].present = true;
+  neither.factor[0].constant = std::polar(1.0, 0.7);
+  program.epochs.front().ops = {both, neither};
+  expect_same_effect(program, 9, 1);
+}
+
 TEST(CudaGenerate, AnglesAndBitPositionsAreArguments) {
   Sweep sweep;
   sweep.active = {0, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13};

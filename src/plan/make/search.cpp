@@ -318,7 +318,7 @@ class Planner {
 
   // The wires that stay active longest get the lowest bits of the first sweep.
   void keep_low(const SetSchedule& schedule) {
-    if (schedule.sets.size() < 2) return;
+    if (schedule.sets.empty()) return;
     const std::vector<Qubit> wanted = low_order(schedule, 0, schedule.sets[0]);
     auto wire_at = initial_.qubit_at();
     for (std::size_t bit = 0; bit < std::min<std::size_t>(wanted.size(), low_); ++bit) {

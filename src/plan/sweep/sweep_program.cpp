@@ -172,7 +172,6 @@ void SweepProgrammer::emit_all(bool last) {
   waiting_.clear();
   if (!last || global_phase_ == 0) return;
   std::vector<PhaseTerm> terms{{0, false, global_phase_}};
-  global_phase_ = 0;
   emit_terms(terms, 0);
 }
 
