@@ -58,8 +58,8 @@ nb::object shared(std::unique_ptr<View> view, const StateMemory& memory) {
   const std::size_t size = memory.amplitudes;
   const T* const data = static_cast<const T*>(memory.data);
   if (memory.gpu < 0) return nb::cast(nb::ndarray<nb::numpy, const T>(data, 1, &size, owner(std::move(view))));
-  return nb::cast(nb::ndarray<const T>(data, 1, &size, owner(std::move(view)), nullptr, nb::dtype<T>(),
-                                       nb::device::cuda::value, memory.gpu));
+  return nb::cast(nb::ndarray<nb::array_api, const T>(data, 1, &size, owner(std::move(view)), nullptr, nb::dtype<T>(),
+                                                      nb::device::cuda::value, memory.gpu));
 }
 
 /// An array that shares the state's memory: numpy's, or for a GPU one that knows DLPack.

@@ -135,12 +135,18 @@ def test_batches_take_and_give_arrays():
         (lambda: qsim.run("bell"), TypeError),
         (lambda: qsim.run_batch(bell(), [1.0]), ValueError),
         (lambda: qsim.run(Circuit(50).h(0), statevector=True), MemoryError),
-        (lambda: Session("cuda"), RuntimeError),
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong, error):
     with pytest.raises(error):
         wrong()
+
+
+def test_a_session_without_a_gpu_says_so():
+    try:
+        Session("cuda").close()
+    except qsim.DeviceError as error:
+        assert isinstance(error, RuntimeError) and str(error)
 
 
 def test_sizes_stand_in_the_error_of_what_does_not_fit(session):
