@@ -83,7 +83,6 @@ bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, 
   // Without what they prepare for, the passes that prepare are of no use.
   left_out.insert(left_out.end(), kRecognisers.begin(), kRecognisers.end());
   left_out.push_back(kPreparation);
-  result = {};
   return run_passes(circuit, left_out, result);
 }
 

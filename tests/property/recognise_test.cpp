@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <random>
@@ -87,6 +88,42 @@ TEST(Recognise, AControlThatChangesEndsTheRun) {
     }
     Rewritten rewritten;
     if (recognise_multiplexers(circuit, rewritten)) expect_same(circuit, rewritten);
+  }
+}
+
+TEST(Recognise, OtherGatesOnTheTargetOrAControlEndTheRun) {
+  const auto others = std::to_array<void (*)(Circuit&)>({
+      [](Circuit& c) { c.ccx(0, 1, 3); },
+      [](Circuit& c) {
+        c.add_gate(Gate::kX, std::vector<Qubit>{0, 1, 2}, std::vector<Qubit>{3}, {});
+      },
+      [](Circuit& c) {
+        c.add_gate(Gate::kRy, std::vector<Qubit>{0, 1}, std::vector<Qubit>{3}, std::vector<double>{0.6});
+      },
+      [](Circuit& c) { c.swap(1, 3); },
+      [](Circuit& c) { c.swap(0, 2); },
+      [](Circuit& c) { c.rx(0.4, 3); },
+      [](Circuit& c) { c.rz(0.4, 3); },
+      [](Circuit& c) { c.h(3); },
+      [](Circuit& c) { c.cz(1, 3); },
+      [](Circuit& c) { c.cx(3, 1); },
+      [](Circuit& c) { c.x(1); },
+      [](Circuit& c) { c.ry(0.2, 0); },
+      [](Circuit& c) { c.rxx(0.7, 1, 3); },
+      [](Circuit& c) { c.cswap(0, 1, 3); },
+  });
+  for (std::size_t which = 0; which < others.size(); ++which) {
+    const Circuit whole = multiplexer(3, 7);
+    for (const std::size_t at : {3U, 8U, 13U}) {
+      Circuit circuit(4);
+      for (std::size_t i = 0; i < whole.operations().size(); ++i) {
+        if (i == at) others[which](circuit);
+        circuit.append(whole, whole.operations()[i]);
+      }
+      Rewritten rewritten;
+      if (recognise_multiplexers(circuit, rewritten)) expect_same(circuit, rewritten);
+      ASSERT_FALSE(HasFailure()) << which << " at " << at;
+    }
   }
 }
 
