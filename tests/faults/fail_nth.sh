@@ -47,10 +47,11 @@ run() {
 # answer: what the run found, without times and the place where it ran. A warning takes room from long lists.
 answer() { sed -n '/^expectation/,$p' "$folder/out" | grep -v '^  \.\.\. \| %  #'; }
 
-# mpirun_crashed: it did while it ended a job, as Open MPI 4.1's may (in PMIx_Finalize: 139), or stayed when its ranks had
-# ended, so that the last of them ended it (137): its code says nothing of the ranks then. Of a rank that crashed it tells.
+# mpirun_crashed: it did while it ended a job, as Open MPI 4.1's may (in PMIx_Finalize: 139; over the pipe of a rank that
+# has gone: 141), or stayed when its ranks had ended, so that the last of them ended it (137): its code says nothing of the
+# ranks then. Of a rank that crashed it tells.
 mpirun_crashed() {
-  [ "$ranks" -ge 2 ] && { [ $code -eq 139 ] || [ $code -eq 137 ]; } && ! grep -q 'exited on signal' "$folder/errors"
+  [ "$ranks" -ge 2 ] && [[ $code =~ ^(137|139|141)$ ]] && ! grep -q 'exited on signal' "$folder/errors"
 }
 
 allowed() {  # allowed KIND CODE
