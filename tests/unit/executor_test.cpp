@@ -23,6 +23,7 @@
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
 #include "runtime/profile.h"
+#include "support/lonely_rank.h"
 #include "support/run_parts.h"
 
 namespace qsim {
@@ -132,22 +133,6 @@ TEST(Executor, TakesBitSumsFromTheLastSweepWhereItCan) {
   EXPECT_EQ(played.backend.sums, (std::vector<bool>{false, false}));
 }
 
-/// One of two ranks whose partner is not there.
-class OneOfTwo final : public Communicator {
- public:
-  std::string_view name() const override { return "one of two"; }
-  int rank() const override { return 0; }
-  int size() const override { return 2; }
-  void exchange(int, std::span<const std::byte>, std::span<std::byte>) override { throw Error("nobody is there"); }
-  void sum(std::span<double>) override {}
-  void sum(std::span<std::uint64_t>) override {}
-  void max(std::span<std::int64_t>) override {}
-  void broadcast(std::span<std::byte>, int) override {}
-  void all_gather(std::span<const std::byte>, std::span<std::byte>) override { throw Error("nobody is there"); }
-  void barrier() override {}
-  void abort(int, const std::string& message) override { throw Error(message); }
-};
-
 /// A plan with two sweeps (or, `first`, none), an exchange and more of them, of which some run beside the exchange.
 void run_beside(KeepingBackend& backend, bool first, std::uint32_t before, std::uint32_t after,
                 std::size_t sweeps_after, bool check) {
@@ -156,7 +141,7 @@ void run_beside(KeepingBackend& backend, bool first, std::uint32_t before, std::
   pool.chunk_bytes = 512;
   pool.chunk_slots = 4;
   backend.reserve(pool, kLocal);
-  OneOfTwo communicator;
+  test::LonelyRank communicator(0, 2);
   DistributedState state{backend, communicator, kLocal + 1, 1, Precision::kDouble, Layout::identity(kLocal + 1)};
   const std::unique_ptr<Transport> transport = make_null_transport(backend);
   ExchangePipeline exchanges(state, transport.get(), pool);

@@ -14,31 +14,12 @@
 #include "qsim/error.h"
 #include "runtime/exchange/exchange_pipeline.h"
 #include "runtime/execute/executor.h"
+#include "support/lonely_rank.h"
 
 namespace qsim {
 namespace {
 
 constexpr std::uint32_t kRankBits = 10;
-
-/// One of 1,024 ranks whose partners are not there: what is asked of all is answered by this one.
-class OneOfMany final : public Communicator {
- public:
-  explicit OneOfMany(int rank) : rank_(rank) {}
-  std::string_view name() const override { return "one of many"; }
-  int rank() const override { return rank_; }
-  int size() const override { return 1 << kRankBits; }
-  void exchange(int, std::span<const std::byte>, std::span<std::byte>) override { throw Error("nobody is there"); }
-  void sum(std::span<double>) override {}
-  void sum(std::span<std::uint64_t>) override {}
-  void max(std::span<std::int64_t>) override {}
-  void broadcast(std::span<std::byte>, int) override {}
-  void all_gather(std::span<const std::byte>, std::span<std::byte>) override { throw Error("nobody is there"); }
-  void barrier() override {}
-  void abort(int, const std::string& message) override { throw Error(message); }
-
- private:
-  int rank_;
-};
 
 /// Records what of the ring is used and whom this rank trades with.
 class Watched final : public Transport {
@@ -83,7 +64,7 @@ std::uint64_t overlapping(const Plan& plan) {
 void run_as(int rank, const Plan& plan) {
   const PlanWork work = plan_work(plan);
   const PoolLayout pool = pool_layout(plan, find_machine("h200"));
-  OneOfMany communicator(rank);
+  test::LonelyRank communicator(rank, 1 << kRankBits);
   NullBackend backend({});
   backend.reserve(pool, plan.local_bits());
   const auto transport = make_null_transport(backend);
