@@ -49,7 +49,7 @@ void chain(Rewritten& result, Rewritten& next) {
   result.circuit = std::move(next.circuit);
 }
 
-/// The passes in their order but the disabled ones; says which were taken.
+/// The passes in their order but the disabled ones.
 bool run_passes(const Circuit& circuit, const std::vector<std::string_view>& disabled, Rewritten& result) {
   bool changed = false;
   double cost = circuit_cost(circuit);
@@ -78,8 +78,11 @@ std::span<const std::string_view> recognising_passes() { return kRecognisers; }
 
 bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result) {
   std::vector<std::string_view> left_out(disabled.begin(), disabled.end());
-  const bool changed = run_passes(circuit, left_out, result);
-  if (result.recognised) return changed;
+  const auto enabled = [&](std::string_view pass) { return std::ranges::find(left_out, pass) == left_out.end(); };
+  if (std::ranges::any_of(kRecognisers, enabled)) {
+    const bool changed = run_passes(circuit, left_out, result);
+    if (result.recognised) return changed;
+  }
   // Without what they prepare for, the passes that prepare are of no use.
   left_out.insert(left_out.end(), kRecognisers.begin(), kRecognisers.end());
   left_out.push_back(kPreparation);

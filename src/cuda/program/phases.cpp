@@ -88,8 +88,20 @@ class PhaseMerger {
   int tile_factor(const std::vector<Placed>& terms) {
     std::vector<TileTerm> list;
     for (const Placed& term : terms) list.push_back({term.tile, term.angle});
-    program_.tile_factors.push_back(std::move(list));
+    return add_tile_factor(std::move(list));
+  }
+
+  int add_tile_factor(std::vector<TileTerm> terms) {
+    program_.tile_factors.push_back(std::move(terms));
     return static_cast<int>(program_.tile_factors.size()) - 1;
+  }
+
+  /// exp(i angle) by thread.
+  int add_table(std::span<const double> angles) {
+    std::vector<Complex> table;
+    for (const double angle : angles) table.push_back(std::polar(1.0, angle));
+    program_.tables.push_back(std::move(table));
+    return static_cast<int>(program_.tables.size()) - 1;
   }
 
   Factor factor_of(const Group& group) {
@@ -105,8 +117,7 @@ class PhaseMerger {
           if ((thread & term.thread) == term.thread) angles[thread] += term.angle;
         }
       }
-      factor.table = static_cast<int>(program_.tables.size());
-      program_.tables.push_back(phases_of(angles));
+      factor.table = add_table(angles);
     }
     if (!group.by_tile.empty()) factor.tile = tile_factor(group.by_tile);
     for (const auto& [bit, terms] : group.by_both) factor.cross.emplace_back(static_cast<int>(bit), tile_factor(terms));
@@ -254,33 +265,26 @@ class PhaseMerger {
     for (std::size_t x = 0; x < angle.size(); ++x) {
       if (angle[x] != 0) list.push_back({spread(x), angle[x]});
     }
-    program_.tile_factors.push_back(std::move(list));
-    return static_cast<int>(program_.tile_factors.size()) - 1;
+    return add_tile_factor(std::move(list));
   }
 
   /// A table of exp(i angle) and the tile factor that turns it where `parity` is odd; the same table, turned the other
   /// way, stands for angles that are another's negative.
   std::pair<int, int> turned_entry(std::span<const double> angles, Index parity) {
     std::vector<double> key(angles.begin(), angles.end());
-    const bool negative = std::ranges::find_if(key, [](double angle) { return angle != 0; }) != key.end() &&
-                          *std::ranges::find_if(key, [](double angle) { return angle != 0; }) < 0;
+    const auto first = std::ranges::find_if(key, [](double angle) { return angle != 0; });
+    const bool negative = first != key.end() && *first < 0;
     if (negative) std::ranges::transform(key, key.begin(), std::negate<>());
-    const auto [table, fresh] = turned_tables_.try_emplace(key, static_cast<int>(program_.tables.size()));
-    if (fresh) program_.tables.push_back(phases_of(key));
-    const auto [sign, unknown] = signs_.try_emplace({parity, negative}, static_cast<int>(program_.tile_factors.size()));
+    const auto [table, fresh] = turned_tables_.try_emplace(key, 0);
+    if (fresh) table->second = add_table(key);
+    const auto [sign, unknown] = signs_.try_emplace({parity, negative}, 0);
     if (unknown) {  // (-1)^parity, from half turns
       std::vector<TileTerm> half_turns;
       for_each_bit(parity, [&](unsigned bit) { half_turns.push_back({bit_mask(bit), std::numbers::pi}); });
       if (negative) half_turns.push_back({0, std::numbers::pi});
-      program_.tile_factors.push_back(std::move(half_turns));
+      sign->second = add_tile_factor(std::move(half_turns));
     }
     return {table->second, sign->second};
-  }
-
-  static std::vector<Complex> phases_of(std::span<const double> angles) {
-    std::vector<Complex> phases;
-    for (const double angle : angles) phases.push_back(std::polar(1.0, angle));
-    return phases;
   }
 
   /// exp(i angle) by thread: a constant, or a table.
@@ -289,8 +293,7 @@ class PhaseMerger {
       factor.constant = std::polar(1.0, angles.front());
       return;
     }
-    factor.table = static_cast<int>(program_.tables.size());
-    program_.tables.push_back(phases_of(angles));
+    factor.table = add_table(angles);
   }
 
   void multiply_where(const Outside& outside, std::span<const Term> terms) {

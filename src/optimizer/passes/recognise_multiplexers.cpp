@@ -3,8 +3,8 @@
 // as they are; then all of them together are rotations about parities, and at the end the CX gates without a twin.
 #include <cmath>
 #include <numbers>
-#include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/bits.h"
@@ -120,11 +120,11 @@ class MultiplexerRecogniser {
 
   /// As rotations about parities, those about the same one as one, between two turns.
   static double weight_of(const Run& run) {
-    std::unordered_map<Index, double> angles;
-    for (const Rotation& rotation : run.rotations) angles[rotation.parity] += rotation.angle;
+    std::unordered_set<Index> parities;
+    for (const Rotation& rotation : run.rotations) parities.insert(rotation.parity);
     double sum = 2 * weight::kGeneral + (run.flipped ? weight::kFlip : 0) +
                  weight::kControlledFlip * static_cast<double>(count_bits(run.open));
-    for (const auto& [parity, angle] : angles) sum += weight::diagonal(count_bits(parity));
+    for (const Index parity : parities) sum += weight::diagonal(count_bits(parity));
     return sum;
   }
 

@@ -66,8 +66,10 @@ bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
   return left.total_seconds < right.total_seconds;
 }
 
+namespace {
+
 // `recognised`: the optimizer has given back structure, and the circuit is short enough to be planned without as well.
-static Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions& options, bool& recognised) {
+Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions& options, bool& recognised) {
   // The timeline would join split gates again; each sweep splits its own turns, beside its own diagonals.
   std::vector<std::string> left_out = options.disabled_passes;
   left_out.emplace_back("split_turns");
@@ -94,6 +96,8 @@ static Plan searched(const Circuit& circuit, const Machine& machine, const PlanO
   if (!zeros && plan_work(greedy).sweeps > plan_work(plan).sweeps) return plan;
   return cheaper(greedy, plan, options) ? greedy : plan;
 }
+
+}  // namespace
 
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
   bool recognised = false;
