@@ -2,7 +2,6 @@
 //   qsim_kernels circuits FILE.qasm... [--single] [--jit off|only|auto] [--zero] [--repeat N] [--strategy
 //   greedy|search] qsim_kernels costs [--single] [--qubits N] [--jit off|only]
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "device/backend.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
@@ -26,7 +26,6 @@
 namespace {
 
 using namespace qsim;
-using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   std::string mode;
@@ -71,8 +70,6 @@ std::unique_ptr<Backend> make_backend(const Arguments& arguments) {
   options.jit = arguments.jit;
   return make_cuda_backend(options);
 }
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());

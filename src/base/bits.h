@@ -19,7 +19,17 @@ constexpr bool is_power_of_two(Index value) { return std::has_single_bit(value);
 /// log2 of a power of two.
 constexpr unsigned log2_exact(Index value) { return static_cast<unsigned>(std::countr_zero(value)); }
 constexpr bool odd_parity(Index value) { return (std::popcount(value) & 1) != 0; }
-constexpr unsigned count_bits(Index value) { return static_cast<unsigned>(std::popcount(value)); }
+/// How many bits are set. Written out: without the instruction, std::popcount is a call of the compiler's library.
+constexpr int popcount(Index value) {
+#ifdef __POPCNT__
+  return std::popcount(value);
+#else
+  value -= value >> 1 & 0x5555555555555555u;
+  value = (value & 0x3333333333333333u) + (value >> 2 & 0x3333333333333333u);
+  return static_cast<int>(((value + (value >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+#endif
+}
+constexpr unsigned count_bits(Index value) { return static_cast<unsigned>(popcount(value)); }
 
 /// Spreads the low bits of `value` over the set bits of `mask`, lowest first (pdep).
 constexpr Index deposit_bits(Index value, Index mask) {
@@ -69,6 +79,13 @@ constexpr std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) {
 constexpr Index swap_bits(Index index, unsigned a, unsigned b) {
   const Index differ = (index >> a ^ index >> b) & 1;
   return index ^ (differ << a | differ << b);
+}
+
+/// The lowest `count` bits of `index` in the opposite order.
+constexpr Index reverse_bits(Index index, unsigned count) {
+  Index result = 0;
+  for (unsigned bit = 0; bit < count; ++bit) result |= (index >> bit & 1) << (count - 1 - bit);
+  return result;
 }
 
 /// The bits of `mask`, lowest first: calls visit(bit).

@@ -1,9 +1,9 @@
 // Inner products between prepared states, which stay beside each other on the device.
-#include <chrono>
 #include <cmath>
 #include <string>
 
 #include "base/bits.h"
+#include "base/clock.h"
 #include "base/finite.h"
 #include "base/text.h"
 #include "batch/lower.h"
@@ -16,9 +16,6 @@
 
 namespace qsim {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr std::size_t kBlock = 16;  // states of a block whose rows stay in cache
 

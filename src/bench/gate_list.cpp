@@ -50,12 +50,6 @@ std::vector<std::vector<double>> read_numbers(const std::string& path, std::size
   return lines;
 }
 
-Index reversed(Index mask, std::uint32_t bits) {
-  Index result = 0;
-  for (std::uint32_t bit = 0; bit < bits; ++bit) result |= (mask >> bit & 1) << (bits - 1 - bit);
-  return result;
-}
-
 /// One line of a gate list, before the number of qubits is known.
 struct ListedGate {
   GateName gate{};
@@ -113,8 +107,8 @@ std::vector<Complex> read_last_pairs(const std::string& path) {
 PauliSum read_reversed_pauli_file(const std::string& path, std::uint32_t qubits) {
   PauliSum sum = read_pauli_file(path, qubits);
   for (PauliTerm& term : sum.terms) {
-    term.pauli.x = reversed(term.pauli.x, qubits);
-    term.pauli.z = reversed(term.pauli.z, qubits);
+    term.pauli.x = reverse_bits(term.pauli.x, qubits);
+    term.pauli.z = reverse_bits(term.pauli.z, qubits);
   }
   return sum;
 }

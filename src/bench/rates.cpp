@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/ranks/communicator.h"
 #include "device/backend.h"
 #include "document/result.h"
@@ -19,9 +20,6 @@
 
 namespace qsim::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr int kRepeats = 5;
 constexpr std::uint64_t kHostBytes = std::uint64_t{256} << 20;  // of all threads together: larger than any cache

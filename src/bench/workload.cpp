@@ -61,12 +61,6 @@ Complex fourier_amplitude(std::uint32_t qubits, Index fraction) {
   return std::polar(std::exp2(-0.5 * qubits), 2 * std::numbers::pi * turn);
 }
 
-Index reversed(Index index, std::uint32_t bits) {
-  Index result = 0;
-  for (std::uint32_t bit = 0; bit < bits; ++bit) result |= (index >> bit & 1) << (bits - 1 - bit);
-  return result;
-}
-
 /// The Fourier transform of basis state `basis`; `swapped`: without the final swaps, the index is read backwards.
 void add_fourier_companion(Workload& workload, bool no_swaps) {
   const std::uint32_t n = workload.circuit.qubits();
@@ -76,7 +70,7 @@ void add_fourier_companion(Workload& workload, bool no_swaps) {
   for (const Operation& op : workload.circuit.operations()) circuit.append(workload.circuit, op);
   workload.companion = std::move(circuit);
   workload.companion_amplitude = [n, basis, no_swaps](Index k) {
-    return fourier_amplitude(n, basis * (no_swaps ? reversed(k, n) : k));
+    return fourier_amplitude(n, basis * (no_swaps ? reverse_bits(k, n) : k));
   };
 }
 

@@ -7,7 +7,7 @@
 namespace qsim::cli {
 namespace {
 
-const char kExamples[] =
+const char kConvertExamples[] =
     "What no measurement decides is evaluated: loops are unrolled, subroutines inlined, inputs set.\n"
     "Examples:\n"
     "  qsim convert circuit.qasm --to 3 > circuit3.qasm\n"
@@ -16,7 +16,7 @@ const char kExamples[] =
 }  // namespace
 
 Output command_convert(std::span<const std::string> arguments, Context& context) {
-  Flags flags("qsim convert", "Writes a program in OpenQASM 2 or 3.", kExamples);
+  Flags flags("qsim convert", "Writes a program in OpenQASM 2 or 3.", kConvertExamples);
   std::string file, version = "3", parameter_file, output;
   std::vector<std::string> given;
   flags.positional("file", file, "OpenQASM 2 or 3 circuit, or - for standard input", Role::kInput);

@@ -30,7 +30,7 @@ struct PlanFlags {
   bool trace = false, compare_ranks = false, json = false;
 };
 
-const char kExamples[] =
+const char kPlanExamples[] =
     "Examples:\n"
     "  qsim plan circuit.qasm\n"
     "  qsim plan circuit.qasm --device h200 --ranks 8 --json\n"
@@ -108,7 +108,7 @@ std::string failure_document(const Result& partial) {
 Output command_plan(std::span<const std::string> arguments, Context& context) {
   context.failure_document = failure_document;
   Flags flags("qsim plan", "Shows what a run would do: sweeps, exchanges, memory and time. Touches no device.",
-              kExamples);
+              kPlanExamples);
   PlanFlags typed;
   declare(flags, typed);
   PlanOptions options;

@@ -34,7 +34,7 @@ struct RunFlags {
   bool reproducible = false, oversubscribe_gpus = false, json = false;
 };
 
-const char kExamples[] =
+const char kRunExamples[] =
     "Bit order: qubit 0 is the first declared and the least significant; the right-most character is bit 0.\n"
     "Examples:\n"
     "  qsim bell.qasm --shots 1000 --seed 7\n"
@@ -290,7 +290,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   };
   context.failure_document = result_document;
   context.partial.environment = environment();
-  Flags flags("qsim run", "Simulates a circuit and prints what was measured.", kExamples);
+  Flags flags("qsim run", "Simulates a circuit and prints what was measured.", kRunExamples);
   RunFlags typed;
   declare(flags, typed);
   RunOptions options;

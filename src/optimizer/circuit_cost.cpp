@@ -26,7 +26,7 @@ double turning_weight(const Circuit& circuit, const Operation& op, const Reach& 
   if (const auto matrix = single_qubit_matrix(circuit, op)) return matrix_weight(*matrix);
   if (op.kind == OpKind::kGate && op.gate == Gate::kX) return kControlledFlip;
   if (op.kind == OpKind::kGate && op.gate == Gate::kSwap) return 3 * kControlledFlip;
-  if (op.kind == OpKind::kPauliRotation) return diagonal(0) + 2 * kGeneral * std::popcount(reach.all & ~reach.diagonal);
+  if (op.kind == OpKind::kPauliRotation) return diagonal(0) + 2 * kGeneral * popcount(reach.all & ~reach.diagonal);
   return op.targets == 1 ? kGeneral : 4 * std::ldexp(1.0, static_cast<int>(op.targets));
 }
 
@@ -42,7 +42,7 @@ double circuit_cost(const Circuit& circuit) {
   for (const Operation& op : circuit.operations()) {
     if (skipped(op)) continue;
     const Reach reach = reach_of(circuit, op);
-    if (std::popcount(reach.all) == 1 && (reach.is_diagonal() || is_diagonal(*single_qubit_matrix(circuit, op)))) {
+    if (popcount(reach.all) == 1 && (reach.is_diagonal() || is_diagonal(*single_qubit_matrix(circuit, op)))) {
       slots[static_cast<std::size_t>(std::countr_zero(reach.all))].phases = true;
       total += kPhase;
     } else if (reach.is_diagonal()) {

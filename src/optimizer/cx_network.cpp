@@ -33,16 +33,16 @@ class Clearing {
     Cx gate;
     bool at_end = true;
     for (unsigned target = 0; target < places_; ++target) {
-      const int row = std::popcount(rows_[target]), column = std::popcount(columns_[target]);
+      const int row = popcount(rows_[target]), column = popcount(columns_[target]);
       for (unsigned control = 0; control < places_; ++control) {
         if (control == target) continue;
-        if (const int change = std::popcount(rows_[target] ^ rows_[control]) - row; change < best) {
+        if (const int change = popcount(rows_[target] ^ rows_[control]) - row; change < best) {
           best = change;
           gate = {control, target};
           at_end = true;
         }
         // a column operation adds the target's column to the control's
-        if (const int change = std::popcount(columns_[target] ^ columns_[control]) - column; change < best) {
+        if (const int change = popcount(columns_[target] ^ columns_[control]) - column; change < best) {
           best = change;
           gate = {target, control};
           at_end = false;

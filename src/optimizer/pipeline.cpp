@@ -9,14 +9,13 @@
 namespace qsim {
 namespace {
 
-constexpr std::string_view kPreparation = "gather_runs";
 constexpr std::array<std::string_view, 2> kRecognisers{"recognise_multiplexers", "recognise_products"};
 
 constexpr std::array<Pass, 11> kPasses{{
     {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
     {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
-    {kPreparation, "turns runs of gates on one qubit into one matrix, but phases beside CX gates", gather_runs},
+    {"gather_runs", "turns runs of gates on one qubit into one matrix, but phases beside CX gates", gather_runs},
     {"recognise_multiplexers", "turns rotations about Y between CX gates into rotations about parities",
      recognise_multiplexers},
     {"recognise_rotations", "turns CX ladders around rotations about Z into rotations about parities",
@@ -28,6 +27,9 @@ constexpr std::array<Pass, 11> kPasses{{
     {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
+constexpr std::size_t kPreparation = 3, kRecognised = 9;  // where recognition begins and ends in the list
+constexpr std::size_t kFewOperations = 8000;              // longer circuits go through the passes once
+static_assert(kPasses[kPreparation].name == "gather_runs" && kPasses[kRecognised - 1].name == kRecognisers.back());
 
 // result, then next.
 void chain(Rewritten& result, Rewritten& next) {
@@ -49,18 +51,21 @@ void chain(Rewritten& result, Rewritten& next) {
   result.circuit = std::move(next.circuit);
 }
 
-/// The passes in their order but the disabled ones.
-bool run_passes(const Circuit& circuit, const std::vector<std::string_view>& disabled, Rewritten& result) {
+bool recognises(const Pass& pass) { return std::ranges::find(kRecognisers, pass.name) != kRecognisers.end(); }
+
+/// `passes` in their order, over `circuit`. False when nothing changed.
+bool run_passes(std::span<const Pass> passes, const std::vector<std::string_view>& disabled, const Circuit& circuit,
+                Rewritten& result) {
   bool changed = false;
   double cost = circuit_cost(circuit);
-  for (const Pass& pass : kPasses) {
-    if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) continue;
+  for (const Pass& pass : passes) {
+    if (std::ranges::find(disabled, pass.name) != disabled.end()) continue;
     Rewritten next;
     if (!pass.run(changed ? result.circuit : circuit, next)) continue;
     const double now = circuit_cost(next.circuit);
     if (now > cost * (1 + 1e-9)) continue;
     cost = now;
-    next.recognised = std::find(kRecognisers.begin(), kRecognisers.end(), pass.name) != kRecognisers.end();
+    next.recognised = recognises(pass);
     if (changed) {
       chain(result, next);
     } else {
@@ -77,16 +82,37 @@ std::span<const Pass> optimizer_passes() { return kPasses; }
 std::span<const std::string_view> recognising_passes() { return kRecognisers; }
 
 bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result) {
+  const std::span<const Pass> passes = kPasses;
+  const std::span<const Pass> first = passes.first(kPreparation), last = passes.subspan(kRecognised);
+  const std::span<const Pass> recognition = passes.subspan(kPreparation, kRecognised - kPreparation);
   std::vector<std::string_view> left_out(disabled.begin(), disabled.end());
+
+  bool changed = run_passes(first, left_out, circuit, result);
+  const auto then = [&](Rewritten& next) {
+    if (changed) {
+      chain(result, next);
+    } else {
+      result = std::move(next);
+    }
+    changed = true;
+  };
+  const auto so_far = [&]() -> const Circuit& { return changed ? result.circuit : circuit; };
+
+  Rewritten next;
+  bool found = false;
   const auto enabled = [&](std::string_view pass) { return std::ranges::find(left_out, pass) == left_out.end(); };
-  if (std::ranges::any_of(kRecognisers, enabled)) {
-    const bool changed = run_passes(circuit, left_out, result);
-    if (result.recognised) return changed;
+  if (std::ranges::any_of(kRecognisers, enabled)) found = run_passes(recognition, left_out, so_far(), next);
+  if (!next.recognised && circuit.operations().size() <= kFewOperations) {
+    // Without what it prepares for, the preparation is of little use: at times it hides what the other passes find.
+    left_out.insert(left_out.end(), kRecognisers.begin(), kRecognisers.end());
+    left_out.push_back(passes[kPreparation].name);
+    next = Rewritten();
+    found = run_passes(recognition, left_out, so_far(), next);
   }
-  // Without what they prepare for, the passes that prepare are of no use.
-  left_out.insert(left_out.end(), kRecognisers.begin(), kRecognisers.end());
-  left_out.push_back(kPreparation);
-  return run_passes(circuit, left_out, result);
+  if (found) then(next);
+  next = Rewritten();
+  if (run_passes(last, left_out, so_far(), next)) then(next);
+  return changed;
 }
 
 }  // namespace qsim

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/bits.h"
 #include "base/rounding.h"
 
 namespace qsim {
@@ -58,10 +59,10 @@ std::optional<FlipForm> flip_form(std::span<const Index> row) {
     all_zeros &= ~column;
     ++moved;
   }
-  if (std::popcount(moved_bits) != 1) return std::nullopt;
+  if (popcount(moved_bits) != 1) return std::nullopt;
   const FlipForm form{std::countr_zero(moved_bits), all_ones | all_zeros, all_ones};
   // The moved columns must be the whole cube that the control pattern names.
-  const int free_bits = std::countr_zero(row.size()) - std::popcount(form.control_mask);
+  const int free_bits = std::countr_zero(row.size()) - popcount(form.control_mask);
   if (moved != std::size_t{1} << free_bits) return std::nullopt;
   return form;
 }
@@ -88,7 +89,7 @@ std::vector<PhaseTerm> expand_parity(Index mask, double angle, Index controls) {
   // parity = sum over nonempty subsets S of (-2)^(|S| - 1) times the product of S's bits.
   std::vector<PhaseTerm> terms;
   for (Index subset = mask; subset != 0; subset = (subset - 1) & mask) {
-    const double wrapped = wrap_angle(angle * std::pow(-2.0, std::popcount(subset) - 1));
+    const double wrapped = wrap_angle(angle * std::pow(-2.0, popcount(subset) - 1));
     if (wrapped != 0) terms.push_back({controls | subset, false, wrapped});
   }
   return terms;

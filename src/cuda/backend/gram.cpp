@@ -1,7 +1,7 @@
 // Gram matrices of batches on a GPU: the states never leave it.
-#include <chrono>
 #include <string>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cuda/device_array.h"
 #include "cuda/read_out/cublas.h"
@@ -14,10 +14,6 @@ namespace qsim {
 BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
                                std::span<Complex> gram) {
   using namespace cuda;
-  using Clock = std::chrono::steady_clock;
-  const auto seconds_since = [](Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
   use_device(0);
   const std::uint64_t wanted = (evaluations * sizeof(Complex) << program.qubits) + gram.size_bytes();
   const std::uint64_t free = device_facts(0).free_bytes;

@@ -43,7 +43,7 @@ class Splitter {
     for (std::uint32_t i = 0; i < operations.size(); ++i) {
       if (skipped(operations[i])) continue;
       const Reach reach = reach_of(circuit_, operations[i]);
-      const bool diagonal = reach.is_diagonal(), several = std::popcount(reach.all) > 1;
+      const bool diagonal = reach.is_diagonal(), several = popcount(reach.all) > 1;
       for_each_bit(reach.all, [&](unsigned q) {
         if (diagonal && several) {
           joined[q] = true;

@@ -57,7 +57,7 @@ class Counter {
   void add(const PlanOp& op) {
     Index targets = 0;
     for (std::size_t j = 0; j < op.target_count; ++j) targets |= pow2(op.targets[j]);
-    if (static_cast<std::uint32_t>(std::popcount(held_ | targets)) > register_bits_) {
+    if (static_cast<std::uint32_t>(popcount(held_ | targets)) > register_bits_) {
       ++counts_.regroup;
       held_ = 0;
     }
@@ -132,7 +132,7 @@ double added_seconds(const Exchange& exchange, const Plan& plan, const SweepPart
   const double times = exchange.overlap_after > 0 ? 1 : 2;
   both.memory += times * (bytes / cost.read_bytes_per_second + bytes / cost.write_bytes_per_second);
   const double slowed = sweeps + seconds_of(both, cost) - seconds_of(beside, cost);
-  const auto chunks = static_cast<double>(pow2(static_cast<std::uint32_t>(std::popcount(exchange.chunk_mask))));
+  const auto chunks = static_cast<double>(pow2(static_cast<std::uint32_t>(popcount(exchange.chunk_mask))));
   const double by_link = exchange.predicted_seconds + sweeps / chunks;
   const double by_sweeps = slowed + exchange.predicted_seconds / chunks;
   return std::min(std::max(by_link, by_sweeps) - sweeps, exchange.predicted_seconds);
@@ -168,8 +168,8 @@ void predict_overlaps(Plan& plan, const Machine& machine) {
 SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits) {
   Index births = 0;
   for (const Birth& birth : sweep.births) births |= pow2(birth.bit);
-  const auto before = local_bits - static_cast<std::uint32_t>(std::popcount(sweep.unborn));
-  const auto after = before + static_cast<std::uint32_t>(std::popcount(births));
+  const auto before = local_bits - static_cast<std::uint32_t>(popcount(sweep.unborn));
+  const auto after = before + static_cast<std::uint32_t>(popcount(births));
   return {sweep.reads ? pow2(before) : 0, pow2(after)};
 }
 
@@ -179,7 +179,7 @@ std::uint64_t swept_bytes(const Sweep& sweep, std::uint32_t local_bits, Precisio
 }
 
 std::uint64_t exchanged_amplitudes(const Exchange& exchange, std::uint32_t local_bits) {
-  const std::uint32_t born = local_bits - static_cast<std::uint32_t>(std::popcount(exchange.unborn));
+  const std::uint32_t born = local_bits - static_cast<std::uint32_t>(popcount(exchange.unborn));
   return pow2(born) - pow2(born - static_cast<std::uint32_t>(exchange.swaps.size()));
 }
 

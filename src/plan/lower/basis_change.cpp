@@ -12,8 +12,6 @@ namespace qsim {
 namespace {
 
 constexpr double kRoot = 0.5 * std::numbers::sqrt2;
-const Matrix2 kFromX{kRoot, kRoot, kRoot, -kRoot};
-const Matrix2 kToY{kRoot, kRoot, Complex(0, kRoot), Complex(0, -kRoot)};
 
 std::size_t order_of(const std::vector<Complex>& matrix) {
   std::size_t order = 1;
@@ -22,6 +20,10 @@ std::size_t order_of(const std::vector<Complex>& matrix) {
 }
 
 }  // namespace
+
+constinit const Matrix2 kFromX{kRoot, kRoot, kRoot, -kRoot};
+constinit const Matrix2 kFromY{kRoot, Complex(0, -kRoot), kRoot, Complex(0, kRoot)};
+constinit const Matrix2 kToY{kRoot, kRoot, Complex(0, kRoot), Complex(0, -kRoot)};
 
 std::optional<Eigenbasis> eigenbasis(const Matrix2& unitary) {
   // unitary = e^{i phase} (cos a - i sin a (nx X + ny Y + nz Z)).

@@ -12,6 +12,9 @@
 
 namespace qsim {
 
+/// kFromX X kFromX = Z, kFromY Y kToY = Z.
+extern const Matrix2 kFromX, kFromY, kToY;
+
 /// matrix = vectors diag(e^{i angle}) vectors'.
 struct Eigenbasis {
   Matrix2 vectors;

@@ -83,7 +83,7 @@ class Absorber {
     for (PhaseTerm term : terms) {
       const Index ones = term.mask & known_ & ones_, zeros = term.mask & known_ & ~ones_;
       if (term.parity) {
-        if (std::popcount(ones) % 2 != 0) {
+        if (popcount(ones) % 2 != 0) {
           scalar_ *= std::polar(1.0, term.angle);
           term.angle = -term.angle;
         }
@@ -131,7 +131,7 @@ class Absorber {
   void multiply_group(const PhaseTerm& term) {
     const Index mask = to_group(term.mask);
     for (Index value = 0; value < start_.global_start.size(); ++value) {
-      const bool applies = term.parity ? std::popcount(value & mask) % 2 != 0 : (value & mask) == mask;
+      const bool applies = term.parity ? popcount(value & mask) % 2 != 0 : (value & mask) == mask;
       if (applies) start_.global_start[value] *= std::polar(1.0, term.angle);
     }
   }

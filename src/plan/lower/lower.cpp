@@ -10,6 +10,7 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "plan/lower/basis_change.h"
 #include "plan/matrix_forms.h"
 #include "qsim/error.h"
 
@@ -17,11 +18,6 @@ namespace qsim {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr double kRoot = 0.5 * std::numbers::sqrt2;
-// Basis changes V with V P V' = Z for P = X and P = Y, and their inverses.
-const std::array<Complex, 4> kFromX{kRoot, kRoot, kRoot, -kRoot};
-const std::array<Complex, 4> kFromY{kRoot, Complex(0, -kRoot), kRoot, Complex(0, kRoot)};
-const std::array<Complex, 4> kToY{kRoot, kRoot, Complex(0, kRoot), Complex(0, -kRoot)};
 
 class Lowerer {
  public:
@@ -105,7 +101,7 @@ class Lowerer {
   void lower_parity(Index mask, double angle) {
     std::vector<PhaseTerm> terms;
     const double global = wrap_angle(-0.5 * angle);
-    const bool expand = controls_ != 0 && std::popcount(mask) <= 3;
+    const bool expand = controls_ != 0 && popcount(mask) <= 3;
     if (global != 0) terms.push_back({expand ? controls_ : 0, false, global});
     if (expand) {
       const auto more = expand_parity(mask, angle, controls_);

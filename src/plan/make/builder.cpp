@@ -69,7 +69,7 @@ Index PlanBuilder::fill(Index active) const {
     const std::uint32_t enough =
         births ? std::min({machine_.min_tile_bits, plan_.tile_bits, plan_.local_bits()}) : plan_.tile_bits;
     for (Bit bit = 0; bit < plan_.local_bits(); ++bit) {
-      if (static_cast<std::uint32_t>(std::popcount(active)) >= enough) break;
+      if (static_cast<std::uint32_t>(popcount(active)) >= enough) break;
       if (births || (unborn_ >> bit & 1) == 0) active |= bit_mask(bit);
     }
   }
@@ -326,7 +326,7 @@ void PlanBuilder::restore_local(const Layout& wanted) {
   if (chosen == 0) {
     for (Bit start = 0; start < plan_.local_bits(); ++start) {
       for (Bit bit = start; goal(bit) != bit && (chosen >> bit & 1) == 0; bit = goal(bit)) {
-        if (static_cast<std::uint32_t>(std::popcount(chosen)) >= room) break;
+        if (static_cast<std::uint32_t>(popcount(chosen)) >= room) break;
         chosen |= bit_mask(bit);
       }
     }
@@ -369,7 +369,7 @@ std::vector<Index> PlanBuilder::choose_overlaps(const std::vector<bool>& may_ext
     double cover = 0;
     const auto take = [&](const Sweep& sweep, std::uint32_t& count) {
       const Index left = candidates & chunk_bits_of(sweep);
-      if (count == 0 ? left == 0 : !may_extend[s] || std::popcount(left) < chunk_bits(exchange)) return false;
+      if (count == 0 ? left == 0 : !may_extend[s] || popcount(left) < chunk_bits(exchange)) return false;
       candidates = left;
       cover += sweep.predicted_seconds;
       ++count;
@@ -403,7 +403,7 @@ Bit PlanBuilder::long_run_bit() const {
 // first and the last chunk have nothing beside them.
 int PlanBuilder::chunk_bits(const Exchange& exchange) const {
   const std::uint64_t part = state_bytes(plan_.precision, plan_.local_bits()) >>
-                             (exchange.swaps.size() + static_cast<std::size_t>(std::popcount(exchange.unborn)));
+                             (exchange.swaps.size() + static_cast<std::size_t>(popcount(exchange.unborn)));
   int wanted = 2;
   while (wanted < 8 && part >> wanted > machine_.chunk_bytes) ++wanted;
   while (wanted < 4 && part >> (wanted + 1) >= machine_.chunk_bytes / 2) ++wanted;

@@ -122,7 +122,7 @@ class Packer {
   bool fits(const LoweredOp& op, Index local, Index& low) const {
     const Index targets = op.target_mask();
     if ((targets & ~local) != 0) return false;
-    const auto count = [](Index wires) { return static_cast<std::uint32_t>(std::popcount(wires)); };
+    const auto count = [](Index wires) { return static_cast<std::uint32_t>(popcount(wires)); };
     if (count(active_ | targets | low) <= builder_.tile_bits()) return true;
     if (active_ != 0) return false;
     low = 0;  // an operation that needs the whole tile, or more

@@ -29,8 +29,6 @@ namespace {
 constexpr std::size_t kPartOperations = 8000;  // a longer circuit is planned in parts of this length
 constexpr std::uint64_t kPartBudget = 8000;    // moves of the set search for each of them
 constexpr std::uint64_t kStageBudget = 4000;
-constexpr std::size_t kFewOperations = 4000;  // longer circuits are searched once, and not also planned greedily
-constexpr std::uint32_t kManyQubits = 20;     // smaller states are swept faster than a second search ends
 
 // When wires that start as a product state become dimensions of memory.
 enum class Births { kLate, kFirstWrite };
@@ -241,7 +239,7 @@ class Planner {
     rules.budget = set_search_budget(timeline.turns.size(), machine_, options_, local_);
     if (parts > 1) rules.budget = std::min(rules.budget, kPartBudget);
     if (from_known) {
-      births_matter_ = problem.turns() > 0 && std::popcount(problem.turning()) > rules.size;
+      births_matter_ = problem.turns() > 0 && popcount(problem.turning()) > rules.size;
       rules.late_first_turns = births_ == Births::kLate;
       rules.born_before = births_before_exchanges(unborn);
       if (births_ == Births::kFirstWrite) {

@@ -27,7 +27,7 @@ Index first_wires(const SetSchedule& plain, int size, bool from_end) {
   Index group = 0;
   for (std::size_t i = 0; i < plain.sets.size(); ++i) {
     const Index set = plain.sets[from_end ? plain.sets.size() - 1 - i : i];
-    for (Index rest = set & ~group; rest != 0 && std::popcount(group) < size; rest &= rest - 1) group |= lowest(rest);
+    for (Index rest = set & ~group; rest != 0 && popcount(group) < size; rest &= rest - 1) group |= lowest(rest);
   }
   return group;
 }
@@ -79,16 +79,16 @@ double known_traffic(const SetSchedule& schedule, int local) {
   double total = 0;
   Index born = 0;
   for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
-    if (i > 0) total += std::ldexp(1.0, std::popcount(born));
+    if (i > 0) total += std::ldexp(1.0, popcount(born));
     born |= schedule.sets[i];
-    total += std::ldexp(1.0, i + 1 == schedule.sets.size() ? local : std::popcount(born)) + kSweepOverhead;
+    total += std::ldexp(1.0, i + 1 == schedule.sets.size() ? local : popcount(born)) + kSweepOverhead;
   }
   return total;
 }
 
 SetSchedule plan_early_phase(const Timeline& timeline, const SetProblem& problem, const SetRules& rules, int local,
                              const SetSchedule& plain) {
-  const int size = std::popcount(problem.turning()) - (rules.size - rules.low);
+  const int size = popcount(problem.turning()) - (rules.size - rules.low);
   if (size < rules.size) return plain;
   SetSchedule best = plain;
   Index tried = 0;

@@ -16,7 +16,7 @@ Index all_wires(const SetProblem& problem) { return low_mask(static_cast<unsigne
 // Fills a set up to `local` wires, first with those that are local already, so that little is exchanged.
 Index fill(Index set, Index already, int local, Index all) {
   for (const Index candidates : {already & all, all}) {
-    for (Index rest = candidates & ~set; rest != 0 && std::popcount(set) < local; rest &= rest - 1)
+    for (Index rest = candidates & ~set; rest != 0 && popcount(set) < local; rest &= rest - 1)
       set |= rest & (~rest + 1);
   }
   return set;
@@ -105,7 +105,7 @@ class Widening {
   double moved() const {
     double total = 0;
     for (std::size_t stage = 1; stage < stages_.size(); ++stage)
-      total += 1 - std::exp2(-std::popcount(stages_[stage - 1] & ~stages_[stage]));
+      total += 1 - std::exp2(-popcount(stages_[stage - 1] & ~stages_[stage]));
     return total;
   }
 

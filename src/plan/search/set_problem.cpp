@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/bits.h"
+
 namespace qsim {
-namespace {
-
-Index bit_mask(int bit) { return Index{1} << bit; }
-
-}  // namespace
 
 SetProblem::SetProblem(const Timeline& timeline, const std::vector<std::uint32_t>& from,
                        const std::vector<std::uint32_t>& to)
@@ -18,7 +15,7 @@ SetProblem::SetProblem(const Timeline& timeline, const std::vector<std::uint32_t
     first_.push_back(static_cast<std::uint32_t>(turns_));
     length_.push_back(to[w] - from[w]);
     turns_ += length_[w];
-    if (length_[w] != 0) turning_ |= bit_mask(static_cast<int>(w));
+    if (length_[w] != 0) turning_ |= bit_mask(static_cast<unsigned>(w));
   }
   std::vector<std::vector<PackedNeed>> needs(turns_);
   // Wire `a` may leave position `s` only when `b` has reached `minimum`; positions of the whole timeline.
@@ -52,7 +49,7 @@ void SetProblem::add_joint(const Turn& turn, const std::vector<std::uint32_t>& f
   for (std::size_t j = 0; j < turn.target_count; ++j) {
     const std::size_t w = turn.targets[j];
     const std::uint32_t local = turn.position[j] - from[w];
-    joint.wires |= bit_mask(static_cast<int>(w));
+    joint.wires |= bit_mask(static_cast<unsigned>(w));
     members_.push_back({static_cast<std::uint16_t>(w), static_cast<std::uint16_t>(local)});
     events_[first_[w] + local].joint = static_cast<std::int32_t>(joints_.size());
   }
@@ -117,7 +114,7 @@ Index SetProblem::ready(const Positions& at, Index active) const {
     const bool runs = event.joint < 0
                           ? first_blocker(event, at) < 0
                           : joint_ready(joints_[static_cast<std::size_t>(event.joint)], at, active, blocker);
-    if (runs) found |= bit_mask(static_cast<int>(w));
+    if (runs) found |= bit_mask(static_cast<unsigned>(w));
   }
   return found;
 }

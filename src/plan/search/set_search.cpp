@@ -11,6 +11,8 @@
 #include <numeric>
 #include <optional>
 
+#include "base/bits.h"
+
 namespace qsim {
 namespace {
 
@@ -26,7 +28,7 @@ class Random {  // splitmix64
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   /// One of the set bits of `mask`.
   Index pick(Index mask) {
-    auto skip = static_cast<int>(((next() >> 32) * static_cast<std::uint64_t>(std::popcount(mask))) >> 32);
+    auto skip = static_cast<int>(((next() >> 32) * static_cast<std::uint64_t>(popcount(mask))) >> 32);
     while (skip-- > 0) mask &= mask - 1;
     return mask & (~mask + 1);
   }
@@ -68,7 +70,7 @@ class SetSearch {
   static constexpr double kWanted = 0.9;            // share of moves that add a wire which lacks turns
   static constexpr int kMovesInPlace = 100;         // moves before looking at the next set
 
-  int room(std::size_t segment) const { return std::min(rules_.size, std::popcount(allowed_[segment])); }
+  int room(std::size_t segment) const { return std::min(rules_.size, popcount(allowed_[segment])); }
 
   bool better(const SetSchedule& a, const SetSchedule& b) const {
     if (a.complete != b.complete) return a.complete;
@@ -138,22 +140,22 @@ class SetSearch {
 
   // Wires that a set shares with the one before it.
   int shared(Index previous, std::size_t segment) const {
-    return previous == 0 ? 0 : std::min({rules_.low, std::popcount(previous & allowed_[segment]), room(segment)});
+    return previous == 0 ? 0 : std::min({rules_.low, popcount(previous & allowed_[segment]), room(segment)});
   }
 
   Index random_set(Index previous, std::size_t segment) {
     Index set = 0;
     const int keep = shared(previous, segment);
-    while (std::popcount(set) < keep) set |= random_.pick(previous & allowed_[segment] & ~set);
-    while (std::popcount(set) < room(segment)) set |= random_.pick(allowed_[segment] & ~set);
+    while (popcount(set) < keep) set |= random_.pick(previous & allowed_[segment] & ~set);
+    while (popcount(set) < room(segment)) set |= random_.pick(allowed_[segment] & ~set);
     return set;
   }
 
   // A start for the local search: what was active before, as far as it may be.
   Index first_guess(Index previous, std::size_t segment) {
     Index set = previous & allowed_[segment];
-    while (std::popcount(set) > room(segment)) set &= ~random_.pick(set);  // a part before had wider matrices
-    while (std::popcount(set) < room(segment)) set |= random_.pick(allowed_[segment] & ~set);
+    while (popcount(set) > room(segment)) set &= ~random_.pick(set);  // a part before had wider matrices
+    while (popcount(set) < room(segment)) set |= random_.pick(allowed_[segment] & ~set);
     return set;
   }
 
@@ -162,9 +164,9 @@ class SetSearch {
     const Index allowed = allowed_[segment];
     const int keep = shared(previous, segment);
     Index set = 0;
-    while (std::popcount(set) < room(segment)) {
+    while (popcount(set) < room(segment)) {
       Index open = forward_.ready(at, allowed) & ~set;
-      if (room(segment) - std::popcount(set) <= keep - std::popcount(set & previous)) open = previous & allowed & ~set;
+      if (room(segment) - popcount(set) <= keep - popcount(set & previous)) open = previous & allowed & ~set;
       if (open == 0) open = allowed & ~set;
       set |= random_.pick(open);
       at = advanced(at, set, segment);
@@ -191,7 +193,7 @@ class SetSearch {
       outside &= ~other;
       if (random_.next() % 3 == 0 && outside != 0 && (other & set) != 0)
         other = (other & ~random_.pick(other & set)) | random_.pick(outside);
-      if (std::popcount(other & previous) < keep) continue;
+      if (popcount(other & previous) < keep) continue;
       const std::int64_t reached = value(advanced(at, other, segment), goal);
       if (reached < best) continue;
       best = reached;
@@ -268,7 +270,7 @@ class SetSearch {
       const Index previous = i == 0 ? rules_.before : schedule.sets[i - 1];
       if (i + 1 < schedule.sets.size() && previous != 0) {
         const int keep = shared(previous, schedule.segment[i + 1]);
-        if (std::popcount(previous & schedule.sets[i + 1]) < keep) continue;
+        if (popcount(previous & schedule.sets[i + 1]) < keep) continue;
       }
       if (missed >= least) continue;
       least = missed;
@@ -329,8 +331,8 @@ class SetSearch {
         if (before_[i][static_cast<std::size_t>(std::countr_zero(rest))] != 0) continue;
         const Index other = schedule.sets[i] & ~wire;
         const auto few = [&](Index neighbour) {
-          const int common = std::popcount(other & neighbour);
-          return neighbour != 0 && common < rules_.low && common < std::popcount(schedule.sets[i] & neighbour);
+          const int common = popcount(other & neighbour);
+          return neighbour != 0 && common < rules_.low && common < popcount(schedule.sets[i] & neighbour);
         };
         if (few(previous) || few(next)) continue;
         Index lacking = 0;
@@ -355,8 +357,8 @@ class SetSearch {
         ++used_;
         continue;
       }
-      if (std::popcount(other & previous) < keep_before) continue;
-      if (next != 0 && std::popcount(other & next) < shared(other, schedule.segment[i + 1])) continue;
+      if (popcount(other & previous) < keep_before) continue;
+      if (next != 0 && popcount(other & next) < shared(other, schedule.segment[i + 1])) continue;
       Index still_lacking = 0;
       const int then = gap(advanced(before_[i], other, segment), after_[i + 1], still_lacking);
       if (then > missing && random_.uniform() >= std::exp((missing - then) / heat)) continue;

@@ -47,7 +47,7 @@ std::string exchange_line(const Exchange& exchange) {
     line += " " + std::to_string(local) + "<->" + std::to_string(global);
   }
   line += ", chunk bits " + bits_text(exchange.chunk_mask);
-  if (exchange.unborn != 0) line += ", " + std::to_string(std::popcount(exchange.unborn)) + " unborn";
+  if (exchange.unborn != 0) line += ", " + std::to_string(popcount(exchange.unborn)) + " unborn";
   const auto sweeps = [](std::uint32_t count, const char* where) {
     return (count == 1 ? "the sweep " : std::to_string(count) + " sweeps ") + where;
   };

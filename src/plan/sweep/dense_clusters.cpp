@@ -22,7 +22,7 @@ namespace {
 constexpr double kWorthwhile = 0.95;
 constexpr std::size_t kLongSweep =
     2000;  // steps; longer ones try less, large matrices first, so that planning stays fast
-constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNoCluster = std::numeric_limits<std::size_t>::max();
 
 using Members = std::vector<std::size_t>;
 
@@ -39,7 +39,7 @@ class ClusterFinder {
   /// `across`: clusters may span register groups.
   ClusterFinder(const std::vector<Element>& elements, const CostTable& cost, int size, bool across)
       : elements_(elements), cost_(cost), size_(size), across_(across) {
-    cluster_of_.fill(kNowhere);
+    cluster_of_.fill(kNoCluster);
   }
 
   std::vector<Cluster> run() {
@@ -60,14 +60,14 @@ class ClusterFinder {
   void visit(std::size_t i) {
     const Element& element = elements_[i];
     const Index wires = element.wires();
-    if (std::popcount(wires) > size_ || (wires & ~turning_wires(i)) != 0) return close(wires);
+    if (popcount(wires) > size_ || (wires & ~turning_wires(i)) != 0) return close(wires);
     make_room(wires);
-    std::size_t cluster = kNowhere;
+    std::size_t cluster = kNoCluster;
     for_each_bit(wires, [&](unsigned wire) {
       const std::size_t found = cluster_of_[wire];
-      if (found != kNowhere && found != cluster) cluster = cluster == kNowhere ? found : join(cluster, found);
+      if (found != kNoCluster && found != cluster) cluster = cluster == kNoCluster ? found : join(cluster, found);
     });
-    if (cluster == kNowhere) {
+    if (cluster == kNoCluster) {
       cluster = clusters_.size();
       clusters_.emplace_back();
     }
@@ -82,14 +82,14 @@ class ClusterFinder {
     std::vector<std::size_t> touched;
     for_each_bit(wires, [&](unsigned wire) {
       const std::size_t found = cluster_of_[wire];
-      if (found != kNowhere && std::find(touched.begin(), touched.end(), found) == touched.end())
+      if (found != kNoCluster && std::find(touched.begin(), touched.end(), found) == touched.end())
         touched.push_back(found);
     });
     std::ranges::stable_sort(touched,
                              [&](std::size_t a, std::size_t b) { return clusters_[a].cost > clusters_[b].cost; });
     Index reach = wires;
     for (const std::size_t c : touched) {
-      if (std::popcount(reach | clusters_[c].wires) <= size_) {
+      if (popcount(reach | clusters_[c].wires) <= size_) {
         reach |= clusters_[c].wires;
       } else {
         close(clusters_[c].wires);
@@ -125,11 +125,11 @@ class ClusterFinder {
   void close(Index wires) {
     for_each_bit(wires & low_mask(kMaxQubits), [&](unsigned wire) {
       const std::size_t c = cluster_of_[wire];
-      if (c == kNowhere) return;
+      if (c == kNoCluster) return;
       Cluster cluster = std::move(clusters_[c]);
       clusters_[c] = {};
-      for_each_bit(cluster.wires, [&](unsigned other) { cluster_of_[other] = kNowhere; });
-      const int count = std::popcount(cluster.wires);
+      for_each_bit(cluster.wires, [&](unsigned other) { cluster_of_[other] = kNoCluster; });
+      const int count = popcount(cluster.wires);
       if (count >= 2 && cluster.members.size() > 1 && cluster.cost > cost_.matrix_dense[count])
         found_.push_back(std::move(cluster));
     });
@@ -205,7 +205,7 @@ std::vector<Members> parts_of_product(const std::vector<Element>& steps, int siz
     double work = 0;
     auto rest = static_cast<double>(steps.size());
     for (const Cluster& cluster : clusters) {
-      work += std::ldexp(1.0, std::popcount(cluster.wires));
+      work += std::ldexp(1.0, popcount(cluster.wires));
       rest -= static_cast<double>(cluster.members.size());
     }
     work += 2 * rest;
@@ -234,7 +234,7 @@ std::uint64_t fill_matrices(Candidate& candidate, const std::vector<Element>& el
 
 double matrices_cost(const std::vector<Cluster>& clusters, const CostTable& cost) {
   double total = 0;
-  for (const Cluster& cluster : clusters) total += cost.matrix_dense[std::popcount(cluster.wires)];
+  for (const Cluster& cluster : clusters) total += cost.matrix_dense[popcount(cluster.wires)];
   return total;
 }
 
@@ -257,13 +257,13 @@ double steps_cost(const std::vector<Element>& elements, const CostTable& cost, i
   for (const Element& element : elements) {
     if (element.gone || element.kind == Element::Kind::kGroupEnd || element.wires() == 0) continue;
     if (element.kind == Element::Kind::kDiagonal || is_diagonal_step(element)) {
-      terms += 1 << std::min(4, std::popcount(element.diagonal.mask & ~element.diagonal.value));
+      terms += 1 << std::min(4, popcount(element.diagonal.mask & ~element.diagonal.value));
       waiting |= element.wires();
       continue;
     }
     const Index targets = element.target_mask();
     if ((waiting & targets) != 0) merge();
-    if (std::popcount(held | targets) > register_bits) {
+    if (popcount(held | targets) > register_bits) {
       total += cost.regroup;
       held = 0;
     }
@@ -283,7 +283,7 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
     turning |= element.target_mask();
     sum += element_cost(element, cost);
   }
-  const int most = std::min(kMaxMatrixTargets, std::popcount(turning));
+  const int most = std::min(kMaxMatrixTargets, popcount(turning));
   const Candidate original = sum > cost.matrix_dense[2] ? as_they_are(elements) : Candidate();
   Candidate best;  // empty: as they are
   double least = 0;

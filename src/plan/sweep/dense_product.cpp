@@ -74,7 +74,7 @@ class Product {
  public:
   explicit Product(Index wires)
       : wires_(wires),
-        order_(std::size_t{1} << std::popcount(wires)),
+        order_(std::size_t{1} << popcount(wires)),
         re_(order_ * order_),
         im_(order_ * order_),
         add_(row_adder()) {
@@ -207,7 +207,7 @@ void apply_step(const Element& step, Index wires, std::vector<Complex>& vector) 
 }  // namespace
 
 bool does_what_steps_do(std::span<const Complex> matrix, std::span<const Element> steps, Index wires) {
-  const std::size_t order = std::size_t{1} << std::popcount(wires);
+  const std::size_t order = std::size_t{1} << popcount(wires);
   std::vector<Complex> vector(order), made(order);
   for (std::size_t i = 0; i < order; ++i) vector[i] = std::polar(1.0, 2.399963229728653 * static_cast<double>(i * i));
   for (std::size_t row = 0; row < order; ++row)
@@ -217,7 +217,7 @@ bool does_what_steps_do(std::span<const Complex> matrix, std::span<const Element
 }
 
 std::vector<Complex> product_of(std::vector<Element> steps, Index wires, PartsOfProduct parts_of) {
-  for (const auto& part : parts_of(steps, std::popcount(wires))) {
+  for (const auto& part : parts_of(steps, popcount(wires))) {
     std::vector<Element> members;
     Index reach = 0;
     for (const std::size_t member : part) {

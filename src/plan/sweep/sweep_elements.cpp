@@ -18,7 +18,7 @@ namespace qsim {
 namespace {
 
 constexpr std::size_t kMaxFlips = 3;  // more than these are better off as one merged diagonal
-constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNoElement = std::numeric_limits<std::size_t>::max();
 
 Matrix2 matrix2(const Element& element) {
   return {element.matrix[0], element.matrix[1], element.matrix[2], element.matrix[3]};
@@ -46,7 +46,7 @@ bool is_exact_flip(const Matrix2& m) { return is_tiny(m[0]) && is_tiny(m[3]) && 
 
 // exp(i pi) where all bits of a mask are 1: a Z on any of its wires, controlled by the others.
 bool is_controlled_z(const Diagonal& diagonal) {
-  return diagonal.parity == 0 && diagonal.mask == diagonal.value && std::popcount(diagonal.mask) >= 2 &&
+  return diagonal.parity == 0 && diagonal.mask == diagonal.value && popcount(diagonal.mask) >= 2 &&
          std::abs(std::abs(diagonal.angle) - std::numbers::pi) <= kRounding;
 }
 
@@ -54,7 +54,7 @@ const Matrix2 kZ2{1, 0, 0, -1};
 
 // after diagonals before = flips (after before) or (after before) flips, with the flips Z seen through a turn.
 struct FlipPattern {
-  std::size_t before = kNowhere;
+  std::size_t before = kNoElement;
   std::vector<std::size_t> diagonals;
 };
 
@@ -100,11 +100,11 @@ struct Neighbours {
 };
 
 Neighbours diagonals_beside(const std::vector<Element>& elements) {
-  Neighbours result{std::vector<std::size_t>(elements.size(), kNowhere), std::vector<bool>(elements.size(), false)};
+  Neighbours result{std::vector<std::size_t>(elements.size(), kNoElement), std::vector<bool>(elements.size(), false)};
   std::array<std::size_t, kMaxQubits + 2> last;  // step that changed a wire last
-  last.fill(kNowhere);
+  last.fill(kNoElement);
   std::array<std::size_t, kMaxQubits + 2> touched;  // diagonal since then
-  touched.fill(kNowhere);
+  touched.fill(kNoElement);
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const Element& element = elements[i];
     if (element.gone || element.kind == Element::Kind::kGroupEnd) continue;
@@ -114,12 +114,12 @@ Neighbours diagonals_beside(const std::vector<Element>& elements) {
       continue;
     }
     for (const Bit wire : element.targets) {
-      if (touched[wire] != kNowhere) {
+      if (touched[wire] != kNoElement) {
         result.before[i] = touched[wire];
-        if (last[wire] != kNowhere) result.after[last[wire]] = true;
+        if (last[wire] != kNoElement) result.after[last[wire]] = true;
       }
       last[wire] = i;
-      touched[wire] = kNowhere;
+      touched[wire] = kNoElement;
     }
   }
   return result;
@@ -141,7 +141,7 @@ std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost)
       ++refused;
       continue;
     }
-    const bool fits = (parts->left == 0 || beside.after[i]) && (parts->right == 0 || beside.before[i] != kNowhere);
+    const bool fits = (parts->left == 0 || beside.after[i]) && (parts->right == 0 || beside.before[i] != kNoElement);
     const double terms = cost.phase_term * ((parts->left != 0) + (parts->right != 0));
     if (!fits || turn_cost(parts->rotation, cost) + terms >= turn_cost(matrix, cost)) continue;
     const Index wire = element.target_mask();
@@ -201,7 +201,7 @@ void recombine_flips(std::vector<Element>& elements, const CostTable& cost) {
     if (is_single_turn(elements[i])) {
       const Bit wire = elements[i].targets[0];
       FlipPattern& pattern = open[wire];
-      if (pattern.before != kNowhere && !pattern.diagonals.empty()) replace_pattern(elements, pattern, i, wire, cost);
+      if (pattern.before != kNoElement && !pattern.diagonals.empty()) replace_pattern(elements, pattern, i, wire, cost);
       // A flip's wires are no longer what their patterns say.
       for (const std::size_t d : pattern.diagonals) {
         if (elements[d].kind != Element::Kind::kFlip) continue;
@@ -215,7 +215,7 @@ void recombine_flips(std::vector<Element>& elements, const CostTable& cost) {
     const bool controlled_z = elements[i].kind == Element::Kind::kDiagonal && is_controlled_z(elements[i].diagonal);
     for (Index rest = wires; rest != 0; rest &= rest - 1) {
       FlipPattern& pattern = open[static_cast<std::size_t>(std::countr_zero(rest))];
-      if (controlled_z && pattern.before != kNowhere && pattern.diagonals.size() < kMaxFlips) {
+      if (controlled_z && pattern.before != kNoElement && pattern.diagonals.size() < kMaxFlips) {
         pattern.diagonals.push_back(i);
       } else {
         pattern = {};

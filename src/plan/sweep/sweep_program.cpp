@@ -61,7 +61,7 @@ std::vector<Index> SweepProgrammer::register_groups(const SetProblem& problem) c
     for (std::uint32_t s = position_[wire]; s < position_[wire] + problem.length(static_cast<int>(wire)); ++s)
       size = std::max<int>(size, timeline_.turns[timeline_.line[wire][s]].target_count);
   }
-  if (std::popcount(turning) <= size) return {turning};
+  if (popcount(turning) <= size) return {turning};
   SetRules rules;
   rules.segments = {turning};
   rules.size = size;
@@ -198,7 +198,7 @@ void SweepProgrammer::add_terms(const Diagonal& diagonal, std::vector<PhaseTerm>
   }
   const Index zeros = diagonal.mask & ~diagonal.value;
   for (Index subset = zeros;; subset = (subset - 1) & zeros) {
-    const double angle = std::popcount(subset) % 2 == 0 ? diagonal.angle : -diagonal.angle;
+    const double angle = popcount(subset) % 2 == 0 ? diagonal.angle : -diagonal.angle;
     terms.push_back({diagonal.value | subset, false, angle});
     if (subset == 0) break;
   }
@@ -212,7 +212,7 @@ void SweepProgrammer::emit_diagonals() {
   for (const Element& element : waiting_) {
     const Diagonal& diagonal = element.diagonal;
     const bool mixed = diagonal.parity != 0 && diagonal.mask != 0;
-    if (!mixed && std::popcount(diagonal.mask & ~diagonal.value) <= kMaxExpanded) {
+    if (!mixed && popcount(diagonal.mask & ~diagonal.value) <= kMaxExpanded) {
       add_terms(diagonal, terms);
       gates += element.gates;
       merged.push_back(&element);

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/bits.h"
 #include "plan/lower/basis_change.h"
 #include "plan/matrix_forms.h"
 #include "plan/plan.h"
@@ -180,7 +181,7 @@ class Builder {
     const Index known = known_wires(mask | parity, ones);
     if (known != 0 && !std::has_single_bit(mask | parity)) {
       if ((mask & known & (value ^ ones)) != 0) return vanish(gates);
-      if ((std::popcount(parity & ones) & 1) != 0) {
+      if ((popcount(parity & ones) & 1) != 0) {
         add_diagonal(mask & ~known, value & ~known, 0, angle, 0);
         angle = -angle;
       }
@@ -218,10 +219,10 @@ class Builder {
   // Writes conditions "bit is 0" as differences of conditions "bit is 1", so that equal terms meet.
   void add_product(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
     const Index zeros = mask & ~value;
-    if (zeros == 0 || std::popcount(zeros) > 3) return add_term(mask, value, parity, angle, gates);
+    if (zeros == 0 || popcount(zeros) > 3) return add_term(mask, value, parity, angle, gates);
     for (Index subset = zeros;; subset = (subset - 1) & zeros) {
       const Index ones = value | subset;
-      add_term(ones, ones, parity, std::popcount(subset) % 2 == 0 ? angle : -angle, subset == zeros ? gates : 0);
+      add_term(ones, ones, parity, popcount(subset) % 2 == 0 ? angle : -angle, subset == zeros ? gates : 0);
       if (subset == 0) break;
     }
   }
@@ -230,7 +231,7 @@ class Builder {
     const double wrapped = wrap_angle(angle);
     if (mask == value && (mask & parity) != 0) return add_reduced(mask, parity, wrapped, gates);
     if (wrapped == 0) return vanish(gates);
-    if (std::popcount(parity) == 1) {
+    if (popcount(parity) == 1) {
       mask |= parity;
       value |= parity;
       parity = 0;
@@ -246,7 +247,7 @@ class Builder {
 
   // Bits that must be 1 count in the parity as 1.
   void add_reduced(Index mask, Index parity, double angle, std::uint32_t gates) {
-    const bool odd = std::popcount(mask & parity) % 2 == 1;
+    const bool odd = popcount(mask & parity) % 2 == 1;
     parity &= ~mask;
     if (odd) {
       add_term(mask, mask, 0, angle, 0);

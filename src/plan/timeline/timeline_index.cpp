@@ -30,7 +30,7 @@ void Timeline::index_slots() {
 }
 
 std::uint32_t Timeline::slot_of(const Diagonal& diagonal, std::uint32_t wire) const {
-  const auto below = std::popcount(diagonal.wires() & (bit_mask(wire) - 1));
+  const auto below = popcount(diagonal.wires() & (bit_mask(wire) - 1));
   return slots[diagonal.slots_begin + static_cast<std::uint64_t>(below)];
 }
 

@@ -59,9 +59,9 @@ bool is_taken(std::string_view name) {
   return std::ranges::find(kWords, name) != std::end(kWords) || std::ranges::find(kGates, name) != std::end(kGates);
 }
 
-class Writer {
+class Writer3 {
  public:
-  explicit Writer(const Circuit& circuit)
+  explicit Writer3(const Circuit& circuit)
       : circuit_(circuit),
         definitions_(circuit, QasmVersion::k3),
         control_(circuit.control() != nullptr  ? circuit.control()
@@ -329,6 +329,6 @@ class Writer {
 
 }  // namespace
 
-std::string write_qasm3(const Circuit& circuit) { return Writer(circuit).write(); }
+std::string write_qasm3(const Circuit& circuit) { return Writer3(circuit).write(); }
 
 }  // namespace qsim

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <string>
 
 #include "base/bits.h"
+#include "base/clock.h"
 #include "device/views.h"
 #include "qsim/error.h"
 
@@ -17,9 +17,7 @@ namespace {
 // where one that waits holds up another.
 constexpr int kMostLanes = 4, kMostLanesOfMany = 3;
 
-using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct SwapMasks {
   Index local = 0, global = 0;

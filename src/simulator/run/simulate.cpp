@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "base/clock.h"
 #include "base/ranks/agreement.h"
 #include "base/ranks/communicator.h"
 #include "base/text.h"
@@ -43,10 +44,6 @@
 
 namespace qsim {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr std::uint32_t kVirtualRankBits = 3;  // --reproducible plans for 8 ranks
 
