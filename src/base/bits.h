@@ -21,13 +21,9 @@ constexpr unsigned log2_exact(Index value) { return static_cast<unsigned>(std::c
 constexpr bool odd_parity(Index value) { return (std::popcount(value) & 1) != 0; }
 /// How many bits are set. Written out: without the instruction, std::popcount is a call of the compiler's library.
 constexpr int popcount(Index value) {
-#ifdef __POPCNT__
-  return std::popcount(value);
-#else
   value -= value >> 1 & 0x5555555555555555u;
   value = (value & 0x3333333333333333u) + (value >> 2 & 0x3333333333333333u);
   return static_cast<int>(((value + (value >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
-#endif
 }
 constexpr unsigned count_bits(Index value) { return static_cast<unsigned>(popcount(value)); }
 

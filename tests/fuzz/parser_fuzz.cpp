@@ -1,4 +1,5 @@
 // libFuzzer target of the OpenQASM parser: no input may crash it, hang it or give a circuit that breaks its own rules.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -32,8 +33,17 @@ void check_circuit(const qsim::Circuit& circuit) {
   }
 }
 
+// A global phase, which version 3 has and version 2 has no words for.
+bool has_global_phase(const qsim::Circuit& circuit) {
+  const auto is_phase = [](const qsim::Operation& op) {
+    return op.kind == qsim::OpKind::kGate && op.gate == qsim::Gate::kUPhase && op.controls == 0;
+  };
+  return std::ranges::any_of(circuit.operations(), is_phase);
+}
+
 // What was read is written and read again: the same operations, in the same order.
 void check_round_trip(const qsim::Circuit& circuit, const qsim::QasmOptions& options) {
+  if (has_global_phase(circuit)) return;
   std::string text;
   try {
     text = qsim::write_qasm(circuit);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/bits.h"
-#include "base/clock.h"
+#include "device/clock.h"
 #include "device/views.h"
 #include "qsim/error.h"
 
@@ -16,8 +16,6 @@ namespace {
 // A few lanes hide what there is to hide (measured with 1 and 3 partners); more than eight would share queues on a GPU,
 // where one that waits holds up another.
 constexpr int kMostLanes = 4, kMostLanesOfMany = 3;
-
-
 
 struct SwapMasks {
   Index local = 0, global = 0;
