@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "device/backend.h"
-#include "device/clock.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"

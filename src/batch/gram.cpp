@@ -3,10 +3,10 @@
 #include <string>
 
 #include "base/bits.h"
-#include "base/finite.h"
+#include "base/clock.h"
+#include "base/numbers/finite.h"
 #include "base/text.h"
 #include "batch/lower.h"
-#include "device/clock.h"
 #include "device/gpu_parts.h"
 #include "plan/cost/state_bytes.h"
 #include "qsim/batch.h"

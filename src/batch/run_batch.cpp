@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/finite.h"
+#include "base/numbers/finite.h"
 #include "batch/lower.h"
 #include "device/gpu_parts.h"
 #include "qsim/circuit.h"

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/ranks/communicator.h"
 #include "device/backend.h"
-#include "device/clock.h"
 #include "document/result.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"

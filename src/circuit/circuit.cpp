@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/bits.h"
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "base/text.h"
 #include "circuit/gate_table.h"
 #include "classical/control.h"

@@ -12,7 +12,7 @@ namespace qsim {
 namespace {
 
 using Params = std::span<const double>;
-constexpr double kPi = std::numbers::pi;
+using std::numbers::pi;
 constexpr double kRootHalf = std::numbers::sqrt2 / 2;
 constexpr Complex kI{0, 1};
 
@@ -115,7 +115,7 @@ template <Gate kGate>
 GateCall negated(Params p) {
   return {kGate, {-p[0]}};
 }
-GateCall u2_inverse(Params p) { return {Gate::kU, {-kPi / 2, -p[1], -p[0]}}; }
+GateCall u2_inverse(Params p) { return {Gate::kU, {-pi / 2, -p[1], -p[0]}}; }
 GateCall u_inverse(Params p) { return {Gate::kU, {-p[0], -p[2], -p[1]}}; }
 GateCall uphase_inverse(Params p) { return {Gate::kUPhase, {-p[0], -p[2], -p[1], -p[3]}}; }
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "base/text.h"
 #include "circuit/gate_table.h"
 #include "qsim/circuit.h"

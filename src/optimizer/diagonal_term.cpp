@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 
 namespace qsim {
 namespace {
@@ -23,13 +23,13 @@ bool is_rotation(const Operation& op) {
          (op.kind == OpKind::kGate && (op.gate == Gate::kRz || op.gate == Gate::kRzz));
 }
 
+}  // namespace
+
 std::vector<Qubit> qubits_of(Index mask) {
   std::vector<Qubit> list;
   for_each_bit(mask, [&](unsigned q) { list.push_back(q); });
   return list;
 }
-
-}  // namespace
 
 std::optional<DiagonalTerm> term_of(const Circuit& circuit, const Operation& op) {
   DiagonalTerm term;

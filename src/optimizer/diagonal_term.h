@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "qsim/circuit.h"
 #include "qsim/types.h"
@@ -21,5 +22,8 @@ std::optional<DiagonalTerm> term_of(const Circuit& circuit, const Operation& op)
 double wrapped(const DiagonalTerm& term);
 
 void append(Circuit& circuit, const DiagonalTerm& term);
+
+/// Those of a mask, lowest first.
+std::vector<Qubit> qubits_of(Index mask);
 
 }  // namespace qsim

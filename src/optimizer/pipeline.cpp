@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kRecognisers{"recognise_multiplexers", "recognise_products"};
 
-constexpr std::array<Pass, 11> kPasses{{
+constexpr std::array<Pass, 12> kPasses{{
     {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
     {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
+    {"merge_controlled", "turns neighbours under the same controls into one matrix under them", merge_controlled},
     {"gather_runs", "turns runs of gates on one qubit into one matrix, but phases beside CX gates", gather_runs},
     {"recognise_multiplexers", "turns rotations about Y between CX gates into rotations about parities",
      recognise_multiplexers},
@@ -27,8 +28,8 @@ constexpr std::array<Pass, 11> kPasses{{
     {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
-constexpr std::size_t kPreparation = 3, kRecognised = 9;  // where recognition begins and ends in the list
-constexpr std::size_t kFewOperations = 8000;              // longer circuits go through the passes once
+constexpr std::size_t kPreparation = 4, kRecognised = 10;  // where recognition begins and ends in the list
+constexpr std::size_t kFewOperations = 8000;               // longer circuits go through the passes once
 static_assert(kPasses[kPreparation].name == "gather_runs" && kPasses[kRecognised - 1].name == kRecognisers.back());
 
 // result, then next.

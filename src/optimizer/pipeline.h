@@ -58,6 +58,9 @@ bool relabel_swaps(const Circuit& circuit, Rewritten& result);
 /// Removes pairs of operations that undo each other and have nothing between them on any of their qubits.
 bool cancel_inverses(const Circuit& circuit, Rewritten& result);
 
+/// Neighbours on one target under the same controls become one matrix under them.
+bool merge_controlled(const Circuit& circuit, Rewritten& result);
+
 /// Runs of gates on one qubit become one matrix. Phases at their ends stay apart where a diagonal on several qubits
 /// takes them.
 bool merge_runs(const Circuit& circuit, Rewritten& result);

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "qsim/types.h"
 
 namespace qsim {

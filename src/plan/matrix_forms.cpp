@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/bits.h"
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 
 namespace qsim {
 namespace {

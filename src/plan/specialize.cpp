@@ -1,7 +1,7 @@
 // What a sweep means on one rank: everything about global bits becomes a constant.
 #include <cmath>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
 #include "qsim/types.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "optimizer/single_qubit.h"
 #include "plan/lower/basis_change.h"
 #include "support/random_circuit.h"

@@ -8,7 +8,7 @@
 namespace qsim::generator {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
+using std::numbers::pi;
 
 void append_ghz(Circuit& circuit) {
   circuit.h(0);
@@ -19,7 +19,7 @@ void append_ghz(Circuit& circuit) {
 void append_qft(Circuit& circuit) {
   for (Qubit target = circuit.qubits(); target-- > 0;) {
     circuit.h(target);
-    for (Qubit control = target; control-- > 0;) circuit.cp(halved(kPi, target - control), control, target);
+    for (Qubit control = target; control-- > 0;) circuit.cp(halved(pi, target - control), control, target);
   }
 }
 

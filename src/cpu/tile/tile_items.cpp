@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "qsim/error.h"
 
 namespace qsim::cpu {

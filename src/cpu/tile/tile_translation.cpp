@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "cpu/tile/tile_micro.h"
 #include "cpu/tile/tile_schedule.h"
 #include "plan/plan.h"

@@ -1,10 +1,10 @@
 // Gram matrices of batches on a GPU: the states never leave it.
 #include <string>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cuda/device_array.h"
 #include "cuda/read_out/cublas.h"
-#include "device/clock.h"
 #include "device/gpu_parts.h"
 #include "kernels/cuda/batch.h"
 #include "qsim/error.h"

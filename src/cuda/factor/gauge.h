@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "cuda/tile/tile_program.h"
 
 namespace qsim::cuda {

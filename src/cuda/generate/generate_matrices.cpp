@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/bits.h"
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "cuda/generate/generate_text.h"
 
 namespace qsim::cuda {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/bits.h"
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "cuda/generate/generate_text.h"
 #include "cuda/tile/work.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/bits.h"
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "cuda/factor/canonical.h"
 #include "cuda/factor/gauge.h"
 #include "plan/plan.h"

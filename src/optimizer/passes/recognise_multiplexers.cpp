@@ -1,14 +1,16 @@
-// Rotations of a qubit about Y with CX gates between them that have it for their target: what a rotation whose angle
-// other qubits choose is written as, and what a controlled one is. A turn about X takes Y to Z and leaves the CX gates
-// as they are; then all of them together are rotations about parities, and at the end the CX gates without a twin.
+// Rotations of a qubit about Y with X gates between them that have it for their target, with any controls: what a
+// rotation whose angle other qubits choose is written as, and what a controlled one is. A turn about X takes Y to Z and
+// leaves the X gates as they are; then all of them together are rotations about parities, where controls are 1, and at
+// the end the X gates without a twin. Phases between X gates with several controls are the same without the turns.
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/bits.h"
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "optimizer/diagonal_term.h"
 #include "optimizer/operations.h"
 #include "optimizer/weights.h"
@@ -17,16 +19,18 @@
 namespace qsim {
 namespace {
 
-/// exp(-i angle/2 Z...Z) on the qubits of `parity`, once Y is Z, in the place of operation `at`.
+/// Once Y is Z, in the place of operation `at`.
 struct Rotation {
-  Index parity = 0;
-  double angle = 0;
+  DiagonalTerm term;
   std::uint32_t at = 0;
 };
 
-/// Operations on a qubit, its own rotations about Y and flips alone, as far as they are a run.
+/// Operations on a qubit, flips and either its rotations about Y or phases alone, as far as they are a run.
 struct Run {
-  Index open = 0;        // controls of CX gates that have not met their twins
+  enum class Axis { kNone, kY, kZ } axis = Axis::kNone;  // once there is a rotation or a phase
+  Index open = 0;                                        // controls of CX gates that have not met their twins
+  Index product = 0;     // controls of an X gate with several of them that has not met its twin
+  Index controls = 0;    // of all its X gates
   bool flipped = false;  // an odd number of X gates
   std::vector<std::uint32_t> members;
   std::vector<Rotation> rotations;
@@ -36,7 +40,7 @@ struct Run {
 class MultiplexerRecogniser {
  public:
   explicit MultiplexerRecogniser(const Circuit& circuit)
-      : circuit_(circuit), runs_(circuit.qubits()), opened_(circuit.qubits(), 0) {}
+      : circuit_(circuit), runs_(circuit.qubits()), used_(circuit.qubits(), 0) {}
 
   bool run(Rewritten& result) {
     const auto& operations = circuit_.operations();
@@ -53,64 +57,132 @@ class MultiplexerRecogniser {
   void visit(std::uint32_t i) {
     const Operation& op = circuit_.operations()[i];
     const Reach reach = reach_of(circuit_, op);
-    // A control that is no longer what it was when its CX gate ran.
-    for_each_bit(reach.all & ~reach.diagonal,
-                 [&](unsigned c) { for_each_bit(Index{opened_[c]}, [&](unsigned q) { close(q); }); });
-    const Qubit target = op.targets == 1 ? circuit_.targets(op)[0] : 0;
-    const bool joins = op.targets == 1 && op.controls <= 1 && join(i, target);
-    for_each_bit(reach.all, [&](unsigned q) {
-      if (!joins || q != target) close(q);
+    for_each_bit(reach.all & ~reach.diagonal, [&](unsigned c) { close_behind(c); });
+    Index joined = 0;
+    if (reach.is_diagonal()) {
+      joined = join_phase(i, reach.all);
+    } else if (op.targets == 1 && join(i, circuit_.targets(op)[0])) {
+      joined = bit_mask(circuit_.targets(op)[0]);
+    }
+    for_each_bit(reach.all & ~joined, [&](unsigned q) { close(q); });
+  }
+
+  /// Qubit `c` is no longer what it was when an X gate ran that it controls.
+  void close_behind(Qubit c) {
+    Index closed = 0;
+    for_each_bit(Index{used_[c]}, [&](unsigned q) {
+      if (test_bit(runs_[q].open | runs_[q].product, c)) closed |= bit_mask(q);
     });
+    for_each_bit(closed, [&](unsigned q) { close(q); });
   }
 
   /// True where the operation is part of the run of its target.
   bool join(std::uint32_t i, Qubit target) {
     const Operation& op = circuit_.operations()[i];
-    Run& run = runs_[target];
-    const Index control = op.controls == 1 ? bit_mask(circuit_.controls(op)[0]) : 0;
+    Index controls = 0;
+    for (const Qubit c : circuit_.controls(op)) controls |= bit_mask(c);
     if (op.kind == OpKind::kGate && op.gate == Gate::kX) {
-      if (control == 0) run.flipped = !run.flipped;
-      toggle(run, target, control);
-      run.weight += control == 0 ? weight::kFlip : weight::kControlledFlip;
+      if (count_bits(controls) > 1 && runs_[target].product != 0 && runs_[target].product != controls) close(target);
+      toggle(target, controls);
+      runs_[target].weight += controls == 0 ? weight::kFlip : weight::kControlledFlip;
     } else {
       const std::optional<double> angle = angle_of(op);
       if (!angle) return false;
-      const double turned = run.flipped ? -*angle : *angle;
-      const Index parity = bit_mask(target) | run.open;
-      if (control == 0) {
-        run.rotations.push_back({parity, turned, i});
-      } else {  // half of it, and half of it back where the control is 0
-        run.rotations.push_back({parity, 0.5 * turned, i});
-        run.rotations.push_back({parity ^ control, -0.5 * turned, i});
-      }
-      run.weight += control == 0 ? weight::kRealTurn : weight::kGeneral;
+      if (runs_[target].axis == Run::Axis::kZ) close(target);
+      runs_[target].axis = Run::Axis::kY;
+      rotate(i, target, controls, *angle);
+      runs_[target].weight += controls == 0 ? weight::kRealTurn : weight::kGeneral;
     }
-    run.members.push_back(i);
+    runs_[target].members.push_back(i);
     return true;
   }
 
-  void toggle(Run& run, Qubit target, Index control) {
-    run.open ^= control;
-    for_each_bit(control, [&](unsigned c) { opened_[c] ^= bit_mask(target); });
+  void toggle(Qubit target, Index controls) {
+    Run& run = runs_[target];
+    if (controls == 0) {
+      run.flipped = !run.flipped;
+    } else if (count_bits(controls) == 1) {
+      run.open ^= controls;
+    } else {
+      run.product ^= controls;
+    }
+    run.controls |= controls;
+    for_each_bit(controls, [&](unsigned c) { used_[c] |= bit_mask(target); });
+  }
+
+  void rotate(std::uint32_t i, Qubit target, Index controls, double angle) {
+    Run& run = runs_[target];
+    if (run.flipped) angle = -angle;
+    const Index parity = bit_mask(target) | run.open;
+    if (count_bits(controls) == 1) {  // half of it, and half of it back where the control is 0
+      turn(run, {0, parity, 0.5 * angle}, i);
+      turn(run, {0, parity ^ controls, -0.5 * angle}, i);
+    } else {
+      turn(run, {controls, parity, angle}, i);
+    }
+  }
+
+  /// The qubit, as a mask, in whose run of phases the operation on `qubits` is now; 0 where there is none.
+  Index join_phase(std::uint32_t i, Index qubits) {
+    const auto takes = [&](unsigned q) {
+      const Run& run = runs_[q];
+      return run.axis == Run::Axis::kZ || (run.axis == Run::Axis::kNone && run.product != 0);
+    };
+    Index found = 0;
+    for_each_bit(qubits, [&](unsigned q) { found |= found == 0 && takes(q) ? bit_mask(q) : 0; });
+    const std::optional<DiagonalTerm> term = found == 0 ? std::nullopt : term_of(circuit_, circuit_.operations()[i]);
+    if (!term) return 0;
+    Run& run = runs_[log2_exact(found)];
+    const DiagonalTerm turned{term->ones, term->parity, run.flipped ? -term->angle : term->angle};
+    if ((term->parity & found) != 0) {
+      turn(run, {turned.ones, turned.parity ^ run.open, turned.angle}, i);
+    } else if (run.open == 0 && !run.flipped) {  // x + y - 2 x y, of a qubit x and what flips it
+      const Index others = term->ones & ~found;
+      run.rotations.push_back({*term, i});
+      if (run.product != 0) {
+        run.rotations.push_back({reduced({others | run.product, term->parity, term->angle}), i});
+        run.rotations.push_back({reduced({term->ones | run.product, term->parity, -2 * term->angle}), i});
+      }
+    } else {
+      return 0;
+    }
+    run.axis = Run::Axis::kZ;
+    run.members.push_back(i);
+    run.weight += weight::diagonal(count_bits(qubits));
+    return found;
+  }
+
+  /// The rotation, and where an X gate of several controls has flipped the target twice of it back.
+  static void turn(Run& run, const DiagonalTerm& term, std::uint32_t i) {
+    run.rotations.push_back({reduced(term), i});
+    if (run.product == 0) return;
+    run.rotations.push_back({reduced({term.ones | run.product, term.parity, -2 * term.angle}), i});
+  }
+
+  /// A qubit that is 1 wherever the term does anything only turns the sign of its parity.
+  static DiagonalTerm reduced(DiagonalTerm term) {
+    const Index known = term.ones & term.parity;
+    if (odd_parity(known)) term.angle = -term.angle;
+    term.parity ^= known;
+    return term;
   }
 
   /// Of exp(-i angle/2 Y), which the operation is on its target.
   std::optional<double> angle_of(const Operation& op) const {
     if (op.kind == OpKind::kGate && op.gate == Gate::kRy) return circuit_.params(op)[0];
-    if (op.controls != 0) return std::nullopt;
-    const auto matrix = single_qubit_matrix(circuit_, op);
-    if (!matrix) return std::nullopt;
-    const double angle = 2 * std::atan2((*matrix)[2].real(), (*matrix)[0].real());
+    if (op.kind != OpKind::kGate && op.kind != OpKind::kUnitary) return std::nullopt;
+    const Matrix matrix = circuit_.matrix(op);
+    const double angle = 2 * std::atan2(matrix[2].real(), matrix[0].real());
     const double c = std::cos(0.5 * angle), s = std::sin(0.5 * angle);
     const Matrix2 made{c, -s, s, c};
-    if (is_diagonal(made) || !recomposes(made, *matrix)) return std::nullopt;
+    if (is_diagonal(made) || !recomposes(made, matrix)) return std::nullopt;
     return angle;
   }
 
   void close(Qubit q) {
     Run& run = runs_[q];
     if (run.members.empty()) return;
-    for_each_bit(run.open, [&](unsigned c) { opened_[c] &= ~bit_mask(q); });
+    for_each_bit(run.controls, [&](unsigned c) { used_[c] &= ~bit_mask(q); });
     if (!run.rotations.empty() && weight_of(run) < run.weight - 1e-9) {
       for (const std::uint32_t i : run.members) run_of_[i] = static_cast<std::uint32_t>(taken_.size());
       taken_.push_back({q, std::move(run)});
@@ -118,13 +190,15 @@ class MultiplexerRecogniser {
     run = {};
   }
 
-  /// As rotations about parities, those about the same one as one, between two turns.
+  /// As rotations about parities, those about the same one as one, and the turns around them.
   static double weight_of(const Run& run) {
-    std::unordered_set<Index> parities;
-    for (const Rotation& rotation : run.rotations) parities.insert(rotation.parity);
-    double sum = 2 * weight::kGeneral + (run.flipped ? weight::kFlip : 0) +
-                 weight::kControlledFlip * static_cast<double>(count_bits(run.open));
-    for (const Index parity : parities) sum += weight::diagonal(count_bits(parity));
+    std::map<std::pair<Index, Index>, double> sums;
+    for (const auto& [term, at] : run.rotations) sums[{term.ones, term.parity}] += term.angle;
+    double sum = (run.axis == Run::Axis::kY ? 2 * weight::kGeneral : 0) + (run.flipped ? weight::kFlip : 0) +
+                 weight::kControlledFlip * (count_bits(run.open) + (run.product != 0 ? 1 : 0));
+    for (const auto& [qubits, angle] : sums) {
+      if (std::abs(angle) > kRounding) sum += weight::diagonal(count_bits(qubits.first | qubits.second));
+    }
     return sum;
   }
 
@@ -145,25 +219,27 @@ class MultiplexerRecogniser {
         continue;
       }
       const auto& [qubit, run] = taken_[found->second];
-      if (i == run.members.front()) rewriter.append_for(i).rx(0.5 * std::numbers::pi, qubit);
+      const bool turns = run.axis == Run::Axis::kY;
+      if (turns && i == run.members.front()) rewriter.append_for(i).rx(0.5 * std::numbers::pi, qubit);
       std::size_t& rotation = next[found->second];
       for (; rotation < run.rotations.size() && run.rotations[rotation].at == i; ++rotation) {
-        append(rewriter.append_for(i), {0, run.rotations[rotation].parity, run.rotations[rotation].angle});
+        append(rewriter.append_for(i), run.rotations[rotation].term);
         rewriter.count_here(i);
       }
       if (i == run.members.back()) {
         Circuit& out = rewriter.append_for(i);
         for_each_bit(run.open, [&](unsigned c) { out.cx(c, qubit); });
+        if (run.product != 0) out.add_gate(Gate::kX, qubits_of(run.product), {&qubit, 1});
         if (run.flipped) out.x(qubit);
-        out.rx(-0.5 * std::numbers::pi, qubit);
+        if (turns) out.rx(-0.5 * std::numbers::pi, qubit);
       }
       if (result.place[i] == kNoPlace) rewriter.remove(i, "recognised as multiplexers");
     }
   }
 
   const Circuit& circuit_;
-  std::vector<Run> runs_;      // by qubit
-  std::vector<Index> opened_;  // by qubit: those in whose runs it is an open control
+  std::vector<Run> runs_;    // by qubit
+  std::vector<Index> used_;  // by qubit: those in whose runs it has controlled an X gate
   std::vector<Taken> taken_;
   std::unordered_map<std::uint32_t, std::uint32_t> run_of_;  // by operation: of those that are taken
 };

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "optimizer/diagonal_term.h"
 #include "optimizer/operations.h"
 #include "optimizer/weights.h"

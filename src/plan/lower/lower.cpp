@@ -17,7 +17,7 @@
 namespace qsim {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
+using std::numbers::pi;
 
 class Lowerer {
  public:

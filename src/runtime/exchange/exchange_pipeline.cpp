@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/bits.h"
-#include "device/clock.h"
+#include "base/clock.h"
 #include "device/views.h"
 #include "qsim/error.h"
 

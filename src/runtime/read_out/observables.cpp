@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/bits.h"
-#include "base/finite.h"
+#include "base/numbers/finite.h"
 #include "device/numbers/probability.h"
 #include "qsim/error.h"
 

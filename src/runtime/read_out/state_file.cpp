@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/file/files.h"
-#include "base/finite.h"
+#include "base/numbers/finite.h"
 #include "base/ranks/agreement.h"
 #include "base/text.h"
 #include "qsim/error.h"

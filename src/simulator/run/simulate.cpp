@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "base/clock.h"
 #include "base/ranks/agreement.h"
 #include "base/ranks/communicator.h"
 #include "base/text.h"
 #include "circuit/idle_resets.h"
 #include "comm/nccl/nccl_transport.h"
-#include "device/clock.h"
 #include "document/result.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
