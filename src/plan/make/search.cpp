@@ -346,7 +346,8 @@ class Planner {
     const Timeline& timeline = part.timeline;
     out_.refused += timeline.refused;
     if (!builder_) make_builder(schedule, timeline, part.unborn);
-    const SweepRewrites rewrites{enabled("recombine_flips"), enabled("fuse_matrices"), enabled("split_turns")};
+    const SweepRewrites rewrites{enabled("recombine_flips"), enabled("recombine_controls"), enabled("fuse_matrices"),
+                                 enabled("split_turns")};
     SweepProgrammer programmer(timeline, machine_.register_bits, machine_.cost(options_.precision), rewrites, out_);
     const std::vector<Positions> after = positions_after(part.problem, schedule, part.rules.start, pace, part.unborn);
     std::uint32_t stage = 0;

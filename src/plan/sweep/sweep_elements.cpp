@@ -82,6 +82,126 @@ void replace_pattern(std::vector<Element>& elements, const FlipPattern& pattern,
   take_over(kept, dropped);
 }
 
+// ---- Controlled matrices
+
+/// b phases a, the phases those of the wire of both: e^{i base} diag(1, e^{i delta}), as one condition on other wires
+/// does not hold (0) or holds (1).
+struct ChosenPhases {
+  Index condition = 0;  // all of these wires are 1
+  std::array<double, 2> base{}, delta{};
+
+  /// False where the diagonal depends on another condition.
+  bool add(const Diagonal& diagonal, Index wire) {
+    const Index others = diagonal.wires() & ~wire;
+    if (others != 0 && condition != 0 && condition != others) return false;
+    if (others != 0) condition = others;
+    if (diagonal.mask == 0) return add_parity(diagonal.angle, others);
+    if (diagonal.parity != 0 && diagonal.parity != wire) return false;
+    const bool at_one = diagonal.parity != 0 || (diagonal.value & wire) != 0;
+    if (others == 0) {
+      add_phase(0, at_one, diagonal.angle);
+      add_phase(1, at_one, diagonal.angle);
+      return true;
+    }
+    const Index value = diagonal.value & others;
+    if (value != others && !std::has_single_bit(others)) return false;
+    add_phase(value == others ? 1 : 0, at_one, diagonal.angle);
+    return true;
+  }
+
+  Matrix2 between(const Matrix2& a, const Matrix2& b, std::size_t holds) const {
+    return unitary_product(
+        b, product({std::polar(1.0, base[holds]), 0, 0, std::polar(1.0, base[holds] + delta[holds])}, a));
+  }
+
+ private:
+  bool add_parity(double angle, Index others) {
+    if (popcount(others) > 1) return false;
+    add_phase(0, true, angle);
+    add_phase(1, others == 0, angle);
+    return true;
+  }
+
+  void add_phase(std::size_t holds, bool at_one, double angle) {
+    delta[holds] += at_one ? angle : -angle;
+    if (!at_one) base[holds] += angle;
+  }
+};
+
+// A turn of a wire, and the diagonals on it since.
+struct ChoicePattern {
+  std::size_t before = kNoElement;
+  std::vector<std::size_t> diagonals;
+  std::uint64_t changes = 0;  // of the wires of the diagonals, when the first of them was met
+};
+
+Matrix2 without_dust(Matrix2 matrix) {
+  if (is_real(matrix)) {
+    for (Complex& entry : matrix) entry = entry.real();
+  }
+  return matrix;
+}
+
+// e^{i phase} matrix, the matrix real where that can be.
+struct Phased {
+  Matrix2 matrix;
+  double phase = 0;
+};
+Phased taken_apart(const Matrix2& unitary) {
+  if (is_real(unitary)) return {without_dust(unitary), 0};
+  const double phase = 0.5 * std::arg(unitary[0] * unitary[3] - unitary[1] * unitary[2]);
+  Matrix2 turned = unitary;
+  for (Complex& entry : turned) entry *= std::polar(1.0, -phase);
+  return is_real(turned) ? Phased{without_dust(turned), phase} : Phased{unitary, 0};
+}
+
+enum class Replaced { kNo, kYes, kRefused };
+
+// The turn before stays for where the condition does not hold; the last diagonal's place is the controlled matrix's.
+Replaced replace_choice(std::vector<Element>& elements, const ChoicePattern& pattern, std::size_t after, Bit wire,
+                        const CostTable& cost, std::vector<std::pair<std::size_t, Element>>& extra) {
+  ChosenPhases chosen;
+  for (const std::size_t d : pattern.diagonals) {
+    if (!chosen.add(elements[d].diagonal, bit_mask(wire))) return Replaced::kNo;
+  }
+  if (chosen.condition == 0) return Replaced::kNo;
+  const Matrix2 a = matrix2(elements[pattern.before]), b = matrix2(elements[after]);
+  const Matrix2 without = without_dust(chosen.between(a, b, 0)), with = chosen.between(a, b, 1);
+  const Phased other = taken_apart(unitary_product(with, adjoint(without)));
+  if (is_diagonal(other.matrix)) return Replaced::kNo;
+  const double now =
+      turn_cost(a, cost) + turn_cost(b, cost) + diagonal_cost(cost) * static_cast<double>(pattern.diagonals.size());
+  const double then =
+      turn_cost(without, cost) + 0.75 * turn_cost(other.matrix, cost) + (other.phase != 0 ? diagonal_cost(cost) : 0);
+  if (then >= now) return Replaced::kNo;
+  Matrix2 made = product(other.matrix, without);
+  for (Complex& entry : made) entry *= std::polar(1.0, other.phase);
+  if (!recomposes(made, with)) return Replaced::kRefused;
+
+  // Where the condition's wires are still what they were.
+  const Index condition = chosen.condition;
+  std::size_t place = kNoElement;
+  for (const std::size_t d : pattern.diagonals) place = (elements[d].wires() & condition) != 0 ? d : place;
+  Element& last = elements[place];
+  last.kind = Element::Kind::kMatrix;
+  last.targets = {wire};
+  last.control_mask = last.control_value = condition;
+  last.matrix.assign(other.matrix.begin(), other.matrix.end());
+  for (const std::size_t d : pattern.diagonals) {
+    if (d != place) take_over(last, elements[d]);
+  }
+  elements[pattern.before].matrix.assign(without.begin(), without.end());
+  take_over(elements[pattern.before], elements[after]);
+  if (other.phase != 0) {
+    Element phase;
+    phase.kind = Element::Kind::kDiagonal;
+    phase.diagonal.mask = phase.diagonal.value = condition;
+    phase.diagonal.angle = other.phase;
+    extra.emplace_back(place, std::move(phase));
+  }
+  return Replaced::kYes;
+}
+
 // ---- Splitting
 
 Element phase_element(Index wire, double angle) {
@@ -158,6 +278,70 @@ std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost)
   }
   elements = std::move(result);
   return refused;
+}
+
+bool recombine_controls(std::vector<Element>& elements, const CostTable& cost, std::uint64_t& refused) {
+  constexpr std::size_t kMostPhases = 8;
+  bool changed = false;
+  std::array<ChoicePattern, kMaxQubits + 2> open;
+  std::array<std::uint64_t, kMaxQubits + 2> changes{};  // by wire
+  std::vector<std::pair<std::size_t, Element>> extra;   // what follows an element now
+  const auto changes_of = [&](Index wires) {
+    std::uint64_t sum = 0;
+    for_each_bit(wires, [&](unsigned w) { sum += changes[w]; });
+    return sum;
+  };
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (elements[i].gone || elements[i].kind == Element::Kind::kGroupEnd) continue;
+    const Index wires = elements[i].wires();
+    if (is_single_turn(elements[i])) {
+      const Bit wire = elements[i].targets[0];
+      ChoicePattern& pattern = open[wire];
+      Replaced replaced = Replaced::kNo;
+      if (pattern.before != kNoElement && !pattern.diagonals.empty()) {
+        replaced = replace_choice(elements, pattern, i, wire, cost, extra);
+      }
+      refused += replaced == Replaced::kRefused ? 1 : 0;
+      changed = changed || replaced == Replaced::kYes;
+      if (replaced == Replaced::kYes) {  // a control is no phase of its wire's turns
+        for (const std::size_t d : pattern.diagonals) {
+          for_each_bit(elements[d].control_mask, [&](unsigned w) { open[w] = {}; });
+        }
+      }
+      pattern = {};
+      if (!elements[i].gone) pattern.before = i;
+      ++changes[wire];
+      continue;
+    }
+    if (elements[i].kind != Element::Kind::kDiagonal) {
+      for_each_bit(elements[i].target_mask(), [&](unsigned w) { ++changes[w]; });
+      for_each_bit(wires, [&](unsigned w) { open[w] = {}; });
+      continue;
+    }
+    for_each_bit(wires, [&](unsigned w) {
+      ChoicePattern& pattern = open[w];
+      const std::uint64_t now = changes_of(wires & ~bit_mask(w));
+      const bool several = std::has_single_bit(wires) || pattern.diagonals.empty() || pattern.changes == 0;
+      if (pattern.before == kNoElement || pattern.diagonals.size() >= kMostPhases ||
+          (!several && pattern.changes != now + 1)) {
+        pattern = {};
+        return;
+      }
+      if (!std::has_single_bit(wires)) pattern.changes = now + 1;
+      pattern.diagonals.push_back(i);
+    });
+  }
+  if (extra.empty()) return changed;
+  std::vector<Element> result;
+  result.reserve(elements.size() + extra.size());
+  std::ranges::sort(extra, {}, &std::pair<std::size_t, Element>::first);
+  auto next = extra.begin();
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    result.push_back(std::move(elements[i]));
+    for (; next != extra.end() && next->first == i; ++next) result.push_back(std::move(next->second));
+  }
+  elements = std::move(result);
+  return changed;
 }
 
 bool is_diagonal_step(const Element& element) { return is_single_turn(element) && is_diagonal(matrix2(element)); }

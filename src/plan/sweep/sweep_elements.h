@@ -35,6 +35,11 @@ void take_over(Element& into, Element& from);
 /// Turns around diagonals that are a CX between them become the CX, where that is cheaper by the table.
 void recombine_flips(std::vector<Element>& elements, const CostTable& cost);
 
+/// Turns around phases that one condition on other wires decides become a matrix where it does not hold and one under
+/// that control, where that is cheaper by the table. Adds to `refused` how many stayed because the parts were not the
+/// same when put together again. False when nothing changed.
+bool recombine_controls(std::vector<Element>& elements, const CostTable& cost, std::uint64_t& refused);
+
 /// A turn between merged diagonals gives its phases to them and stays a real rotation, where that is cheaper. Returns
 /// how many stayed because the parts were not the turn when put together again.
 std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost);

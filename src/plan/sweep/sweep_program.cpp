@@ -48,8 +48,7 @@ std::vector<std::uint32_t> SweepProgrammer::write(const std::vector<std::uint32_
   }
   if (last) add_available_diagonals();
   if (rewrites_.recombine_flips) recombine_flips(elements_, cost_);
-  if (rewrites_.fuse_matrices) out_.refused += fuse_matrices(elements_, cost_, register_bits_);
-  if (rewrites_.split_turns) out_.refused += split_steps(elements_, cost_);
+  choose_form();
   emit_all(last);
   return written_;
 }
@@ -68,6 +67,30 @@ std::vector<Index> SweepProgrammer::register_groups(const SetProblem& problem) c
   rules.low = 0;
   rules.budget = kGroupBudget;
   return find_sets(problem, rules).sets;
+}
+
+// With controlled matrices where they would be cheaper, or without: as the whole sweep is cheaper.
+void SweepProgrammer::choose_form() {
+  std::vector<Element> controlled;
+  std::uint64_t refused = 0;
+  if (rewrites_.recombine_controls) {
+    controlled = elements_;
+    if (!recombine_controls(controlled, cost_, refused)) controlled.clear();
+  }
+  refused += fuse_and_split(elements_);
+  if (!controlled.empty()) {
+    refused += fuse_and_split(controlled);
+    if (steps_cost(controlled, cost_, register_bits_) < steps_cost(elements_, cost_, register_bits_)) {
+      elements_ = std::move(controlled);
+    }
+  }
+  out_.refused += refused;
+}
+
+std::uint64_t SweepProgrammer::fuse_and_split(std::vector<Element>& elements) const {
+  std::uint64_t refused = rewrites_.fuse_matrices ? fuse_matrices(elements, cost_, register_bits_) : 0;
+  if (rewrites_.split_turns) refused += split_steps(elements, cost_);
+  return refused;
 }
 
 // `at` counts from the start of the sweep, position_ from the start of the timeline.

@@ -14,7 +14,7 @@ namespace qsim {
 
 /// Rewrites of a sweep's steps that may be left out (tests compare).
 struct SweepRewrites {
-  bool recombine_flips = true, fuse_matrices = true, split_turns = true;
+  bool recombine_flips = true, recombine_controls = true, fuse_matrices = true, split_turns = true;
 };
 
 /// Turns positions of a timeline into lowered operations, sweep after sweep.
@@ -36,6 +36,8 @@ class SweepProgrammer {
 
  private:
   std::vector<Index> register_groups(const SetProblem& problem) const;
+  void choose_form();
+  std::uint64_t fuse_and_split(std::vector<Element>& elements) const;
   void order_group(const SetProblem& problem, Positions& at, Index group);
   bool in_place(const Diagonal& diagonal) const;
   void add_available_diagonals();
