@@ -95,4 +95,25 @@ std::vector<PhaseTerm> expand_parity(Index mask, double angle, Index controls) {
   return terms;
 }
 
+double real_entries(std::span<const Complex> matrix) {
+  double count = 0;
+  for (const Complex entry : matrix) count += (entry.real() != 0 ? 1 : 0) + (entry.imag() != 0 ? 1 : 0);
+  return count;
+}
+
+double pair_entries(std::span<const Complex> matrix) {
+  double count = 0;
+  for (std::size_t row = 0; row < 4; ++row) {
+    bool unit = false;
+    for (const Complex entry : matrix.subspan(4 * row, 4)) {
+      if (!unit && entry == Complex(1)) {
+        unit = true;
+      } else {
+        count += (entry.real() != 0 ? 1 : 0) + (entry.imag() != 0 ? 1 : 0);
+      }
+    }
+  }
+  return count;
+}
+
 }  // namespace qsim

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <random>
 #include <vector>
@@ -139,6 +140,108 @@ TEST(Recognise, ControlledRotationsAreNoDearerThanTheyWere) {
   ASSERT_TRUE(recognise_multiplexers(circuit, rewritten));
   EXPECT_LT(circuit_cost(rewritten.circuit), circuit_cost(circuit));
   expect_same(circuit, rewritten);
+}
+
+// Flips of several controls, with rotations about Y or phases between them, in any order; controls that change.
+TEST(Recognise, FlipsOfSeveralControlsMayStandAnywhere) {
+  int taken = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    std::mt19937_64 random(seed);
+    const Qubit target = 4;
+    const auto some = [&](std::size_t most) {
+      std::vector<Qubit> controls;
+      for (Qubit q = 0; q < 4 && controls.size() < most; ++q) {
+        if (random() % 2 == 0) controls.push_back(q);
+      }
+      return controls;
+    };
+    const bool phases = seed % 2 == 1;
+    Circuit circuit(5);
+    for (int i = 0; i < 14; ++i) {
+      const double angle = seed % 7 == 0 ? kPi : 1e-3 * static_cast<double>(random() % 6283);
+      const std::vector<Qubit> controls = some(1 + random() % 3);
+      switch (random() % 12) {
+        case 0:
+          circuit.h(static_cast<Qubit>(random() % 4));
+          break;
+        case 1:
+          circuit.add_gate(phases ? Gate::kRy : Gate::kRz, controls, {&target, 1}, {&angle, 1});
+          break;
+        case 2:
+          circuit.add_gate(Gate::kX, {}, {&target, 1});
+          break;
+        case 3:
+        case 4:
+        case 5:
+        case 6:
+          circuit.add_gate(Gate::kX, controls, {&target, 1});
+          break;
+        case 7:
+          if (phases)
+            circuit.add_pauli_rotation(angle, "ZZ", std::vector<Qubit>{static_cast<Qubit>(random() % 4), target});
+          break;
+        default:
+          circuit.add_gate(phases ? (random() % 2 == 0 ? Gate::kRz : Gate::kPhase) : Gate::kRy, controls, {&target, 1},
+                           {&angle, 1});
+      }
+    }
+    Rewritten rewritten;
+    if (!recognise_multiplexers(circuit, rewritten)) continue;
+    ++taken;
+    expect_same(circuit, rewritten);
+    ASSERT_FALSE(HasFailure()) << seed;
+  }
+  EXPECT_GT(taken, 60);
+}
+
+// As Grover's iterates in amplitude estimation have it: every gate of a rotation by flips was given a control.
+TEST(Recognise, ARotationUnderTwoControlsIsOneTermBetweenTwoTurns) {
+  const double angle = 0.8, back = -0.8, turned = -kPi / 2, quarter = kPi / 2;
+  for (const bool about_y : {true, false}) {
+    Circuit circuit(3);
+    const std::vector<Qubit> control{0}, both{0, 1}, target{2};
+    circuit.add_gate(Gate::kX, both, target);
+    circuit.add_gate(about_y ? Gate::kRy : Gate::kRz, control, target, {&back, 1});
+    circuit.add_gate(Gate::kX, both, target);
+    if (about_y) {  // RY and a phase that the next gate takes back
+      const std::array<double, 4> u{angle, turned, 0, 0};
+      circuit.add_gate(Gate::kUPhase, control, target, u);
+      circuit.add_gate(Gate::kPhase, control, target, {&quarter, 1});
+    } else {
+      circuit.add_gate(Gate::kRz, control, target, {&angle, 1});
+    }
+    Rewritten rewritten;
+    ASSERT_TRUE(optimize(circuit, {}, rewritten));
+    expect_same(circuit, rewritten);
+    EXPECT_EQ(size_of(rewritten.circuit), about_y ? 3U : 1U);
+  }
+}
+
+TEST(Recognise, NeighboursUnderTheSameControlsAreOne) {
+  const std::vector<Qubit> control{0}, other{1}, target{2};
+  const double a = 0.7, b = 0.4, back = -0.7;
+  const auto merged = [&](const std::function<void(Circuit&)>& between, const std::vector<Qubit>& second, double angle,
+                          Gate gate) {
+    Circuit circuit(3);
+    circuit.add_gate(Gate::kRx, control, target, {&a, 1});
+    between(circuit);
+    circuit.add_gate(gate, second, target, {&angle, 1});
+    Rewritten rewritten;
+    if (!merge_controlled(circuit, rewritten)) return circuit.operations().size();
+    expect_same(circuit, rewritten);
+    return rewritten.circuit.operations().size();
+  };
+  const auto nothing = [](Circuit&) {};
+  EXPECT_EQ(merged(nothing, control, b, Gate::kRy), 1U);
+  EXPECT_EQ(merged(nothing, control, b, Gate::kRz), 1U);
+  EXPECT_EQ(merged(nothing, control, back, Gate::kRx), 0U);
+  EXPECT_EQ(merged(nothing, other, b, Gate::kRy), 2U);
+  EXPECT_EQ(merged([](Circuit& c) { c.cz(0, 1).rz(0.3, 0); }, control, b, Gate::kRy), 3U);  // phases of the control
+  EXPECT_EQ(merged([](Circuit& c) { c.h(0); }, control, b, Gate::kRy), 3U);
+  EXPECT_EQ(merged([](Circuit& c) { c.cx(1, 0); }, control, b, Gate::kRy), 3U);
+  EXPECT_EQ(merged([](Circuit& c) { c.rz(0.1, 2); }, control, b, Gate::kRy), 3U);
+  EXPECT_EQ(merged([](Circuit& c) { c.cx(2, 1); }, control, b, Gate::kRy), 3U);
+  EXPECT_EQ(merged([](Circuit& c) { c.cx(0, 2); }, control, b, Gate::kRy), 3U);
 }
 
 /// exp(i pi product) of `qubits` qubits by rotations about all their parities, written with CX gates.

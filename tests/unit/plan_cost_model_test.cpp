@@ -82,7 +82,11 @@ TEST(CostModel, CountsWhatASweepComputes) {
   sweep.ops.push_back(phases);
   const ArithmeticCounts counts = arithmetic_counts(sweep, 3);
   EXPECT_EQ(counts.matrix1_general, 1);
-  EXPECT_EQ(counts.matrix1_real, 1.75);  // controlled ones count three quarters
+  EXPECT_EQ(counts.matrix1_real, 1);
+  EXPECT_EQ(counts.controlled_real, 1);
+  EXPECT_EQ(counts.controlled_general, 0);
+  EXPECT_EQ(counts.controlled_entries, 4);
+  EXPECT_EQ(counts.pair_entries, 0);
   EXPECT_EQ(counts.butterfly, 1);
   EXPECT_EQ(counts.matrix_dense[2], 1.75);
   EXPECT_EQ(counts.matrix_dense[3], 1);
@@ -92,6 +96,28 @@ TEST(CostModel, CountsWhatASweepComputes) {
   EXPECT_EQ(counts.regroup, 1);  // bits 0, 1 and 2 fill the registers; 3 does not fit beside them
   EXPECT_EQ(arithmetic_counts(sweep, 4).regroup, 0);
   EXPECT_EQ(arithmetic_counts(sweep, 1).regroup, 6);
+}
+
+// A 1 in each row is free, and so is every real or imaginary part that is 0.
+TEST(CostModel, CountsTheNumbersOfPairsAndControlledMatrices) {
+  Sweep sweep = sweep_on({0, 1});
+  std::vector<Complex> pair(16);
+  pair[0] = pair[15] = 1;
+  pair[5] = pair[10] = 0.6;
+  pair[6] = pair[9] = Complex(0, 0.8);
+  add_matrix(sweep, {0, 1}, pair);
+  add_matrix(sweep, {0}, kGeneral, bit_mask(1));
+  const ArithmeticCounts counts = arithmetic_counts(sweep, 4);
+  EXPECT_EQ(counts.pair_entries, 4);
+  EXPECT_EQ(counts.controlled_general, 1);
+  EXPECT_EQ(counts.controlled_entries, 4);
+  FormCosts costs;
+  costs.matrix_dense[2] = 100;
+  EXPECT_EQ(costs.pair(4), 100);
+  costs.pair_entry = 5;
+  costs.flip = 3;
+  EXPECT_EQ(costs.pair(4), 26);
+  EXPECT_EQ(costs.pair(32), 100);
 }
 
 TEST(CostModel, LooksAtEveryEntryOfAMatrix) {

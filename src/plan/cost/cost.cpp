@@ -11,26 +11,42 @@
 namespace qsim {
 namespace {
 
+// A control leaves the other half alone, but the lanes wait.
+constexpr double kControlled = 0.75;
+
 std::uint64_t pow2(std::uint32_t exponent) { return std::uint64_t{1} << exponent; }
 
-void count_matrix(const PlanOp& op, const Sweep& sweep, double share, ArithmeticCounts& counts) {
+void count_matrix(const PlanOp& op, const Sweep& sweep, ArithmeticCounts& counts) {
+  const auto matrix = std::span(sweep.matrices).subspan(op.data_begin, op.data_count);
   if (op.target_count > 1) {
+    const double share = op.control_mask == 0 ? 1 : kControlled;
     counts.matrix_dense[op.target_count] += share;
+    if (op.target_count == 2) counts.pair_entries += share * pair_entries(matrix);
     return;
   }
-  const Complex* m = sweep.matrices.data() + op.data_begin;
-  const bool real = std::all_of(m, m + 4, [](const Complex& entry) { return entry.imag() == 0; });
-  const double size = std::abs(m[0]);
+  const bool real = std::ranges::all_of(matrix, [](const Complex& entry) { return entry.imag() == 0; });
+  const double size = std::abs(matrix[0]);
   const bool even =
-      std::all_of(m, m + 4, [&](const Complex& entry) { return std::abs(std::abs(entry) - size) < 1e-15; });
-  (!real ? counts.matrix1_general : even ? counts.butterfly : counts.matrix1_real) += share;
+      std::ranges::all_of(matrix, [&](const Complex& entry) { return std::abs(std::abs(entry) - size) < 1e-15; });
+  if (op.control_mask != 0) {
+    ++(real ? counts.controlled_real : counts.controlled_general);
+    counts.controlled_entries += real_entries(matrix);
+  } else {
+    ++(!real ? counts.matrix1_general : even ? counts.butterfly : counts.matrix1_real);
+  }
 }
 
 double weighted(const ArithmeticCounts& counts, double terms, const FormCosts& costs) {
   double total = counts.matrix1_general * costs.matrix1_general + counts.matrix1_real * costs.matrix1_real +
                  counts.butterfly * costs.butterfly + counts.flip * costs.flip + counts.phases * costs.phases +
                  terms * costs.phase_term + counts.regroup * costs.regroup;
-  for (int t = 2; t <= kMaxMatrixTargets; ++t) total += counts.matrix_dense[t] * costs.matrix_dense[t];
+  total += costs.controlled_entry > 0 ? counts.controlled_entries * costs.controlled_entry
+                                      : kControlled * (counts.controlled_general * costs.matrix1_general +
+                                                       counts.controlled_real * costs.matrix1_real);
+  total += counts.matrix_dense[2] == 0
+               ? 0
+               : counts.matrix_dense[2] * costs.pair(counts.pair_entries / counts.matrix_dense[2]);
+  for (int t = 3; t <= kMaxMatrixTargets; ++t) total += counts.matrix_dense[t] * costs.matrix_dense[t];
   return total;
 }
 
@@ -64,9 +80,7 @@ class Counter {
     held_ |= targets;
     switch (op.form) {
       case Form::kMatrix:
-        // A control inside the tile leaves the other half alone, but the lanes wait; outside it whole tiles are
-        // skipped.
-        count_matrix(op, sweep_, op.control_mask == 0 ? 1 : 0.75, counts_);
+        count_matrix(op, sweep_, counts_);
         break;
       case Form::kFlip:
         ++counts_.flip;

@@ -25,6 +25,8 @@ struct ArithmeticCounts {
   double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
   double terms_apart = 0;  // terms, of each operation so many at most as make kernels longer
   double matrix_dense[kMaxMatrixTargets + 1] = {};
+  double controlled_general = 0, controlled_real = 0, controlled_entries = 0;  // on one target; their numbers but 0
+  double pair_entries = 0;  // of the matrices on two targets: pair_entries()
 };
 ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bits);
 

@@ -58,6 +58,7 @@ class ObjectReader {
       throw UsageError(where_ + ": key \"" + key + "\" must be " + std::to_string(count) + " non-negative numbers");
     }
   }
+  double number_or_zero(const std::string& key) const { return object_.contains(key) ? number(key, false) : 0; }
   void finish(std::initializer_list<const char*> known) const {
     for (const auto& [key, value] : object_.items()) {
       if (std::find(known.begin(), known.end(), key) == known.end()) {
@@ -80,6 +81,8 @@ void parse_forms(const ObjectReader& reader, FormCosts& costs) {
   costs.phase_term = reader.number("phase_term", false);
   costs.regroup = reader.number("regroup", false);
   reader.numbers("matrix_dense", costs.matrix_dense, kMaxMatrixTargets + 1);
+  costs.pair_entry = reader.number_or_zero("pair_entry");
+  costs.controlled_entry = reader.number_or_zero("controlled_entry");
 }
 
 CostTable parse_costs(const Json& json, const std::string& where) {
@@ -97,13 +100,14 @@ CostTable parse_costs(const Json& json, const std::string& where) {
     parse_forms(instructions, cost.instructions);
     cost.kernel_instructions = instructions.number("kernel", false);
     instructions.finish({"matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
-                         "matrix_dense", "kernel"});
+                         "matrix_dense", "pair_entry", "controlled_entry", "kernel"});
   }
   cost.link_bytes_per_second = reader.number("link_bytes_per_s", true);
   cost.exchange_overhead = reader.number("exchange_overhead_s", false);
   reader.finish({"sweep_overhead_s", "read_bytes_per_s", "write_bytes_per_s", "narrow_run_factor", "overlap_power",
                  "matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
-                 "matrix_dense", "cached_instructions", "instructions", "link_bytes_per_s", "exchange_overhead_s"});
+                 "matrix_dense", "pair_entry", "controlled_entry", "cached_instructions", "instructions",
+                 "link_bytes_per_s", "exchange_overhead_s"});
   return cost;
 }
 

@@ -1,6 +1,7 @@
 // What plans are made for: a machine's memory, and what everything that a plan does costs there.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,6 +16,13 @@ namespace qsim {
 struct FormCosts {
   double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
   double matrix_dense[kMaxMatrixTargets + 1] = {};  // [t]: dense unitary on t targets
+  double pair_entry = 0;        // each of the 32 real numbers of a matrix on two targets that is not 0; 0: all are paid
+  double controlled_entry = 0;  // the same of the 8 numbers of one on one target, with controls
+
+  /// Of a matrix on two targets, by pair_entries().
+  double pair(double entries) const {
+    return pair_entry == 0 ? matrix_dense[2] : std::min(matrix_dense[2], 2 * flip + pair_entry * entries);
+  }
 };
 
 /// Seconds of everything a plan does, for one device kind and precision; data in src/plan/cost/machines/*.json. The

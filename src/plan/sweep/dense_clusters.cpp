@@ -10,8 +10,10 @@
 #include <limits>
 
 #include "base/bits.h"
+#include "base/numbers/rounding.h"
 #include "optimizer/single_qubit.h"
 #include "plan/cost/machine.h"
+#include "plan/matrix_forms.h"
 #include "plan/sweep/dense_product.h"
 
 namespace qsim {
@@ -31,7 +33,21 @@ struct Cluster {
   Members members;
   Index wires = 0;
   double cost = 0;
+  double entries = 32;  // of the matrix, where there are two wires
 };
+
+// What rounding has left of 0 and 1 becomes that: such entries cost nothing.
+void drop_dust(std::vector<Complex>& matrix) {
+  for (Complex& entry : matrix) {
+    entry = {std::abs(entry.real()) <= kRounding ? 0 : entry.real(),
+             std::abs(entry.imag()) <= kRounding ? 0 : entry.imag()};
+    if (is_one(entry)) entry = 1;
+  }
+}
+
+PartsOfProduct no_parts() {
+  return [](const std::vector<Element>&, int) { return std::vector<std::vector<std::size_t>>(); };
+}
 
 // Finds clusters of at most `size` wires that are cheaper as one matrix.
 class ClusterFinder {
@@ -130,9 +146,23 @@ class ClusterFinder {
       clusters_[c] = {};
       for_each_bit(cluster.wires, [&](unsigned other) { cluster_of_[other] = kNoCluster; });
       const int count = popcount(cluster.wires);
-      if (count >= 2 && cluster.members.size() > 1 && cluster.cost > cost_.matrix_dense[count])
+      if (count < 2 || cluster.members.size() < 2) return;
+      if (count == 2) cluster.entries = entries_of(cluster);
+      if (cluster.cost > (count == 2 ? cost_.pair(cluster.entries) : cost_.matrix_dense[count]))
         found_.push_back(std::move(cluster));
     });
+  }
+
+  double entries_of(const Cluster& cluster) const {
+    if (cost_.pair_entry == 0) return 32;
+    std::vector<Element> steps;
+    for (const std::size_t member : cluster.members) {
+      if (elements_[member].targets.size() > 1 && elements_[member].matrix.empty()) return 32;  // filled later
+      steps.push_back(elements_[member]);
+    }
+    std::vector<Complex> matrix = product_of(std::move(steps), cluster.wires, no_parts());
+    drop_dust(matrix);
+    return pair_entries(matrix);
   }
 
   const std::vector<Element>& elements_;
@@ -156,6 +186,7 @@ void fuse(std::vector<Element>& elements, std::vector<Members>& parts, const Clu
   Element dense;
   Members all;
   for_each_bit(cluster.wires, [&](unsigned wire) { dense.targets.push_back(static_cast<Bit>(wire)); });
+  dense.entries = cluster.entries;
   for (const std::size_t member : cluster.members) {
     take_over(dense, elements[member]);
     all.insert(all.end(), parts[member].begin(), parts[member].end());
@@ -227,6 +258,10 @@ std::uint64_t fill_matrices(Candidate& candidate, const std::vector<Element>& el
     std::vector<Element> steps;
     for (const std::size_t part : candidate.parts[i]) steps.push_back(elements[part]);
     dense.matrix = product_of(steps, dense.target_mask(), parts_of_product);
+    if (dense.targets.size() == 2) {
+      drop_dust(dense.matrix);
+      dense.entries = pair_entries(dense.matrix);
+    }
     if (!does_what_steps_do(dense.matrix, steps, dense.target_mask())) ++wrong;
   }
   return wrong;
@@ -268,8 +303,7 @@ double steps_cost(const std::vector<Element>& elements, const CostTable& cost, i
       held = 0;
     }
     held |= targets;
-    const double share = element.kind == Element::Kind::kMatrix && element.control_mask != 0 ? 0.75 : 1;
-    total += share * element_cost(element, cost);
+    total += element_cost(element, cost);
   }
   merge();
   return total;
@@ -284,7 +318,8 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
     sum += element_cost(element, cost);
   }
   const int most = std::min(kMaxMatrixTargets, popcount(turning));
-  const Candidate original = sum > cost.matrix_dense[2] ? as_they_are(elements) : Candidate();
+  const auto least_of = [&](int size) { return size == 2 ? cost.pair(4) : cost.matrix_dense[size]; };
+  const Candidate original = sum > least_of(2) ? as_they_are(elements) : Candidate();
   Candidate best;  // empty: as they are
   double least = 0;
   const bool is_long = elements.size() > kLongSweep;
@@ -292,7 +327,7 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
     const int size = is_long ? most + 2 - step : step;
     for (const bool from_best : {false, true}) {
       if (from_best && (best.elements.empty() || is_long)) continue;
-      if (sum <= cost.matrix_dense[size]) continue;
+      if (sum <= least_of(size)) continue;
       const Candidate& from = from_best ? best : original;
       const auto clusters = find_clusters(from.elements, cost, size, register_bits);
       if (clusters.empty()) continue;

@@ -13,6 +13,7 @@
 
 #include "base/bits.h"
 #include "plan/lower/basis_change.h"
+#include "plan/matrix_forms.h"
 
 namespace qsim {
 namespace {
@@ -136,23 +137,56 @@ struct ChoicePattern {
 };
 
 Matrix2 without_dust(Matrix2 matrix) {
-  if (is_real(matrix)) {
-    for (Complex& entry : matrix) entry = entry.real();
+  for (Complex& entry : matrix) {
+    entry = {std::abs(entry.real()) <= kRounding ? 0 : entry.real(),
+             std::abs(entry.imag()) <= kRounding ? 0 : entry.imag()};
   }
   return matrix;
 }
 
-// e^{i phase} matrix, the matrix real where that can be.
+double controlled_cost(const Matrix2& matrix, const CostTable& cost) {
+  return cost.controlled_entry > 0 ? cost.controlled_entry * real_entries(matrix) : 0.75 * turn_cost(matrix, cost);
+}
+
+// A controlled matrix as phases around one: under the control e^{i phase}, without it diag(1, e^{i right}) before and
+// its inverse after, and e^{i joint} where the control and the target are 1.
 struct Phased {
   Matrix2 matrix;
-  double phase = 0;
+  double phase = 0, right = 0, joint = 0;
+  double cost = 0;
+
+  Matrix2 product() const {
+    const Matrix2 inner = qsim::product(matrix, {1, 0, 0, std::polar(1.0, right)});
+    Matrix2 made = qsim::product({1, 0, 0, std::polar(1.0, joint - right)}, inner);
+    for (Complex& entry : made) entry *= std::polar(1.0, phase);
+    return made;
+  }
 };
-Phased taken_apart(const Matrix2& unitary) {
-  if (is_real(unitary)) return {without_dust(unitary), 0};
+Phased taken_apart(const Matrix2& unitary, const CostTable& cost) {
+  Phased best{without_dust(unitary)};
+  best.cost = controlled_cost(best.matrix, cost);
+  const auto offer = [&](Phased other) {
+    other.cost = controlled_cost(other.matrix, cost) + (other.phase != 0 ? diagonal_cost(cost) : 0) +
+                 (other.right != 0 ? diagonal_cost(cost) : 0) + (other.joint != 0 ? diagonal_cost(cost) : 0);
+    if (other.cost < best.cost) best = other;
+  };
   const double phase = 0.5 * std::arg(unitary[0] * unitary[3] - unitary[1] * unitary[2]);
   Matrix2 turned = unitary;
   for (Complex& entry : turned) entry *= std::polar(1.0, -phase);
-  return is_real(turned) ? Phased{without_dust(turned), phase} : Phased{unitary, 0};
+  offer({without_dust(turned), phase});
+  if (const std::optional<Split> parts = split(unitary)) {
+    const double joint = wrap_angle(parts->left + parts->right);
+    offer({parts->rotation, parts->phase, parts->right, std::abs(joint) <= kRounding ? 0 : joint});
+  }
+  return best;
+}
+
+Element phase_element(Index wire, double angle) {
+  Element element;
+  element.kind = Element::Kind::kDiagonal;
+  element.diagonal.mask = element.diagonal.value = wire;
+  element.diagonal.angle = angle;
+  return element;
 }
 
 enum class Replaced { kNo, kYes, kRefused };
@@ -167,16 +201,12 @@ Replaced replace_choice(std::vector<Element>& elements, const ChoicePattern& pat
   if (chosen.condition == 0) return Replaced::kNo;
   const Matrix2 a = matrix2(elements[pattern.before]), b = matrix2(elements[after]);
   const Matrix2 without = without_dust(chosen.between(a, b, 0)), with = chosen.between(a, b, 1);
-  const Phased other = taken_apart(unitary_product(with, adjoint(without)));
+  const Phased other = taken_apart(unitary_product(with, adjoint(without)), cost);
   if (is_diagonal(other.matrix)) return Replaced::kNo;
   const double now =
       turn_cost(a, cost) + turn_cost(b, cost) + diagonal_cost(cost) * static_cast<double>(pattern.diagonals.size());
-  const double then =
-      turn_cost(without, cost) + 0.75 * turn_cost(other.matrix, cost) + (other.phase != 0 ? diagonal_cost(cost) : 0);
-  if (then >= now) return Replaced::kNo;
-  Matrix2 made = product(other.matrix, without);
-  for (Complex& entry : made) entry *= std::polar(1.0, other.phase);
-  if (!recomposes(made, with)) return Replaced::kRefused;
+  if (turn_cost(without, cost) + other.cost >= now) return Replaced::kNo;
+  if (!recomposes(product(other.product(), without), with)) return Replaced::kRefused;
 
   // Where the condition's wires are still what they were.
   const Index condition = chosen.condition;
@@ -192,25 +222,17 @@ Replaced replace_choice(std::vector<Element>& elements, const ChoicePattern& pat
   }
   elements[pattern.before].matrix.assign(without.begin(), without.end());
   take_over(elements[pattern.before], elements[after]);
-  if (other.phase != 0) {
-    Element phase;
-    phase.kind = Element::Kind::kDiagonal;
-    phase.diagonal.mask = phase.diagonal.value = condition;
-    phase.diagonal.angle = other.phase;
-    extra.emplace_back(place, std::move(phase));
+  const Index target = bit_mask(wire);
+  if (other.right != 0) {
+    extra.emplace_back(place - 1, phase_element(target, other.right));
+    extra.emplace_back(place, phase_element(target, -other.right));
   }
+  if (other.joint != 0) extra.emplace_back(place, phase_element(condition | target, other.joint));
+  if (other.phase != 0) extra.emplace_back(place, phase_element(condition, other.phase));
   return Replaced::kYes;
 }
 
 // ---- Splitting
-
-Element phase_element(Index wire, double angle) {
-  Element element;
-  element.kind = Element::Kind::kDiagonal;
-  element.diagonal.mask = element.diagonal.value = wire;
-  element.diagonal.angle = angle;
-  return element;
-}
 
 // For each element: the diagonal that touches its wire right before it, if any, and whether one right after it must run
 // in this sweep because another step on the wire follows.
@@ -334,7 +356,7 @@ bool recombine_controls(std::vector<Element>& elements, const CostTable& cost, s
   if (extra.empty()) return changed;
   std::vector<Element> result;
   result.reserve(elements.size() + extra.size());
-  std::ranges::sort(extra, {}, &std::pair<std::size_t, Element>::first);
+  std::ranges::stable_sort(extra, {}, &std::pair<std::size_t, Element>::first);
   auto next = extra.begin();
   for (std::size_t i = 0; i < elements.size(); ++i) {
     result.push_back(std::move(elements[i]));
@@ -349,8 +371,9 @@ bool is_diagonal_step(const Element& element) { return is_single_turn(element) &
 double element_cost(const Element& element, const CostTable& cost) {
   switch (element.kind) {
     case Element::Kind::kMatrix:
+      if (element.targets.size() == 2) return cost.pair(element.entries);
       if (element.targets.size() > 1) return cost.matrix_dense[element.targets.size()];
-      return turn_cost(matrix2(element), cost);
+      return element.control_mask == 0 ? turn_cost(matrix2(element), cost) : controlled_cost(matrix2(element), cost);
     case Element::Kind::kFlip:
       return cost.flip;
     case Element::Kind::kDiagonal:

@@ -17,6 +17,7 @@ struct Element {
   std::vector<Bit> targets;  // kMatrix, kFlip
   Index control_mask = 0, control_value = 0;
   std::vector<Complex> matrix;  // kMatrix
+  double entries = 32;          // kMatrix of two targets: pair_entries()
   Diagonal diagonal;            // kDiagonal; its slots are not used any more
   std::uint32_t gates = 0;
   std::vector<std::uint32_t> turns, diagonals;  // of the timeline that it stands for

@@ -1,0 +1,123 @@
+// Cheaper forms of the steps of a sweep: controlled matrices between turns, and matrices on two targets that are mostly
+// zeros. Planned for a GPU's costs, run by the interpreter, held against the circuit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "qsim/circuit.h"
+#include "support/dense.h"
+#include "support/plan_interpreter.h"
+#include "support/tolerance.h"
+
+namespace qsim {
+namespace {
+
+struct Forms {
+  std::size_t controlled = 0, sparse_pairs = 0;
+};
+
+Forms forms_of(const Plan& plan) {
+  Forms forms;
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps) {
+      for (const PlanOp& op : sweep.ops) {
+        if (op.form != Form::kMatrix) continue;
+        forms.controlled += op.target_count == 1 && op.control_mask != 0 ? 1 : 0;
+        const auto matrix = std::span(sweep.matrices).subspan(op.data_begin, op.data_count);
+        forms.sparse_pairs += op.target_count == 2 && std::ranges::count(matrix, Complex(0)) >= 8 ? 1 : 0;
+      }
+    }
+  }
+  return forms;
+}
+
+/// Angles of any size, exact ones and those next to them.
+double angle_of(std::mt19937_64& random) {
+  constexpr double kPi = 3.14159265358979323846;
+  const double exact = kPi / 4 * static_cast<double>(random() % 16);
+  switch (random() % 4) {
+    case 0:
+      return exact;
+    case 1:
+      return exact + std::pow(10.0, -1 - static_cast<double>(random() % 16));
+    default:
+      return 1e-3 * static_cast<double>(random() % 12566);
+  }
+}
+
+/// Layers of gates on pairs, as fabrics and Trotter steps have them.
+Circuit fabric(std::uint64_t seed, std::uint32_t qubits, int layers) {
+  std::mt19937_64 random(seed);
+  Circuit circuit(qubits);
+  const auto kind = random() % 6;
+  for (int layer = 0; layer < layers; ++layer) {
+    for (Qubit q = static_cast<Qubit>(layer % 2); q + 1 < qubits; q += 2) {
+      Qubit a = q, b = q + 1;
+      if (random() % 2 == 0) std::swap(a, b);
+      const double x = angle_of(random), y = angle_of(random), z = angle_of(random);
+      switch (kind == 5 ? random() % 5 : kind) {
+        case 0:
+          circuit.cx(b, a);
+          circuit.add_gate(Gate::kRy, {&a, 1}, {&b, 1}, {&x, 1});
+          circuit.cx(b, a).rz(y, a);
+          break;
+        case 1:
+          circuit.rzz(x, a, b).rxx(y, a, b).cz(a, b);
+          break;
+        case 2:
+          circuit.rxx(x, a, b).ryy(y, a, b).rzz(z, a, b);
+          break;
+        case 3: {
+          const std::array<double, 4> u{x, y, z, 0.3};
+          circuit.add_gate(random() % 2 == 0 ? Gate::kRx : Gate::kUPhase, {&a, 1}, {&b, 1}, u).h(a);
+          break;
+        }
+        default:
+          circuit.h(b).rz(x, b).cz(a, b).rz(y, b).rx(z, b).p(x, a);
+      }
+    }
+  }
+  return circuit;
+}
+
+TEST(SweepForms, DoWhatTheStepsDid) {
+  Forms all;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Circuit circuit = fabric(seed, 8, 6);
+    PlanOptions options;
+    options.tile_bits = 4 + seed % 3;
+    options.start = Start::kState;
+    const Plan plan = make_plan(circuit, find_machine("h200"), options);
+    const Forms forms = forms_of(plan);
+    all.controlled += forms.controlled;
+    all.sparse_pairs += forms.sparse_pairs;
+    const dense::State start = dense::random_state(8, seed);
+    EXPECT_LE(dense::max_difference(test::interpret(plan, start), dense::run(circuit, start)),
+              test::tolerance(Precision::kDouble, circuit.depth()))
+        << seed;
+    EXPECT_EQ(plan.rewrites_refused, 0U) << seed;
+  }
+  EXPECT_GT(all.controlled, 100U);
+  EXPECT_GT(all.sparse_pairs, 100U);
+}
+
+TEST(SweepForms, NoSweepIsDearerForThem) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const Circuit circuit = fabric(seed, 16, 8);
+    PlanOptions options;
+    options.tile_bits = 10;
+    options.start = Start::kState;
+    const Plan plan = make_plan(circuit, find_machine("h200"), options);
+    options.disabled_passes = {"recombine_controls"};
+    const Plan without = make_plan(circuit, find_machine("h200"), options);
+    EXPECT_LE(plan_work(plan).total_seconds, 1.02 * plan_work(without).total_seconds) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace qsim
