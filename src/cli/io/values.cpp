@@ -18,12 +18,17 @@ namespace {
   throw UsageError(flag + ": '" + text + "' is not " + expected);
 }
 
-/// Reads a non-negative decimal number with an optional fraction; returns where it ends.
+/// Reads a non-negative decimal number with an optional fraction and power of ten; returns where it ends.
 double parse_decimal(const std::string& flag, const std::string& text, const std::string& expected, std::size_t& end) {
   end = 0;
   while (end < text.size() && ((text[end] >= '0' && text[end] <= '9') || text[end] == '.')) ++end;
+  const auto is_digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+  if (end < text.size() && (text[end] == 'e' || text[end] == 'E') &&
+      (is_digit(end + 1) || (text[end + 1] == '+' && is_digit(end + 2)))) {
+    for (end += 2; is_digit(end);) ++end;
+  }
   double value = 0;
-  const auto [last, error] = std::from_chars(text.data(), text.data() + end, value, std::chars_format::fixed);
+  const auto [last, error] = std::from_chars(text.data(), text.data() + end, value);
   if (error != std::errc{} || last != text.data() + end) reject(flag, text, expected);
   return value;
 }
