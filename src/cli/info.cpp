@@ -65,7 +65,7 @@ MachineInfo find_out() {
   info.gpus = gpu_facts();
   for (const std::uint32_t qubits : {10u, 20u, 30u}) {
     const BackendChoice choice = choose_backend(generate("qft", {qubits, 0, 1}), RunOptions{});
-    info.choices.push_back({qubits, std::string(name_of(choice.backend)), choice.reason});
+    info.choices.push_back({qubits, std::string(name_of(choice.backend)), in_flags(choice.reason)});
   }
   return info;
 }

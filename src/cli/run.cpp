@@ -59,8 +59,8 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.list("--probabilities", typed.probabilities, "QUBITS", "of these qubits together, first = lowest; repeatable");
   flags.text("--amplitudes", typed.amplitudes, "LIST|top:K",
              "amplitudes at decimal indices or full-width bit strings, or the K most probable");
-  flags.list("--expectation", typed.expectation, "PAULIS|FILE", "of a Pauli sum, as 'Z0 X3' or a file; repeatable",
-             Role::kInput);
+  flags.list("--expectation", typed.expectation, "PAULIS|FILE",
+             "of a Pauli sum, as 'Z0 X3', or a file, also of OpenFermion or Qiskit; repeatable", Role::kInput);
   flags.text("--statevector", typed.statevector, "FILE.npy", "write the whole state", Role::kOutput);
   flags.group("Where and how");
   flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");
@@ -312,6 +312,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
                                      : simulate(input.circuit, options, ranks);
   line.reset();
   for (std::string& warning : result.warnings) warning = in_flags(std::move(warning));
+  result.run.reason = in_flags(std::move(result.run.reason));
   result.warnings.insert(result.warnings.begin(), input.notes.begin(), input.notes.end());
   result.circuit = input.summary;
   result.time.start += start_seconds;
