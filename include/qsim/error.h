@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace qsim {
 
@@ -42,15 +43,28 @@ struct SourcePosition {
   std::uint32_t column = 0;
 };
 
+/// One thing that is wrong in a source text.
+struct Diagnostic {
+  std::string text;  // file:line:column: error: message, the source line, a caret; control characters escaped
+  SourcePosition where;
+  std::string hint;  // "did you mean 'cx'?", or empty
+  ExitCode code = ExitCode::kCircuit;
+  std::string message;  // alone
+};
+
 /// An error with a place in the circuit file; `what()` already contains file:line:column, the source line and a caret.
 class SourceError : public Error {
  public:
   SourceError(const std::string& message, ExitCode code, SourcePosition where, std::string hint = {})
       : Error(message, code, std::move(hint)), where_(std::move(where)) {}
   const SourcePosition& where() const { return where_; }
+  /// All that is wrong, where there is a list; what() holds their texts.
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  void list(std::vector<Diagnostic> diagnostics) { diagnostics_ = std::move(diagnostics); }
 
  private:
   SourcePosition where_;
+  std::vector<Diagnostic> diagnostics_;
 };
 
 template <ExitCode kCode>

@@ -37,7 +37,16 @@ enum class Gate : std::uint8_t {
   kRccx,
   kRc3x,
   kRc3xdg,  // inverse of kRc3x; OpenQASM has no name for it
+  kR,       // turn by theta about the axis cos(phi) X + sin(phi) Y
+  kDcx,     // cx from the first qubit to the second, then back
+  kDcxdg,
+  kIswap,
+  kEcr,        // (X on the first qubit - Y on the first, X on the second) / sqrt(2)
+  kRzx,        // exp(-i theta/2 Z X), Z on the first qubit
+  kXxMinusYy,  // Qiskit's, of (theta, beta): a turn between 00 and 11
+  kXxPlusYy,   // between 01 and 10
 };
+constexpr Gate kLastGate = Gate::kXxPlusYy;
 
 /// A gate as it is called: its operands are `controls` qubits, then `targets` qubits.
 struct GateSpelling {
@@ -45,8 +54,8 @@ struct GateSpelling {
   Gate gate = Gate::kId;
   int controls = 0, targets = 0, angles = 0;
 };
-/// Every name that Circuit::apply() knows, in the order of the gates: OpenQASM's, and "uphase", "ryy" and "rc3xdg" for
-/// gates that OpenQASM has no name for.
+/// Every name that Circuit::apply() knows, in the order of the gates: those of qelib1.inc, the other standard gates of
+/// Qiskit ("ryy", "iswap", "cs", ...), and "uphase", "rc3xdg" and "dcxdg" for gates that neither has a name for.
 std::vector<GateSpelling> gate_spellings();
 /// How `gate` with `controls` controls is called; "" where it has no name of its own.
 std::string_view gate_spelling(Gate gate, int controls);

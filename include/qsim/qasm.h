@@ -12,13 +12,6 @@
 
 namespace qsim {
 
-struct Diagnostic {
-  std::string text;  // file:line:column: error: message, the source line, a caret; control characters escaped
-  SourcePosition where;
-  std::string hint;  // "did you mean 'cx'?", or empty
-  ExitCode code = ExitCode::kCircuit;
-};
-
 struct QasmOptions {
   std::string file = "<input>";               // name in messages
   std::string include_root;                   // folder that includes may not leave; empty = the file's own folder
@@ -26,6 +19,9 @@ struct QasmOptions {
   int max_errors = 20;
   /// Values of `input` variables, written as the language has them: 0.5, pi/4, true, 0101, {1, 2}.
   std::map<std::string, std::string> parameters = {};
+  /// What `opaque` gates of OpenQASM 2 do, by name: matrices of order 2^qubits, row-major, the gate's first qubit the
+  /// least significant bit of an index. A name that the program does not declare as opaque is a UsageError.
+  std::map<std::string, Matrix> unitaries = {};
 };
 
 struct QasmProgram {

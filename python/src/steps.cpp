@@ -91,7 +91,7 @@ void write_step(Writer& out, const Step& step) {
 Step read_step(Reader& in) {
   Step step;
   const auto kind = in.number<std::uint8_t>(), gate = in.number<std::uint8_t>();
-  if (kind > static_cast<std::uint8_t>(OpKind::kBarrier) || gate > static_cast<std::uint8_t>(Gate::kRc3xdg)) {
+  if (kind > static_cast<std::uint8_t>(OpKind::kBarrier) || gate > static_cast<std::uint8_t>(kLastGate)) {
     throw UsageError("the bytes of a circuit name an operation that is not known here");
   }
   step.kind = static_cast<OpKind>(kind);

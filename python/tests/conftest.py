@@ -63,11 +63,15 @@ def matrix_of(operation) -> np.ndarray:
         "sx": 0.5 * np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]]),
         "sxdg": 0.5 * np.array([[1 - 1j, 1 + 1j], [1 + 1j, 1 - 1j]]),
         "swap": np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
+        "iswap": np.array([[1, 0, 0, 0], [0, 0, 1j, 0], [0, 1j, 0, 0], [0, 0, 0, 1]]),
+        "dcx": np.array([[1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0]]),
+        "dcxdg": np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0]]),
+        "ecr": root * (np.kron(_I, _X) - np.kron(_X, _Y)),
     }  # fmt: skip
     name = operation.base
     if name in fixed:
         return fixed[name]
-    turns = {"rx": "X", "ry": "Y", "rz": "Z", "rxx": "XX", "ryy": "YY", "rzz": "ZZ"}
+    turns = {"rx": "X", "ry": "Y", "rz": "Z", "rxx": "XX", "ryy": "YY", "rzz": "ZZ", "rzx": "ZX"}
     if name in turns:
         return _turn(turns[name], angles[0])
     if name == "p":
@@ -78,4 +82,10 @@ def matrix_of(operation) -> np.ndarray:
         return _u(*angles)
     if name == "u0":
         return _I
+    if name == "r":
+        return _turn("Z", angles[1]) @ _turn("X", angles[0]) @ _turn("Z", -angles[1])
+    if name in ("xx_plus_yy", "xx_minus_yy"):
+        sign = 1 if name == "xx_plus_yy" else -1
+        about = np.kron(_I, _turn("Z", -sign * angles[1]))  # on the first qubit
+        return about @ _turn("XX", angles[0] / 2) @ _turn("YY", sign * angles[0] / 2) @ about.conj()
     raise KeyError(name)

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "document/json_parts.h"
+
 namespace qsim {
 namespace {
 
@@ -58,6 +60,15 @@ std::string gram_json(const GramResult& result, std::span<const std::string> nam
                   {"trace", both(&GramResult::trace)}}},
                 {"time_s", {{"prepare", result.prepare_seconds}, {"products", result.product_seconds}}},
                 {"error", nullptr}};
+  return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+std::string gram_error_json(const Failure& failure) {
+  Json document{{"schema", "qsim.gram/1"}, {"ok", false}, {"exit_code", static_cast<int>(failure.code)}};
+  for (const char* key : {"states", "qubits", "backend", "gram", "fidelity", "distances", "time_s"}) {
+    document[key] = nullptr;
+  }
+  document["error"] = parts::error_json<Json>(failure);
   return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 

@@ -129,7 +129,7 @@ Circuit read_gate_list(const std::string& path);
 
 std::string bench_json(const BenchReport& report);
 /// The table for a terminal, and below it skipped rows, failed checks, the comparison and the verdict.
-std::string bench_text(const BenchReport& report);
+std::string bench_text(const BenchReport& report, std::size_t columns = 0);
 /// Time against ranks, and the share of the measured memory and link rates, as a drawing.
 std::string bench_svg(const BenchReport& report);
 

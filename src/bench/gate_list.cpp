@@ -61,7 +61,7 @@ std::optional<ListedGate> parse_gate(const std::string& line, const std::string&
   std::istringstream words(line.substr(0, line.find('#')));
   std::string name;
   if (!(words >> name)) return std::nullopt;
-  const std::optional<GateName> found = find_gate(name);
+  const std::optional<GateName> found = find_spelling(name);
   if (!found) throw CircuitError(place + "the first word is no gate");
   ListedGate gate{*found, {}, {}};
   const GateInfo& info = gate_info(found->gate);

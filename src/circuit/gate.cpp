@@ -105,6 +105,30 @@ Matrix rc3xdg_matrix(Params) {
   return matrix;
 }
 
+Matrix r_matrix(Params p) {
+  const Complex c = std::cos(p[0] / 2), s = {0, -std::sin(p[0] / 2)};
+  return {c, s * phase(-p[1]), s * phase(p[1]), c};
+}
+Matrix dcx_matrix(Params) { return {1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0}; }
+Matrix dcxdg_matrix(Params) { return {1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0}; }
+Matrix iswap_matrix(Params) { return {1, 0, 0, 0, 0, 0, kI, 0, 0, kI, 0, 0, 0, 0, 0, 1}; }
+Matrix ecr_matrix(Params) {
+  const Complex r = kRootHalf, i = {0, kRootHalf};
+  return {0, r, 0, i, r, 0, -i, 0, 0, i, 0, r, -i, 0, r, 0};
+}
+Matrix rzx_matrix(Params p) {
+  const Complex c = std::cos(p[0] / 2), s = {0, -std::sin(p[0] / 2)};
+  return {c, 0, s, 0, 0, c, 0, -s, s, 0, c, 0, 0, -s, 0, c};
+}
+Matrix xx_minus_yy_matrix(Params p) {
+  const Complex c = std::cos(p[0] / 2), s = {0, -std::sin(p[0] / 2)};
+  return {c, 0, 0, s * phase(-p[1]), 0, 1, 0, 0, 0, 0, 1, 0, s * phase(p[1]), 0, 0, c};
+}
+Matrix xx_plus_yy_matrix(Params p) {
+  const Complex c = std::cos(p[0] / 2), s = {0, -std::sin(p[0] / 2)};
+  return {1, 0, 0, 0, 0, c, s * phase(-p[1]), 0, 0, s * phase(p[1]), c, 0, 0, 0, 0, 1};
+}
+
 // ---- Inverses
 
 template <Gate kGate>
@@ -117,6 +141,11 @@ GateCall negated(Params p) {
 }
 GateCall u2_inverse(Params p) { return {Gate::kU, {-pi / 2, -p[1], -p[0]}}; }
 GateCall u_inverse(Params p) { return {Gate::kU, {-p[0], -p[2], -p[1]}}; }
+template <Gate kGate>
+GateCall turned_back(Params p) {
+  return {kGate, {-p[0], p[1]}};
+}
+GateCall iswap_inverse(Params) { return {Gate::kXxPlusYy, {kPi, 0}}; }
 GateCall uphase_inverse(Params p) { return {Gate::kUPhase, {-p[0], -p[2], -p[1], -p[3]}}; }
 
 // ---- The table
@@ -151,6 +180,14 @@ const std::array<GateInfo, kGateCount>& table() {
       {Gate::kRccx, "rccx", {}, {}, {}, 0, 3, false, true, false, rccx_matrix, becomes<Gate::kRccx>},
       {Gate::kRc3x, "rc3x", {}, {}, {}, 0, 4, false, true, false, rc3x_matrix, becomes<Gate::kRc3xdg>},
       {Gate::kRc3xdg, "", {}, {}, {}, 0, 4, false, true, false, rc3xdg_matrix, becomes<Gate::kRc3x>},
+      {Gate::kR, "", {}, {}, {}, 2, 1, false, false, false, r_matrix, turned_back<Gate::kR>},
+      {Gate::kDcx, "", {}, {}, {}, 0, 2, false, true, true, dcx_matrix, becomes<Gate::kDcxdg>},
+      {Gate::kDcxdg, "", {}, {}, {}, 0, 2, false, true, true, dcxdg_matrix, becomes<Gate::kDcx>},
+      {Gate::kIswap, "", {}, {}, {}, 0, 2, false, true, false, iswap_matrix, iswap_inverse},
+      {Gate::kEcr, "", {}, {}, {}, 0, 2, false, false, false, ecr_matrix, becomes<Gate::kEcr>},
+      {Gate::kRzx, "", {}, {}, {}, 1, 2, false, false, false, rzx_matrix, negated<Gate::kRzx>},
+      {Gate::kXxMinusYy, "", {}, {}, {}, 2, 2, false, false, false, xx_minus_yy_matrix, turned_back<Gate::kXxMinusYy>},
+      {Gate::kXxPlusYy, "", {}, {}, {}, 2, 2, false, false, false, xx_plus_yy_matrix, turned_back<Gate::kXxPlusYy>},
   }};
   return kTable;
 }
@@ -160,18 +197,43 @@ struct NamedGate {
   GateName meaning;
 };
 
-/// Rows that OpenQASM has no name for without controls.
-std::string_view own_name(Gate gate) {
-  if (gate == Gate::kUPhase) return "uphase";
-  if (gate == Gate::kRyy) return "ryy";
-  return gate == Gate::kRc3xdg ? "rc3xdg" : "";
+/// Names that qelib1.inc has not.
+struct FurtherName {
+  std::string_view name;
+  GateName meaning;
+  bool standard = true;  // Qiskit's or stdgates.inc's, not our own
+};
+constexpr FurtherName kFurtherNames[] = {
+    {"phase", {Gate::kPhase, 0}},
+    {"cphase", {Gate::kPhase, 1}},
+    {"ccz", {Gate::kZ, 2}},
+    {"cs", {Gate::kS, 1}},
+    {"csdg", {Gate::kSdg, 1}},
+    {"c3sx", {Gate::kSx, 3}},
+    {"uphase", {Gate::kUPhase, 0}, false},
+    {"ryy", {Gate::kRyy, 0}},
+    {"rcccx", {Gate::kRc3x, 0}},
+    {"rc3xdg", {Gate::kRc3xdg, 0}, false},
+    {"r", {Gate::kR, 0}},
+    {"dcx", {Gate::kDcx, 0}},
+    {"dcxdg", {Gate::kDcxdg, 0}, false},
+    {"iswap", {Gate::kIswap, 0}},
+    {"ecr", {Gate::kEcr, 0}},
+    {"rzx", {Gate::kRzx, 0}},
+    {"xx_minus_yy", {Gate::kXxMinusYy, 0}},
+    {"xx_plus_yy", {Gate::kXxPlusYy, 0}},
+};
+
+const FurtherName* further_name(std::string_view name) {
+  const auto* const found = std::ranges::find(kFurtherNames, name, &FurtherName::name);
+  return found == std::end(kFurtherNames) ? nullptr : found;
 }
 
 /// OpenQASM's names.
 std::vector<NamedGate> sorted_names() {
   std::vector<NamedGate> names;
   for (const GateSpelling& one : gate_spellings()) {
-    if (one.name != own_name(one.gate)) names.push_back({one.name, {one.gate, one.controls}});
+    if (further_name(one.name) == nullptr) names.push_back({one.name, {one.gate, one.controls}});
   }
   std::sort(names.begin(), names.end(), [](const NamedGate& a, const NamedGate& b) { return a.name < b.name; });
   return names;
@@ -200,7 +262,11 @@ std::string_view gate_name(Gate gate, int controls) {
 
 std::string_view gate_spelling(Gate gate, int controls) {
   const std::string_view name = gate_name(gate, controls);
-  return name.empty() && controls == 0 ? own_name(gate) : name;
+  if (!name.empty()) return name;
+  for (const FurtherName& one : kFurtherNames) {
+    if (one.meaning.gate == gate && one.meaning.controls == controls) return one.name;
+  }
+  return {};
 }
 
 std::vector<GateSpelling> gate_spellings() {
@@ -209,20 +275,42 @@ std::vector<GateSpelling> gate_spellings() {
     const auto add = [&](std::string_view name, std::size_t controls) {
       if (!name.empty()) spellings.push_back({name, info.gate, static_cast<int>(controls), info.targets, info.params});
     };
-    add(gate_spelling(info.gate, 0), 0);
+    const auto add_further = [&](bool controlled) {
+      for (const FurtherName& one : kFurtherNames) {
+        if (one.meaning.gate == info.gate && (one.meaning.controls > 0) == controlled) {
+          add(one.name, static_cast<std::size_t>(one.meaning.controls));
+        }
+      }
+    };
+    add(gate_name(info.gate, 0), 0);
     for (const std::string_view alias : info.aliases) add(alias, 0);
+    add_further(false);
     for (std::size_t i = 0; i < info.controlled_names.size(); ++i) add(info.controlled_names[i], i + 1);
     for (const std::string_view alias : info.controlled_aliases) add(alias, 1);
+    add_further(true);
   }
   return spellings;
 }
 
+std::optional<GateName> find_further_gate(std::string_view name) {
+  const FurtherName* const found = further_name(name);
+  if (found == nullptr || !found->standard) return std::nullopt;
+  return found->meaning;
+}
+
+std::vector<std::string_view> further_gates() {
+  std::vector<std::string_view> names;
+  for (const FurtherName& one : kFurtherNames) {
+    if (one.standard) names.push_back(one.name);
+  }
+  return names;
+}
+
 std::optional<GateName> find_spelling(std::string_view name) {
   if (const std::optional<GateName> found = find_gate(name)) return found;
-  for (const GateInfo& info : table()) {
-    if (!name.empty() && name == own_name(info.gate)) return GateName{info.gate, 0};
-  }
-  return std::nullopt;
+  const FurtherName* const found = further_name(name);
+  if (found == nullptr) return std::nullopt;
+  return found->meaning;
 }
 
 }  // namespace qsim

@@ -10,7 +10,7 @@
 
 namespace qsim {
 
-constexpr int kGateCount = static_cast<int>(Gate::kRc3xdg) + 1;
+constexpr int kGateCount = static_cast<int>(kLastGate) + 1;
 
 /// A gate with its angles (radians): what the inverse of a gate is given as.
 struct GateCall {
@@ -46,6 +46,10 @@ struct GateName {
 };
 /// Looks `name` up among names, aliases and controlled names; nullopt when unknown.
 std::optional<GateName> find_gate(std::string_view name);
+/// A standard gate of Qiskit that qelib1.inc has not: "ryy", "iswap", "cs"; nullopt for other names.
+std::optional<GateName> find_further_gate(std::string_view name);
+/// The names that it knows.
+std::vector<std::string_view> further_gates();
 /// The same for every name of gate_spellings().
 std::optional<GateName> find_spelling(std::string_view name);
 /// Spelling of `gate` with `controls` controls, or "" when OpenQASM 2 has none.

@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/file/files.h"
 #include "base/text.h"
+#include "circuit/pauli_formats.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -42,13 +43,17 @@ struct Misread {
 };
 [[noreturn]] void fail(const std::string& what, const std::string& words = "") { throw Misread{what, words}; }
 
+/// Observables have real coefficients.
+double real_part(std::pair<double, double> number, const std::string& word = "") {
+  if (!std::isfinite(number.first) || !std::isfinite(number.second)) fail("a coefficient is not finite", word);
+  if (number.second != 0) fail("a coefficient has an imaginary part, and an observable has real ones", word);
+  return number.first;
+}
+
 std::optional<double> parse_number(const std::string& word) {
-  if (word.empty() || std::isalpha(static_cast<unsigned char>(word[0])) != 0) return std::nullopt;
-  char* end = nullptr;
-  const double value = std::strtod(word.c_str(), &end);
-  if (*end != '\0') return std::nullopt;
-  if (!std::isfinite(value)) fail("a coefficient is not finite", word);
-  return value;
+  const std::optional<std::pair<double, double>> number = parse_python_complex(word);
+  if (!number) return std::nullopt;
+  return real_part(*number, word);
 }
 
 bool is_letter(char c) { return c == 'I' || c == 'X' || c == 'Y' || c == 'Z'; }
@@ -95,18 +100,45 @@ PauliString parse_sparse(const Words& words, std::uint32_t qubits) {
 PauliTerm parse_term(Words words, std::uint32_t qubits, double sign) {
   PauliTerm term;
   term.coefficient = sign;
+  bool has_number = false;
   if (!words.empty()) {
     if (const std::optional<double> number = parse_number(words.front())) {
       term.coefficient *= *number;
+      has_number = true;
       words.erase(words.begin());
+      if (words.empty()) return term;  // a constant
     }
   }
-  if (!words.empty() && words.front() == "*") words.erase(words.begin());
+  if (has_number && words.front() == "*") words.erase(words.begin());
   if (words.empty()) fail("a term without a Pauli string");
   if (words.size() == 1 && words[0] == "I") return term;  // the identity, on any number of qubits
   term.pauli = words.size() == 1 && is_dense(words[0]) ? parse_dense(words[0], qubits) : parse_sparse(words, qubits);
   return term;
 }
+
+/// A term of another program's text.
+PauliTerm term_of(const ForeignTerm& foreign, std::uint32_t qubits) {
+  PauliTerm term;
+  term.coefficient = real_part(foreign.coefficient);
+  const Words words = split_words(foreign.pauli);
+  if (words.empty() || (words.size() == 1 && words[0] == "I")) return term;
+  term.pauli = words.size() == 1 && is_dense(words[0]) ? parse_dense(words[0], qubits) : parse_sparse(words, qubits);
+  return term;
+}
+
+/// The terms of a text that another program has written, empty where it is none.
+std::vector<PauliTerm> foreign_terms(const std::string& text, std::uint32_t qubits) {
+  std::vector<PauliTerm> terms;
+  const auto foreign = foreign_pauli_terms(text);
+  if (foreign) {
+    if (foreign->empty()) fail("an empty Pauli sum");
+    for (const ForeignTerm& one : *foreign) terms.push_back(term_of(one, qubits));
+  }
+  return terms;
+}
+
+/// A number alone is more likely a mistake than a sum.
+bool has_letters(const std::string& text) { return text.find_first_of("IXYZ") != std::string::npos; }
 
 std::vector<PauliTerm> parse_terms(const std::string& text, std::uint32_t qubits) {
   std::vector<PauliTerm> terms;
@@ -137,6 +169,9 @@ PauliSum parse_pauli_sum(const std::string& text, std::uint32_t qubits) {
       if (qubits == 0) return {text, {PauliTerm{}}};  // the dense string of no letters
       fail("an empty Pauli sum");
     }
+    std::vector<PauliTerm> terms = foreign_terms(text, qubits);
+    if (!terms.empty()) return {text, std::move(terms)};
+    if (!has_letters(text)) fail("a sum without a Pauli string");
     return {text, parse_terms(text, qubits)};
   } catch (const Misread& error) {
     throw UsageError(error.words.empty() ? error.what : "'" + escape_text(error.words) + "': " + error.what, kHint);
@@ -145,21 +180,32 @@ PauliSum parse_pauli_sum(const std::string& text, std::uint32_t qubits) {
 
 PauliSum read_pauli_file(const std::string& path, std::uint32_t qubits) {
   constexpr std::uint64_t kLargestFile = std::uint64_t{256} << 20;
-  std::istringstream file(read_file(path, kLargestFile));
+  const std::string text = read_file(path, kLargestFile);
   PauliSum sum{path, {}};
+  try {
+    sum.terms = foreign_terms(text, qubits);
+  } catch (const Misread& error) {
+    throw UsageError(escape_text(path) + ": " + error.what, kHint);
+  } catch (const UsageError& error) {
+    throw UsageError(escape_text(path) + ": " + error.what(), error.hint());
+  }
+  if (!sum.terms.empty()) return sum;
+  std::istringstream file(text);
   std::size_t number = 0;
+  bool letters = false;
   for (std::string line; std::getline(file, line);) {
     ++number;
     line = line.substr(0, line.find('#'));
     const Words words = split_words(line);
     if (words.empty()) continue;
+    letters = letters || has_letters(line);
     try {
       sum.terms.push_back(parse_term(words, qubits, 1));
     } catch (const Misread& error) {
       throw UsageError(escape_text(path) + ":" + std::to_string(number) + ": " + error.what, kHint);
     }
   }
-  if (sum.terms.empty()) throw UsageError(escape_text(path) + " has no Pauli terms");
+  if (sum.terms.empty() || !letters) throw UsageError(escape_text(path) + " has no Pauli terms");
   return sum;
 }
 

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,10 +14,14 @@
 #include "base/ranks/agreement.h"
 #include "base/ranks/communicator.h"
 #include "base/ranks/failure.h"
+#include "base/text.h"
+#include "batch/gram_document.h"
 #include "bench/bench.h"
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
+#include "cli/io/terminal/progress.h"
+#include "cli/io/terminal/terminal.h"
 #include "cli/io/values.h"
 #include "plan/show/show.h"
 #include "qsim/error.h"
@@ -28,8 +34,11 @@ struct Command {
   CommandFunction run;
 };
 
+Output command_help(std::span<const std::string> arguments, Context& context);
+Output command_version(std::span<const std::string> arguments, Context& context);
+
 /// Every command; `run` is also what a first argument that is none of these means.
-const std::array<Command, 7> kCommands{{
+const std::array<Command, 9> kCommands{{
     {"run", "simulate a circuit (the default: qsim FILE)", command_run},
     {"plan", "what a run would do: sweeps, exchanges, memory, time; touches no device", command_plan},
     {"bench", "time circuits and check what they make, over sizes, ranks and start states", command_bench},
@@ -37,7 +46,22 @@ const std::array<Command, 7> kCommands{{
     {"convert", "write a program in OpenQASM 2 or 3", command_convert},
     {"gen", "write a benchmark circuit as OpenQASM 2.0", command_gen},
     {"info", "this machine: processor, memory, devices, libraries, and what would be used", command_info},
+    {"help", "this text, or that of a command: qsim help run", command_help},
+    {"version", "version and commit of this build", command_version},
 }};
+
+const Command* find_command(const std::string& name) {
+  const auto found = std::find_if(kCommands.begin(), kCommands.end(), [&](const Command& c) { return c.name == name; });
+  return found == kCommands.end() ? nullptr : &*found;
+}
+
+/// The hint for a word that is no command.
+std::string meant_command(const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const Command& command : kCommands) names.push_back(command.name);
+  const std::string_view near = nearest_name(word, names);
+  return near.empty() ? "'qsim help' lists the commands" : "did you mean 'qsim " + std::string(near) + "'?";
+}
 
 std::string help_text() {
   std::string text = "qsim " + build_info().version +
@@ -55,7 +79,7 @@ std::string help_text() {
          "  qsim gen qft -n 20 | qsim - --probabilities 0,1,2\n"
          "  qsim plan circuit.qasm --ranks 8 --device h200\n"
          "  mpirun -n 4 qsim circuit.qasm\n\n"
-         "'qsim COMMAND --help' lists a command's flags. Exit codes: 0 ok, 1 internal, 2 usage, 3 circuit invalid,\n"
+         "'qsim help COMMAND' lists a command's flags. Exit codes: 0 ok, 1 internal, 2 usage, 3 circuit invalid,\n"
          "4 unsupported, 5 does not fit, 6 device, 7 launch or communication, 8 verification, 9 file.\n";
 }
 
@@ -64,13 +88,50 @@ std::string version_text() {
   return "qsim " + build.version + (build.commit.empty() ? "" : " (" + build.commit + ")");
 }
 
+Output command_help(std::span<const std::string> arguments, Context& context) {
+  if (arguments.empty() || arguments[0].compare(0, 1, "-") == 0) {
+    Flags("qsim help", "The commands, or the flags of one.", "Example:\n  qsim help run\n").parse(arguments);
+    return {help_text(), "", 0, {}, true};
+  }
+  if (arguments.size() > 1) throw UsageError("'qsim help' explains one command", "qsim help " + arguments[0]);
+  const Command* const command = find_command(arguments[0]);
+  if (command == nullptr) {
+    throw UsageError("'" + escape_text(arguments[0], 60) + "' is no command", meant_command(arguments[0]));
+  }
+  if (command->run == command_help) return {help_text(), "", 0, {}, true};
+  const std::vector<std::string> help{"--help"};
+  return command->run(help, context);
+}
+
+Output command_version(std::span<const std::string> arguments, Context& context) {
+  Flags flags("qsim version", "Version and commit of this build.", "Example:\n  qsim version --json\n");
+  bool json = false;
+  flags.flag("--json", json, "one JSON document (qsim.version/1)");
+  context.together([&] { flags.parse(arguments); });
+  return {json ? version_document(build_info()) : version_text() + "\n", ""};
+}
+
+/// A first word that can only have been meant as a command is not taken for a circuit: 'qsim runn x.qasm'.
+void refuse_unknown_command(const std::vector<std::string>& arguments, Context& context) {
+  const std::string& word = arguments[0];
+  if (word.empty() || word[0] == '-' || word.find_first_of("./") != std::string::npos) return;
+  context.together([&] {
+    if (is_regular_file(word)) return;
+    const bool word_follows = arguments.size() > 1 && (arguments[1] == "-" || arguments[1].compare(0, 1, "-") != 0);
+    if (!word_follows) return;
+    throw UsageError("'" + escape_text(word, 60) + "' is no command, and there is no circuit file of that name",
+                     meant_command(word));
+  });
+}
+
 Output dispatch(const std::vector<std::string>& arguments, Context& context) {
   if (arguments.empty()) throw UsageError("no circuit file", "qsim FILE simulates it; qsim --help shows the rest");
-  if (arguments[0] == "--version") return {version_text() + "\n", ""};
-  if (arguments[0] == "--help" || arguments[0] == "-h") return {help_text(), ""};
-  for (const Command& command : kCommands) {
-    if (arguments[0] == command.name) return command.run(std::span(arguments).subspan(1), context);
+  if (arguments[0] == "--version") return command_version(std::span(arguments).subspan(1), context);
+  if (arguments[0] == "--help" || arguments[0] == "-h") return {help_text(), "", 0, {}, true};
+  if (const Command* const command = find_command(arguments[0])) {
+    return command->run(std::span(arguments).subspan(1), context);
   }
+  refuse_unknown_command(arguments, context);
   return command_run(arguments, context);
 }
 
@@ -88,10 +149,36 @@ void print_failure(const Failure& failure) {
   if (!failure.hint.empty()) print_error("hint: " + failure.hint);
 }
 
+/// `output` as a terminal shows it best: in its width, and in colours where they are wanted.
+TextSource for_terminal(const Output& output, std::size_t columns) {
+  const TextSource source = output.source ? output.source : [&output](const TextSink& sink) { sink(output.text); };
+  return [source, columns](const TextSink& sink) {
+    const bool colours = wants_colour(STDOUT_FILENO);
+    std::string rest;
+    source([&](std::string_view part) {
+      rest += part;
+      std::size_t begin = 0;
+      for (std::size_t end = rest.find('\n'); end != std::string::npos; end = rest.find('\n', begin)) {
+        const std::string line = fit_line(rest.substr(begin, end - begin), columns);
+        sink((colours ? paint_line(line) : line) + "\n");
+        begin = end + 1;
+      }
+      rest.erase(0, begin);
+    });
+    sink(rest);
+  };
+}
+
 /// Writes `output` and returns the exit code; a failed write is a failure of its own.
 int deliver(const Output& output, const Context& context) {
+  set_phase(Phase::kWriting);
   try {
-    if (output.source) {
+    // A launcher gives its ranks terminals of their own, which nobody sees.
+    const bool seen = output.prose && output.file.empty() && !context.launched();
+    const std::size_t columns = seen ? terminal_columns(STDOUT_FILENO) : 0;
+    if (columns > 0) {
+      context.streams().write_stdout(for_terminal(output, columns));
+    } else if (output.source) {
       output.file.empty() ? context.streams().write_stdout(output.source) : write_file_of(output.file, output.source);
     } else if (output.file.empty()) {
       context.streams().write_stdout(output.text);
@@ -109,6 +196,7 @@ int deliver(const Output& output, const Context& context) {
 std::string early_failure_document(const std::vector<std::string>& arguments, const Failure& failure) {
   const std::string command = arguments.empty() ? "" : arguments[0];
   if (command == "plan") return plan_error_json({}, failure);
+  if (command == "gram") return gram_error_json(failure);
   if (command == "bench") {
     BenchReport report;
     report.error = failure;
@@ -158,7 +246,7 @@ int run_in(Context& context, const std::vector<std::string>& arguments) {
     const Output output = dispatch(arguments, context);
     return context.root() ? deliver(output, context) : 0;
   } catch (const TextRequested& request) {
-    return context.root() ? deliver({request.text, ""}, context) : 0;
+    return context.root() ? deliver({request.text, "", 0, {}, true}, context) : 0;
   } catch (const AgreedFailure& agreed) {
     return report(agreed.failure, context, arguments);
   } catch (const Error&) {
@@ -243,6 +331,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
     return static_cast<int>(failure.code);
   }
   context->json = json;
+  set_phase(context->root() ? Phase::kBefore : Phase::kSilent);
   remove_files_on_signals();
   int code = run_in(*context, arguments);
   if (context->launched()) {

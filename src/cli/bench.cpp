@@ -1,6 +1,8 @@
 // `qsim bench`: circuits timed and checked, as a table, JSON and a drawing.
 #include "bench/bench.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/file/files.h"
@@ -9,6 +11,8 @@
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/output.h"
+#include "cli/io/terminal/progress.h"
+#include "cli/io/terminal/terminal.h"
 #include "simulator/simulator.h"
 
 namespace qsim::cli {
@@ -56,14 +60,19 @@ Output command_bench(std::span<const std::string> arguments, Context& context) {
     context.require_outputs(flags);
   });
   if (stderr_is_terminal(context.launched())) request.on_row = announce;
+  set_phase(context.root() ? Phase::kRunning : Phase::kSilent);
   BenchReport report = run_bench(request, context.communicator());
   context.together([&] {
     if (!context.root()) return;
     if (flags.given("--compare")) compare_bench(report, typed.compare, max_ratio_of(flags, typed));
     if (!typed.svg.empty()) write_file(typed.svg, bench_svg(report));
   });
-  return {typed.json ? bench_json(report) : escape_lines(bench_text(report)), typed.output,
-          static_cast<int>(report.exit_code())};
+  const std::size_t columns = typed.output.empty() && !context.launched() ? terminal_columns(STDOUT_FILENO) : 0;
+  return {typed.json ? bench_json(report) : escape_lines(bench_text(report, columns)),
+          typed.output,
+          static_cast<int>(report.exit_code()),
+          {},
+          !typed.json};
 }
 
 }  // namespace qsim::cli

@@ -6,7 +6,6 @@
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/input/circuit_input.h"
-#include "cli/io/json.h"
 #include "cli/io/values.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
@@ -43,7 +42,7 @@ Target options_of(const Flags& flags, const GramFlags& typed) {
 }  // namespace
 
 Output command_gram(std::span<const std::string> arguments, Context& context) {
-  context.failure_document = result_document;
+  context.failure_document = [](const Result& partial) { return gram_error_json(partial.error.value_or(Failure{})); };
   Flags flags("qsim gram", "Inner products, fidelities and distances between the states that circuits prepare.",
               kFooter);
   GramFlags typed;
@@ -74,7 +73,11 @@ Output command_gram(std::span<const std::string> arguments, Context& context) {
   std::vector<Circuit> circuits;
   for (const std::string& file : typed.files) circuits.push_back(read_circuit(file, context).circuit);
   const GramResult result = gram(circuits, options);
-  return {typed.json ? gram_json(result, typed.files) : escape_lines(gram_text(result, typed.files)), typed.output};
+  return {typed.json ? gram_json(result, typed.files) : escape_lines(gram_text(result, typed.files)),
+          typed.output,
+          0,
+          {},
+          !typed.json};
 }
 
 }  // namespace qsim::cli

@@ -49,13 +49,25 @@ std::uint64_t kibibytes(const char* key) {
   return text.empty() ? 0 : std::strtoull(text.c_str(), nullptr, 10) * 1024;
 }
 
-/// What `auto` would do with circuits of a few sizes.
-std::vector<std::pair<std::uint32_t, BackendChoice>> choices() {
-  std::vector<std::pair<std::uint32_t, BackendChoice>> list;
+MachineInfo find_out() {
+  MachineInfo info;
+  info.environment = qsim::environment();
+  const Machine machine = this_machine(RunOptions{});
+  info.processor = processor_name();
+  info.threads = std::thread::hardware_concurrency();
+  info.instruction_sets = instruction_sets();
+  info.memory_bytes = kibibytes("MemTotal:");
+  info.available_bytes = kibibytes("MemAvailable:");
+  info.usable_bytes = machine.memory_bytes_per_rank;
+  info.host = host_facts();
+  info.largest_double = largest_qubits(machine, Precision::kDouble, 0);
+  info.largest_single = largest_qubits(machine, Precision::kSingle, 0);
+  info.gpus = gpu_facts();
   for (const std::uint32_t qubits : {10u, 20u, 30u}) {
-    list.emplace_back(qubits, choose_backend(generate("qft", {qubits, 0, 1}), RunOptions{}));
+    const BackendChoice choice = choose_backend(generate("qft", {qubits, 0, 1}), RunOptions{});
+    info.choices.push_back({qubits, std::string(name_of(choice.backend)), in_flags(choice.reason)});
   }
-  return list;
+  return info;
 }
 
 std::string or_none(const std::string& text) { return text.empty() ? "none" : text; }
@@ -66,38 +78,47 @@ std::string joined(const std::vector<std::string>& words) {
   return or_none(text);
 }
 
+std::string info_text(const MachineInfo& info) {
+  const EnvironmentSummary& environment = info.environment;
+  std::string text =
+      "qsim " + environment.version + (environment.commit.empty() ? "" : " (" + environment.commit + ")") + "\n";
+  const auto line = [&text](const std::string& name, const std::string& value) {
+    text += "  " + name + std::string(name.size() < 18 ? 18 - name.size() : 1, ' ') + value + "\n";
+  };
+  line("compiler", or_none(environment.compiler));
+  line("host", or_none(environment.host));
+  line("processor", info.processor);
+  line("threads", std::to_string(info.threads));
+  line("instruction sets", joined(info.instruction_sets));
+  line("memory", bytes_text(info.memory_bytes) + ", " + bytes_text(info.available_bytes) + " available, " +
+                     bytes_text(info.usable_bytes) + " usable");
+  for (const auto& [name, value] : info.host) line(name, value);
+  line("largest circuit", std::to_string(info.largest_double) + " qubits in double, " +
+                              std::to_string(info.largest_single) + " in single");
+  line("MPI", or_none(environment.mpi));
+  line("CUDA", or_none(environment.cuda) + ", driver " + or_none(environment.driver));
+  line("GPUs", joined(environment.devices));
+  for (const auto& [name, value] : info.gpus) line(name, value);
+  for (const MachineInfo::Choice& choice : info.choices) {
+    line("auto, QFT of " + std::to_string(choice.qubits), choice.backend + ": " + choice.reason);
+  }
+  return text;
+}
+
 }  // namespace
 
 Output command_info(std::span<const std::string> arguments, Context& context) {
-  Flags flags("qsim info", "This machine and this build, and what would be used.", "Example:\n  qsim info\n");
+  Flags flags("qsim info", "This machine and this build, and what would be used.",
+              "Examples:\n  qsim info\n  qsim info --json\n");
+  bool json = false;
+  flags.flag("--json", json, "one JSON document (qsim.info/1)");
   std::string text;
   context.together([&] {
     flags.parse(arguments);
-    const EnvironmentSummary environment = qsim::environment();
-    const Machine machine = this_machine(RunOptions{});
-    const auto line = [&text](const std::string& name, const std::string& value) {
-      text += "  " + name + std::string(name.size() < 18 ? 18 - name.size() : 1, ' ') + value + "\n";
-    };
-    text = "qsim " + environment.version + (environment.commit.empty() ? "" : " (" + environment.commit + ")") + "\n";
-    line("compiler", or_none(environment.compiler));
-    line("host", or_none(environment.host));
-    line("processor", processor_name());
-    line("threads", std::to_string(std::thread::hardware_concurrency()));
-    line("instruction sets", joined(instruction_sets()));
-    line("memory", bytes_text(kibibytes("MemTotal:")) + ", " + bytes_text(kibibytes("MemAvailable:")) + " available, " +
-                       bytes_text(machine.memory_bytes_per_rank) + " usable");
-    for (const auto& [name, value] : host_facts()) line(name, value);
-    line("largest circuit", std::to_string(largest_qubits(machine, Precision::kDouble, 0)) + " qubits in double, " +
-                                std::to_string(largest_qubits(machine, Precision::kSingle, 0)) + " in single");
-    line("MPI", or_none(environment.mpi));
-    line("CUDA", or_none(environment.cuda) + ", driver " + or_none(environment.driver));
-    line("GPUs", joined(environment.devices));
-    for (const auto& [name, value] : gpu_facts()) line(name, value);
-    for (const auto& [qubits, choice] : choices()) {
-      line("auto, QFT of " + std::to_string(qubits), std::string(name_of(choice.backend)) + ": " + choice.reason);
-    }
+    const MachineInfo info = find_out();
+    text = json ? info_document(info) : info_text(info);
   });
-  return {text, ""};
+  return {text, "", 0, {}, !json};
 }
 
 }  // namespace qsim::cli

@@ -8,6 +8,7 @@
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/input/circuit_input.h"
+#include "cli/io/input/matrix_file.h"
 #include "cli/io/values.h"
 #include "document/result.h"
 #include "plan/cost/machine.h"
@@ -25,7 +26,7 @@ namespace {
 
 struct PlanFlags {
   std::string file, ranks, tile, device, precision = "double", from = "zero", known_zeros = "on", max_memory, output;
-  std::vector<std::string> parameters;
+  std::vector<std::string> parameters, unitaries;
   std::string parameter_file;
   bool trace = false, compare_ranks = false, json = false;
 };
@@ -41,6 +42,7 @@ void declare(Flags& flags, PlanFlags& typed) {
   flags.positional("file", typed.file, "OpenQASM 2 or 3 circuit, or - for standard input", Role::kInput);
   flags.list("--param", typed.parameters, "NAME=VALUE", "value of an input variable of OpenQASM 3; repeatable");
   flags.text("--params", typed.parameter_file, "FILE.json", "values of input variables", Role::kInput);
+  flags.list("--unitary", typed.unitaries, "NAME=FILE.npy", "matrix of an opaque gate; repeatable");
   flags.text("--ranks", typed.ranks, "N", "how many ranks (devices) share the state (default 1)");
   flags.text("--device", typed.device, "NAME", "h200, cpu or a file: whose costs and memory (default: this machine)",
              Role::kInput);
@@ -114,6 +116,7 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
   PlanOptions options;
   Machine machine;
   Parameters parameters;
+  std::map<std::string, Matrix> unitaries;
   context.together([&] {
     flags.parse(arguments);
     context.json = typed.json;
@@ -123,8 +126,9 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     context.require_outputs(flags);
     machine = machine_of(typed);
     parameters = parameters_of(typed.parameters, typed.parameter_file);
+    unitaries = unitaries_of(typed.unitaries);
   });
-  const CircuitInput input = read_circuit(typed.file, context, parameters);
+  const CircuitInput input = read_circuit(typed.file, context, parameters, unitaries);
   std::string text;
   context.together([&] {
     check_size(input.circuit, options.precision, options.rank_bits, machine);
@@ -145,7 +149,7 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
     text = escape_lines(text);
   });
-  return {text, typed.output};
+  return {text, typed.output, 0, {}, !typed.json};
 }
 
 }  // namespace qsim::cli

@@ -10,9 +10,11 @@
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/input/circuit_input.h"
+#include "cli/io/input/matrix_file.h"
 #include "cli/io/json.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
+#include "cli/io/terminal/progress.h"
 #include "cli/io/values.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
@@ -27,11 +29,11 @@ namespace {
 struct RunFlags {
   std::string file, backend = "auto", precision = "double", shots, seed, threads, gpus, gpu_ids, ranks, from = "zero";
   bool counts = false, distribution = false, marginals = false;
-  std::vector<std::string> probabilities, expectation, parameters;
+  std::vector<std::string> probabilities, expectation, parameters, unitaries;
   std::string parameter_file, max_iterations;
   std::string amplitudes, statevector;
   std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", kernel_cache, profile, output;
-  bool reproducible = false, oversubscribe_gpus = false, json = false;
+  bool reproducible = false, oversubscribe_gpus = false, json = false, quiet = false, verbose = false;
 };
 
 const char kRunExamples[] =
@@ -47,16 +49,18 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.positional("file", typed.file, "OpenQASM 2 or 3 circuit, or - for standard input", Role::kInput);
   flags.list("--param", typed.parameters, "NAME=VALUE", "value of an input variable of OpenQASM 3; repeatable");
   flags.text("--params", typed.parameter_file, "FILE.json", "values of input variables", Role::kInput);
+  flags.list("--unitary", typed.unitaries, "NAME=FILE.npy", "matrix of an opaque gate; repeatable");
   flags.group("Results");
-  flags.text("--shots", typed.shots, "N", "samples to draw (default 1024 if the circuit measures)");
+  flags.text("-s,--shots", typed.shots, "N", "samples to draw (default 1024 if the circuit measures)");
   flags.text("--seed", typed.seed, "S", "seed of the samples and of --from random");
   flags.flag("--counts", typed.counts, "how often each bit string was drawn (the default when it measures)");
   flags.flag("--distribution", typed.distribution, "exact distribution of the classical bits");
   flags.flag("--marginals", typed.marginals, "probability that each qubit is 1");
   flags.list("--probabilities", typed.probabilities, "QUBITS", "of these qubits together, first = lowest; repeatable");
-  flags.text("--amplitudes", typed.amplitudes, "LIST|top:K", "amplitudes at decimal indices, or the K most probable");
-  flags.list("--expectation", typed.expectation, "PAULIS|FILE", "of a Pauli sum, as 'Z0 X3' or a file; repeatable",
-             Role::kInput);
+  flags.text("--amplitudes", typed.amplitudes, "LIST|top:K",
+             "amplitudes at decimal indices or full-width bit strings, or the K most probable");
+  flags.list("--expectation", typed.expectation, "PAULIS|FILE",
+             "of a Pauli sum, as 'Z0 X3', or a file, also of OpenFermion or Qiskit; repeatable", Role::kInput);
   flags.text("--statevector", typed.statevector, "FILE.npy", "write the whole state", Role::kOutput);
   flags.group("Where and how");
   flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");
@@ -78,6 +82,8 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.flag("--reproducible", typed.reproducible, "the same arithmetic whatever the number of ranks");
   flags.group("Output");
   flags.flag("--json", typed.json, "one JSON document (qsim.result/1)");
+  flags.flag("-q,--quiet", typed.quiet, "results alone: no header above them, no progress");
+  flags.flag("-v,--verbose", typed.verbose, "a longer header: version, threads, memory, work, every warning");
   flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output",
              Role::kOutputStream);
   flags.text("--profile", typed.profile, "FILE.json|.svg", "time line of the run", Role::kOutputStream);
@@ -99,6 +105,8 @@ void check_flags(const Flags& flags, const RunFlags& typed, const Context& conte
     }
     check_rank_count(static_cast<std::uint64_t>(context.communicator()->size()), "ranks");
   }
+  if (typed.quiet && typed.verbose) throw UsageError("--quiet and --verbose contradict each other");
+  if (typed.verbose && typed.json) no_effect("--verbose", "the JSON document has everything");
   if (typed.oversubscribe_gpus && !context.launched()) {
     no_effect("--oversubscribe-gpus", "there is no MPI launcher",
               "ranks of this process share the GPUs named twice in --gpu-ids");
@@ -175,7 +183,7 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
 
 PauliSum pauli_sum_of(const std::string& text, std::uint32_t qubits) {
   const bool names_a_file = text.find('/') != std::string::npos || text.find(".txt") != std::string::npos ||
-                            text.find(".pauli") != std::string::npos;
+                            text.find(".pauli") != std::string::npos || text.find(".json") != std::string::npos;
   PauliSum sum = names_a_file || is_regular_file(text) ? read_pauli_file(text, qubits) : parse_pauli_sum(text, qubits);
   sum.name = text;
   return sum;
@@ -188,13 +196,7 @@ void add_amplitudes(RunOptions& options, const std::string& text, std::uint32_t 
     if (options.top == 0) throw UsageError("--amplitudes top:0 would list nothing");
     return;
   }
-  options.amplitude_indices = parse_list("--amplitudes", text);
-  for (const Index index : options.amplitude_indices) {
-    if (qubits < 64 && (index >> qubits) != 0) {
-      throw UsageError("--amplitudes: index " + std::to_string(index) + " is outside 0 .. 2^" + std::to_string(qubits) +
-                       "-1");
-    }
-  }
+  options.amplitude_indices = parse_basis_states("--amplitudes", text, qubits);
 }
 
 /// What needs the circuit: read-outs, and flags that have no effect on this one.
@@ -258,29 +260,6 @@ int choose(const Flags& flags, const RunFlags& typed, const Circuit& circuit, Ru
   return ranks;
 }
 
-/// One line that is overwritten, shown once a run has lasted two seconds.
-class ProgressLine {
- public:
-  explicit ProgressLine(bool enabled) : enabled_(enabled) {}
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-  ~ProgressLine() {
-    if (shown_) std::fputs("\r\033[K", stderr), std::fflush(stderr);
-  }
-  void show(const Progress& progress) {
-    if (!enabled_ || progress.fraction >= 1 || std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(2))
-      return;
-    std::fprintf(stderr, "\r\033[K%3.0f %%  about %s left", 100 * progress.fraction,
-                 seconds_text(progress.remaining_seconds).c_str());
-    std::fflush(stderr);
-    shown_ = true;
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  bool enabled_ = false, shown_ = false;
-};
-
 }  // namespace
 
 Output command_run(std::span<const std::string> arguments, Context& context) {
@@ -296,6 +275,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   RunOptions options;
   int ranks = 1;
   Parameters parameters;
+  std::map<std::string, Matrix> unitaries;
   context.together([&] {
     flags.parse(arguments);
     context.json = typed.json;
@@ -305,8 +285,9 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     ranks = rank_count(flags, typed);
     context.require_outputs(flags);
     parameters = parameters_of(typed.parameters, typed.parameter_file);
+    unitaries = unitaries_of(typed.unitaries);
   });
-  const CircuitInput input = read_circuit(typed.file, context, parameters);
+  const CircuitInput input = read_circuit(typed.file, context, parameters, unitaries);
   const double parse_seconds = elapsed();
   context.together([&] {
     const auto all_ranks = static_cast<unsigned>(context.launched() ? context.communicator()->size() : ranks);
@@ -324,11 +305,14 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   settle_start_seed(options, context);
   const double start_seconds = context.start_seconds() + elapsed() - parse_seconds;  // devices were looked for
 
-  ProgressLine line(context.root() && stderr_is_terminal(context.launched()));
-  options.progress = [&line](const Progress& progress) { line.show(progress); };
+  std::optional<ProgressLine> line;
+  line.emplace(context.root() && !typed.quiet && stderr_is_terminal(context.launched()));
+  options.progress = [&line](const Progress& progress) { line->report(progress); };
   Result result = context.launched() ? simulate(input.circuit, options, *context.communicator())
                                      : simulate(input.circuit, options, ranks);
+  line.reset();
   for (std::string& warning : result.warnings) warning = in_flags(std::move(warning));
+  result.run.reason = in_flags(std::move(result.run.reason));
   result.warnings.insert(result.warnings.begin(), input.notes.begin(), input.notes.end());
   result.circuit = input.summary;
   result.time.start += start_seconds;
@@ -342,9 +326,24 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   if (!flags.given("--amplitudes") && result.results.amplitudes) {
     std::erase_if(*result.results.amplitudes, [](const AmplitudeEntry& entry) { return entry.probability < 1e-14; });
   }
-  if (!typed.json) return {escape_lines(result_report(result)), typed.output};
+  if (typed.quiet && !typed.json) {
+    for (const std::string& warning : result.warnings) print_error("warning: " + warning);
+  }
   const auto answers = std::make_shared<const Result>(std::move(result));
-  return {"", typed.output, 0, [answers](const TextSink& sink) { write_result_document(*answers, sink); }};
+  if (typed.json) {
+    return {"", typed.output, 0, [answers](const TextSink& sink) { write_result_document(*answers, sink); }};
+  }
+  ReportScope scope;
+  scope.header = !typed.quiet;
+  scope.details = typed.verbose;
+  scope.all = !typed.output.empty();
+  scope.counts = typed.counts;
+  scope.amplitudes = flags.given("--amplitudes");
+  scope.variables = typed.counts || typed.distribution;
+  Output output{"", typed.output, 0,
+                [answers, scope](const TextSink& sink) { write_result_report(*answers, scope, sink); }};
+  output.prose = true;
+  return output;
 }
 
 }  // namespace qsim::cli

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
+#include "base/file/files.h"
 #include "comm/gpu/driver.h"
 #include "device/library_error.h"
 #include "kernels/cuda/sweep.h"
@@ -18,7 +20,21 @@ std::string version_text(int version) {
 
 }  // namespace
 
-DeviceError no_device_error(cudaError_t status, int driver, int runtime) {
+bool machine_has_gpu() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::directory_iterator devices("/sys/bus/pci/devices", error);
+  // Without a list nothing is known; /dev/dxg is the GPU of a Windows host.
+  if (error || fs::exists("/dev/dxg", error)) return true;
+  return std::any_of(begin(devices), end(devices), [](const fs::directory_entry& device) {
+    // Display controllers have class 0x03....
+    return read_system_file(device.path() / "vendor").starts_with("0x10de") &&
+           read_system_file(device.path() / "class").starts_with("0x03");
+  });
+}
+
+DeviceError no_device_error(cudaError_t status, int driver, int runtime, bool has_gpu) {
+  if (driver == 0 && !has_gpu) return DeviceError("no CUDA device: this machine has no NVIDIA GPU; use `backend` cpu");
   if (driver == 0) return DeviceError("no CUDA driver is installed: install NVIDIA's driver, or use `backend` cpu");
   if (status == cudaErrorInsufficientDriver) {
     return DeviceError("the CUDA driver is too old: it serves CUDA " + version_text(driver) + ", this build needs " +
@@ -84,7 +100,7 @@ void use_device(int device) {
     int driver = 0, runtime = 0;
     (void)cudaDriverGetVersion(&driver);
     (void)cudaRuntimeGetVersion(&runtime);
-    throw no_device_error(status == cudaSuccess ? cudaErrorNoDevice : status, driver, runtime);
+    throw no_device_error(status == cudaSuccess ? cudaErrorNoDevice : status, driver, runtime, machine_has_gpu());
   }
   if (device < 0 || device >= count) {
     throw DeviceError("there is no CUDA device " + std::to_string(device) + ": this machine shows " +

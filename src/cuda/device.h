@@ -57,9 +57,11 @@ struct DeviceFacts {
 };
 DeviceFacts device_facts(int device);
 
-/// Why no device can be used: what cudaGetDeviceCount said, and the CUDA versions of the driver (0: none) and the
-/// build.
-DeviceError no_device_error(cudaError_t status, int driver, int runtime);
+/// Why no device can be used: what cudaGetDeviceCount said, the CUDA versions of the driver (0: none) and the build,
+/// and whether the machine has a GPU that a driver would be for.
+DeviceError no_device_error(cudaError_t status, int driver, int runtime, bool has_gpu);
+/// Whether a GPU of NVIDIA's is on one of the machine's buses; true where that cannot be seen.
+bool machine_has_gpu();
 /// Why this one cannot be: the build has no code for its architecture.
 DeviceError no_code_error(int device, const DeviceFacts& facts);
 

@@ -54,6 +54,26 @@ Json environment_json(const EnvironmentSummary& environment) {
   return json;
 }
 
+/// What is wrong one by one; a failure without a list is its only entry.
+template <class Json>
+Json diagnostics_json(const Failure& error) {
+  Json list = Json::array();
+  const auto add = [&list](ExitCode code, const std::string& message, const std::string& hint,
+                           const SourcePosition& where) {
+    Json json;
+    json["code"] = static_cast<int>(code);
+    json["message"] = message;
+    json["hint"] = text_or_null<Json>(hint);
+    json["file"] = text_or_null<Json>(where.file);
+    json["line"] = where.line == 0 ? Json(nullptr) : Json(where.line);
+    json["column"] = where.column == 0 ? Json(nullptr) : Json(where.column);
+    list.push_back(std::move(json));
+  };
+  for (const Diagnostic& one : error.diagnostics) add(one.code, one.message, one.hint, one.where);
+  if (list.empty()) add(error.code, error.message, error.hint, {error.file, error.line, error.column});
+  return list;
+}
+
 template <class Json>
 Json error_json(const Failure& error) {
   Json json;
@@ -64,6 +84,7 @@ Json error_json(const Failure& error) {
   json["line"] = error.line == 0 ? Json(nullptr) : Json(error.line);
   json["column"] = error.column == 0 ? Json(nullptr) : Json(error.column);
   json["rank"] = error.rank;
+  json["diagnostics"] = diagnostics_json<Json>(error);
   return json;
 }
 

@@ -2,6 +2,7 @@
 #include "qasm/gates.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "circuit/gate_table.h"
 
@@ -23,7 +24,7 @@ GateBook::GateBook() {
 }
 
 void GateBook::add_table_name(std::string_view name, bool replaceable) {
-  const auto meaning = find_gate(name);
+  const auto meaning = find_spelling(name);
   if (!meaning) throw Error("the gate table has no row for '" + std::string(name) + "' of qelib1.inc");
   const GateInfo& info = gate_info(meaning->gate);
   GateEntry entry;
@@ -49,6 +50,12 @@ std::string_view GateBook::add_library() {
 
 bool GateBook::in_library(std::string_view name) {
   return std::ranges::count(kPaperGates, name) + std::ranges::count(kLaterGates, name) > 0;
+}
+
+const GateEntry* GateBook::find_further(std::string_view name) {
+  if (!has_library_ || !find_further_gate(name)) return nullptr;
+  add_table_name(name, true);
+  return find(name);
 }
 
 const GateEntry* GateBook::find(std::string_view name) const {
@@ -107,9 +114,10 @@ void GateBook::add_call(const GateEntry& entry, std::span<const std::uint32_t> q
   statements_.push_back(statement);
 }
 
-void GateBook::add_barrier(std::span<const std::uint32_t> qubits) {
+void GateBook::add_plain(BodyKind kind, std::span<const std::uint32_t> qubits, std::uint32_t matrix) {
   BodyStatement statement;
-  statement.kind = BodyKind::kBarrier;
+  statement.kind = kind;
+  statement.callee = matrix;
   statement.qubit_begin = static_cast<std::uint32_t>(body_qubits_.size());
   body_qubits_.insert(body_qubits_.end(), qubits.begin(), qubits.end());
   statement.qubit_end = static_cast<std::uint32_t>(body_qubits_.size());
@@ -134,6 +142,15 @@ void GateBook::define_opaque(std::string_view name, std::uint32_t parameters, st
   open_.opaque = true;
   open_.opaque_name = name;
   define(name, parameters, qubits);
+}
+
+void GateBook::define_matrix(std::string_view name, const Matrix& matrix, std::uint32_t qubits) {
+  begin_body();
+  std::vector<std::uint32_t> all(qubits);
+  std::iota(all.begin(), all.end(), 0u);
+  add_plain(BodyKind::kMatrix, all, static_cast<std::uint32_t>(matrices_.size()));
+  matrices_.push_back(&matrix);
+  define(name, 0, qubits);
 }
 
 std::uint64_t GateBook::operations(const GateEntry& entry) const {
@@ -190,10 +207,21 @@ void GateBook::expand(const Definition& definition, Circuit& circuit) {
     }
     const std::span<const Qubit> qubits(qubit_stack_.data() + first_qubit, qubit_stack_.size() - first_qubit);
     const std::span<const double> angles(angle_stack_.data() + first_angle, angle_stack_.size() - first_angle);
-    if (statement.kind == BodyKind::kTableGate) {
-      circuit.add_gate(statement.gate, qubits.first(statement.controls), qubits.subspan(statement.controls), angles);
-    } else {
-      circuit.add_barrier(qubits);
+    switch (statement.kind) {
+      case BodyKind::kTableGate:
+        circuit.add_gate(statement.gate, qubits.first(statement.controls), qubits.subspan(statement.controls), angles);
+        break;
+      case BodyKind::kBarrier:
+        circuit.add_barrier(qubits);
+        break;
+      case BodyKind::kReset:
+        circuit.add_reset(qubits[0]);
+        break;
+      case BodyKind::kMatrix:
+        circuit.add_unitary(*matrices_[statement.callee], {}, qubits, false);
+        break;
+      case BodyKind::kCall:
+        break;  // above
     }
     qubit_stack_.resize(first_qubit);
     angle_stack_.resize(first_angle);

@@ -16,14 +16,14 @@ namespace qsim::qasm {
 
 /// Sum that stays at the largest value instead of wrapping.
 
-enum class BodyKind : std::uint8_t { kTableGate, kCall, kBarrier };
+enum class BodyKind : std::uint8_t { kTableGate, kCall, kBarrier, kReset, kMatrix };
 
 /// One statement of a gate body; its operands and angles live in the book's pools.
 struct BodyStatement {
   BodyKind kind = BodyKind::kTableGate;
   Gate gate = Gate::kId;
   std::uint16_t controls = 0;
-  std::uint32_t callee = 0;  // definition, for kCall
+  std::uint32_t callee = 0;  // definition, for kCall; for kMatrix its place among the matrices
   std::uint32_t qubit_begin = 0, qubit_end = 0;
   std::uint32_t angle_begin = 0, angle_end = 0;
 };
@@ -59,6 +59,8 @@ class GateBook {
   /// True when `name` is in qelib1.inc, included or not.
   static bool in_library(std::string_view name);
 
+  /// A standard gate that the library has not, from now on known; null for other names and without the library.
+  const GateEntry* find_further(std::string_view name);
   const GateEntry* find(std::string_view name) const;
   /// Offers all names to a suggestion.
   void offer_names(NearestName& nearest) const;
@@ -66,10 +68,13 @@ class GateBook {
   /// Adds one statement to the body of the definition being read (begin_body .. finish_body).
   void begin_body();
   void add_call(const GateEntry& entry, std::span<const std::uint32_t> qubits, std::span<const ExpressionRange> angles);
-  void add_barrier(std::span<const std::uint32_t> qubits);
+  void add_barrier(std::span<const std::uint32_t> qubits) { add_plain(BodyKind::kBarrier, qubits); }
+  void add_reset(std::uint32_t qubit) { add_plain(BodyKind::kReset, {&qubit, 1}); }
   void discard_body();
   void define(std::string_view name, std::uint32_t parameters, std::uint32_t qubits);
   void define_opaque(std::string_view name, std::uint32_t parameters, std::uint32_t qubits);
+  /// A gate that `matrix`, which outlives the book, says all of; unitary, of order 2^qubits.
+  void define_matrix(std::string_view name, const Matrix& matrix, std::uint32_t qubits);
   ExpressionArena& arena() { return arena_; }
 
   const Definition& definition(const GateEntry& entry) const { return definitions_[entry.definition]; }
@@ -85,6 +90,7 @@ class GateBook {
     std::uint32_t qubits, angles;  // where this application's operands begin
   };
   void add_table_name(std::string_view name, bool replaceable);
+  void add_plain(BodyKind kind, std::span<const std::uint32_t> qubits, std::uint32_t matrix = 0);
   void count(std::uint64_t operations, std::uint64_t steps);
   void expand(const Definition& definition, Circuit& circuit);
   void push_operands(const BodyStatement& statement, const Frame& frame);
@@ -93,6 +99,7 @@ class GateBook {
   bool has_library_ = false;
   std::vector<Definition> definitions_;
   std::vector<BodyStatement> statements_;
+  std::vector<const Matrix*> matrices_;
   std::vector<std::uint32_t> body_qubits_;
   std::vector<ExpressionRange> body_angles_;
   ExpressionArena arena_;

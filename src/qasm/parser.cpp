@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <utility>
 
 namespace qsim::qasm {
@@ -170,6 +171,26 @@ void Parser::check_new_name(const Token& name) const {
   const GateEntry* gate = gates_.find(text);
   if (registers_.contains(text) || (gate != nullptr && !gate->replaceable)) {
     throw Failure{name.offset, quoted(text) + " is already declared", ""};
+  }
+}
+
+/// Whether the matrix that was given for an opaque gate can be what it does.
+void Parser::check_unitary(const Token& name, const Matrix& matrix, std::uint32_t parameters,
+                           std::uint32_t qubits) const {
+  const auto refuse = [&](const std::string& what) {
+    throw Failure{name.offset, "the matrix given for " + quoted(stream_->text(name)) + " " + what, ""};
+  };
+  if (parameters > 0) refuse("cannot depend on angles, and the gate has angles");
+  if (qubits > 15 || matrix.size() != std::size_t{1} << (2 * qubits)) {
+    refuse("has " + std::to_string(matrix.size()) + " entries, which is not 4^" + std::to_string(qubits));
+  }
+  Circuit scratch(qubits);
+  std::vector<Qubit> all(qubits);
+  std::iota(all.begin(), all.end(), Qubit{0});
+  try {
+    scratch.add_unitary(matrix, {}, all);
+  } catch (const Error& error) {
+    refuse(std::string("is refused: ") + error.what());
   }
 }
 

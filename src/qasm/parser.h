@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,6 +28,8 @@ class Parser {
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
   std::vector<std::string> included_files() const { return files_.paths(); }
   bool stopped_early() const { return stopped_early_; }
+  /// The names of QasmOptions::unitaries that the program declares.
+  const std::set<std::string>& used_unitaries() const { return used_unitaries_; }
 
  private:
   struct RegisterEntry {
@@ -60,6 +63,8 @@ class Parser {
   void gate_body(std::string_view name);
   void body_call(std::string_view name);
   void body_barrier();
+  void body_reset();
+  void check_unitary(const Token& name, const Matrix& matrix, std::uint32_t parameters, std::uint32_t qubits) const;
   void body_operands(const char* statement);
   void body_angles();
 
@@ -103,6 +108,7 @@ class Parser {
   std::unordered_map<std::string_view, RegisterEntry> registers_;
   std::unordered_set<std::string_view> poisoned_;
   std::vector<Diagnostic> diagnostics_;
+  std::set<std::string> used_unitaries_;
   std::uint64_t qubits_ = 0, clbits_ = 0;  // at most 2^32 - 1
   std::uint64_t operations_ = 0, steps_ = 0;
 

@@ -56,8 +56,15 @@ void Parser::opaque_declaration() {
   formal_parameters();
   formal_qubits();
   check_semicolon("the declaration");
-  gates_.define_opaque(declaring_, static_cast<std::uint32_t>(parameters_.size()),
-                       static_cast<std::uint32_t>(body_names_.size()));
+  const auto parameters = static_cast<std::uint32_t>(parameters_.size());
+  const auto qubits = static_cast<std::uint32_t>(body_names_.size());
+  if (const auto given = options_.unitaries.find(std::string(declaring_)); given != options_.unitaries.end()) {
+    used_unitaries_.insert(given->first);
+    check_unitary(name, given->second, parameters, qubits);
+    gates_.define_matrix(declaring_, given->second, qubits);
+  } else {
+    gates_.define_opaque(declaring_, parameters, qubits);
+  }
   declaring_ = {};
   stream_->advance();
 }
@@ -100,10 +107,12 @@ void Parser::gate_body(std::string_view name) {
       case TokenKind::kBarrier:
         body_barrier();
         break;
+      case TokenKind::kReset:
+        body_reset();
+        break;
       case TokenKind::kSemicolon:
         break;
       case TokenKind::kMeasure:
-      case TokenKind::kReset:
       case TokenKind::kIf:
       case TokenKind::kGate:
       case TokenKind::kOpaque:
@@ -166,6 +175,15 @@ void Parser::body_call(std::string_view name) {
   gates_.add_call(entry, body_qubits_, body_angles_);
 }
 
+/// No gate of the language, but what Qiskit writes for `initialize`.
+void Parser::body_reset() {
+  const Token keyword = stream_->token();
+  stream_->advance();
+  body_operands("the qubit");
+  if (body_qubits_.size() != 1) throw Failure{keyword.offset, "reset takes one qubit", ""};
+  gates_.add_reset(body_qubits_[0]);
+}
+
 void Parser::body_barrier() {
   stream_->advance();
   body_operands("the barrier");
@@ -199,6 +217,7 @@ void Parser::unknown_gate(const Token& name) {
 
 const GateEntry& Parser::find_gate_entry(const Token& name) {
   const GateEntry* entry = gates_.find(stream_->text(name));
+  if (entry == nullptr && !poisoned_.contains(stream_->text(name))) entry = gates_.find_further(stream_->text(name));
   if (entry == nullptr) unknown_gate(name);
   return *entry;
 }
@@ -401,9 +420,11 @@ void Parser::apply_broadcast(const Token& name, const GateEntry& entry) {
   if (!entry.in_table) {
     const Definition& definition = gates_.definition(entry);
     if (!definition.opaque_name.empty()) {
+      const std::string name_shown(definition.opaque_name.substr(0, 40));
       throw Failure{name.offset,
                     "opaque gate " + quoted(definition.opaque_name) + " is applied, but nothing says what it does",
-                    "give it a definition: gate " + std::string(definition.opaque_name.substr(0, 40)) + " ... { ... }",
+                    "give it a definition: gate " + name_shown + " ... { ... }, or its matrix: --unitary " +
+                        name_shown + "=FILE.npy",
                     ExitCode::kUnsupported};
     }
   }

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "base/file/files.h"
+#include "base/text.h"
 #include "qasm/parser.h"
 #include "qasm/text/files.h"
 #include "qasm3/reader.h"
@@ -158,16 +159,25 @@ std::string join(const std::vector<Diagnostic>& diagnostics, bool more) {
   const std::string text = join(diagnostics, more);
   if (first->code == ExitCode::kUnsupported) {
     const bool shown = first->hint.empty() || diagnostics.size() > 1;
-    throw UnsupportedError(shown ? text : text + "\n  hint: " + first->hint, first->where);
+    UnsupportedError error(shown ? text : text + "\n  hint: " + first->hint, first->where);
+    error.list(diagnostics);
+    throw error;
   }
   if (first->code == ExitCode::kCapacity) {
     throw CapacityError(text, std::numeric_limits<std::uint64_t>::max(), 0);
   }
-  throw ParseError(text, first->where, diagnostics.size() > 1 ? std::string() : first->hint);
+  ParseError error(text, first->where, diagnostics.size() > 1 ? std::string() : first->hint);
+  error.list(diagnostics);
+  throw error;
 }
 
 [[noreturn]] void throw_unused(const std::string& name) {
   throw UsageError("parameter '" + name + "' would have no effect: the program has no such input");
+}
+
+[[noreturn]] void throw_no_opaque(const std::string& name) {
+  throw UsageError("the matrix of '" + escape_text(name, 60) +
+                   "' would have no effect: the program declares no opaque gate of that name");
 }
 
 Flow read_flow(const qasm::Source& source, const QasmOptions& options, QasmProgram& program) {
@@ -195,11 +205,17 @@ QasmProgram parse_version_3(const qasm::Source& source, const QasmOptions& optio
 
 QasmProgram parse_qasm(std::string_view text, const QasmOptions& options) {
   const qasm::Source source = qasm::make_source(text, options);
-  if (is_version_3(source.text)) return parse_version_3(source, options);
+  if (is_version_3(source.text)) {
+    if (!options.unitaries.empty()) throw_no_opaque(options.unitaries.begin()->first);
+    return parse_version_3(source, options);
+  }
   qasm::Parser parser(source, options);
   parser.run();
   if (!parser.diagnostics().empty()) throw_errors(parser.diagnostics(), parser.stopped_early());
   if (!options.parameters.empty()) throw_unused(options.parameters.begin()->first);
+  for (const auto& [name, matrix] : options.unitaries) {
+    if (!parser.used_unitaries().contains(name)) throw_no_opaque(name);
+  }
   return {parser.take_circuit(), "OPENQASM 2.0", parser.included_files(), {}};
 }
 

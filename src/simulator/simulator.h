@@ -49,6 +49,7 @@ struct RunOptions : Target {
   std::uint32_t warm_ups = 0, repeats = 1;
   double repeat_seconds = 1e300;
 
+  /// Called before the first sweep with a fraction of 0 and the predicted seconds (0: unknown), then after sweeps.
   std::function<void(const Progress&)> progress;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "golden/cli_program.h"
+#include "support/json_schema.h"
 
 namespace qsim::test {
 namespace {
@@ -216,6 +217,43 @@ TEST(JsonOnFailure, IsOneDocumentWithTheErrorInIt) {
   EXPECT_TRUE(document.at("results").at("counts").is_null());
   EXPECT_TRUE(document.at("circuit").at("qubits").is_null());
   EXPECT_EQ(document.at("circuit").at("file"), path);
+}
+
+TEST(JsonOnFailure, ListsEverythingThatIsWrongWithItsPlaceAndHint) {
+  const TemporaryFolder folder;
+  const std::string good = folder.file("good.qasm", kHead + "qreg q[2];\n");
+  const std::string bad = folder.file("bad.qasm", kHead + "qreg q[2];\nhh q[0];\ncxx q[0],q[1];\nx q[7];\n");
+  struct Case {
+    std::vector<std::string> words;
+    std::string schema;
+  };
+  for (const Case& one :
+       {Case{{bad, "--json"}, "qsim.result"}, Case{{"plan", bad, "--json"}, "qsim.plan"},
+        Case{{"bench", bad, "--json"}, "qsim.bench"}, Case{{"gram", good, bad, "--json"}, "qsim.gram"}}) {
+    const ProgramRun run = run_qsim(one.words);
+    EXPECT_EQ(run.exit_code, 3) << one.schema;
+    for (const std::string& line : schema_violations(run.out, one.schema + ".1.json")) ADD_FAILURE() << line;
+    const auto document = nlohmann::json::parse(run.out);
+    EXPECT_EQ(document.at("schema"), one.schema + "/1");
+    const auto& list = document.at("error").at("diagnostics");
+    ASSERT_EQ(list.size(), 3u) << one.schema << list.dump(1);
+    EXPECT_EQ(list[0].at("line"), 4);
+    EXPECT_EQ(list[0].at("message"), "gate 'hh' is not defined");
+    EXPECT_EQ(list[1].at("line"), 5);
+    EXPECT_EQ(list[1].at("hint"), "did you mean 'cx'?");
+    EXPECT_EQ(list[2].at("line"), 6);
+    EXPECT_EQ(list[2].at("file"), bad);
+  }
+}
+
+TEST(JsonOnFailure, OfOneFailureListsIt) {
+  const auto error = nlohmann::json::parse(run_qsim({"x.qasm", "--json", "--shotz", "1"}).out).at("error");
+  ASSERT_EQ(error.at("diagnostics").size(), 1u);
+  EXPECT_EQ(error.at("diagnostics")[0].at("message"), error.at("message"));
+  EXPECT_EQ(error.at("diagnostics")[0].at("hint"), "did you mean '--shots'?");
+  const ProgramRun gram = run_qsim({"gram", "a.qasm", "--json"});
+  EXPECT_EQ(gram.exit_code, 2);
+  EXPECT_EQ(nlohmann::json::parse(gram.out).at("schema"), "qsim.gram/1");
 }
 
 TEST(JsonOnFailure, CoversUsageAndMissingFiles) {

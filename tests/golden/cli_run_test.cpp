@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "golden/cli_program.h"
@@ -131,12 +132,61 @@ TEST(JsonResult, ACircuitWithoutQubitsHasOneAmplitude) {
 TEST(TextResult, FitsOnAScreenAndSaysWhatRan) {
   const TemporaryFolder folder;
   const std::string path = folder.file("layer.qasm", kHead + "qreg q[8];\ncreg c[8];\nh q;\nmeasure q -> c;\n");
-  const ProgramRun run = run_qsim({path, "--marginals", "--amplitudes", "top:40", "--distribution"});
+  const ProgramRun run = run_qsim({path});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_LE(std::count(run.out.begin(), run.out.end(), '\n'), 25);
   for (const char* word : {"8 qubits", "cpu", "double", "norm", "1.000000000000", "time", "seed", "--json has all"}) {
     EXPECT_NE(run.out.find(word), std::string::npos) << word << " in\n" << run.out;
   }
+}
+
+TEST(TextResult, ShowsInFullWhatWasAskedForByName) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("layer.qasm", kHead + "qreg q[8];\ncreg c[8];\nh q;\nmeasure q -> c;\n");
+  const auto lines_with = [](const std::string& text, const std::string& word) {
+    std::istringstream lines(text);
+    std::size_t found = 0;
+    for (std::string line; std::getline(lines, line);) found += line.find(word) != std::string::npos ? 1 : 0;
+    return found;
+  };
+  const ProgramRun run = run_qsim({path, "--marginals", "--amplitudes", "top:40", "--distribution", "--probabilities",
+                                   "0,1,2,3,4", "--shots", "4000", "--seed", "1"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(lines_with(run.out, "i    0.3906 %"), 40u) << run.out;
+  EXPECT_EQ(lines_with(run.out, "  0.003906250000"), 256u) << run.out;
+  EXPECT_EQ(lines_with(run.out, "  0.031250000000"), 32u) << run.out;
+  EXPECT_EQ(lines_with(run.out, "more (--counts or --json has all)"), 1u) << "nobody asked for the counts";
+  const ProgramRun counts = run_qsim({path, "--counts", "--shots", "20000", "--seed", "1", "-q"});
+  EXPECT_EQ(std::count(counts.out.begin(), counts.out.end(), '\n'), 257) << counts.out;
+  const ProgramRun file = run_qsim({path, "--shots", "20000", "--seed", "1", "--output", folder.file("out.txt")});
+  EXPECT_EQ(file.exit_code, 0) << file.err;
+  EXPECT_EQ(lines_with(read_text(folder.file("out.txt")), " has all"), 0u);
+  EXPECT_GT(lines_with(read_text(folder.file("out.txt")), " %  "), 255u);
+  const ProgramRun wide = run_qsim({"-", "--amplitudes", "top:1", "-q", "--counts", "--shots", "1"},
+                                   kHead + "qreg q[3];\ncreg c[100];\nx q[0];\nmeasure q[0] -> c[99];\n");
+  EXPECT_NE(wide.out.find(" 1" + std::string(99, '0') + " "), std::string::npos) << wide.out;
+}
+
+TEST(TextResult, QuietIsTheResultsAloneAndVerboseSaysMore) {
+  const ProgramRun quiet = run_qsim({"-", "-q", "-s", "1e3", "--seed", "7"}, kGhz3);
+  EXPECT_EQ(quiet.exit_code, 0) << quiet.err;
+  EXPECT_EQ(quiet.out.find("counts of 1000 shots"), 0u) << quiet.out;
+  EXPECT_EQ(std::count(quiet.out.begin(), quiet.out.end(), '\n'), 3) << quiet.out;
+  const ProgramRun verbose = run_qsim({"-", "-v"}, kGhz3);
+  EXPECT_EQ(verbose.exit_code, 0) << verbose.err;
+  for (const char* word :
+       {"  program    qsim ", "  threads    ", "  memory     ", "  work       ", "  gates      3 "}) {
+    EXPECT_NE(verbose.out.find(word), std::string::npos) << word << " in\n" << verbose.out;
+  }
+  EXPECT_EQ(run_qsim({"-", "-v", "-q"}, kGhz3).exit_code, 2);
+  EXPECT_EQ(run_qsim({"-", "-v", "--json"}, kGhz3).exit_code, 2);
+}
+
+TEST(TextResult, QuietKeepsWarningsOnStandardError) {
+  const ProgramRun run =
+      run_qsim({"-", "-q"}, "OPENQASM 3.0;\ninclude \"stdgates.inc\";\nqubit q;\ndelay[10ns] q;\nbit c = measure q;\n");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("warning: "), std::string::npos) << run.err;
 }
 
 TEST(TextResult, ShowsTheLikeliestOutcomesWhenNothingWasAsked) {

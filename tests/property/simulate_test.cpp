@@ -118,8 +118,9 @@ void check_against_dense(const Circuit& circuit, const RunOptions& options, int 
 
 TEST_P(SimulateOnRanks, GivesTheDenseStateAndReadOuts) {
   const auto [ranks, precision] = GetParam();
-  for (unsigned seed = 1; seed <= 24; ++seed) {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
     test::RandomCircuitOptions random;
+    random.further_gates = seed > 24;
     random.qubits = 3 + seed % 6;
     random.operations = 10 + 3 * (seed % 11);
     random.seed = seed;

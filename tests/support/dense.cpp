@@ -174,6 +174,32 @@ Entries rc3x() {
 // A square root of X: half of the turn that rx makes, with the phase that makes its square X and not -iX.
 Entries root_x() { return scaled(rotation(1, kPi / 2), phase_of(kPi / 4)); }
 
+Entries cx_matrix(bool from_low) {
+  return from_low ? Entries{1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0}
+                  : Entries{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0};
+}
+
+// (pauli(a) on the first qubit, pauli(b) on the second) as exp(-i angle/2 ...).
+Entries pair_rotation(unsigned a, unsigned b, Real angle) {
+  return pauli_exponential(std::vector<unsigned>{a, b}, angle);
+}
+
+// rz(-+beta) on the first qubit behind exp(-i theta/2 (XX +- YY)/2) behind its inverse: XX and YY commute.
+Entries xx_yy(Real theta, Real beta, int sign) {
+  const Entries turn = times(pair_rotation(1, 1, theta / 2), pair_rotation(2, 2, sign * theta / 2));
+  const auto phase_on_first = [](Real angle) { return kronecker(pauli(0), rotation(3, angle)); };
+  return times(phase_on_first(-sign * beta), times(turn, phase_on_first(sign * beta)));
+}
+
+// exp(i pi/4 XX) exp(i pi/4 YY), XX and YY commute.
+Entries iswap() { return times(pair_rotation(1, 1, -kPi / 2), pair_rotation(2, 2, -kPi / 2)); }
+
+// The echo of its name: rzx by a quarter, x on the first qubit, rzx by a quarter back.
+Entries ecr() {
+  const Entries x_on_first = kronecker(pauli(0), pauli(1));
+  return times(pair_rotation(3, 1, -kPi / 4), times(x_on_first, pair_rotation(3, 1, kPi / 4)));
+}
+
 Entries wide_gate_matrix(Gate gate, std::span<const double> p) {
   switch (gate) {
     case Gate::kId:
@@ -228,6 +254,22 @@ Entries wide_gate_matrix(Gate gate, std::span<const double> p) {
       return rc3x();
     case Gate::kRc3xdg:
       return adjoint(rc3x());
+    case Gate::kR:
+      return times(rotation(3, p[1]), times(rotation(1, p[0]), rotation(3, -p[1])));
+    case Gate::kDcx:
+      return times(cx_matrix(false), cx_matrix(true));
+    case Gate::kDcxdg:
+      return times(cx_matrix(true), cx_matrix(false));
+    case Gate::kIswap:
+      return iswap();
+    case Gate::kEcr:
+      return ecr();
+    case Gate::kRzx:
+      return pair_rotation(3, 1, p[0]);
+    case Gate::kXxMinusYy:
+      return xx_yy(p[0], p[1], -1);
+    case Gate::kXxPlusYy:
+      return xx_yy(p[0], p[1], 1);
   }
   throw std::invalid_argument("the dense reference does not know this gate");
 }

@@ -79,7 +79,8 @@ class Maker {
   }
 
   void add_random_gate() {
-    const auto gate = static_cast<Gate>(below(kGateCount));
+    const Gate last = options_.further_gates ? kLastGate : Gate::kRc3xdg;
+    const auto gate = static_cast<Gate>(below(static_cast<unsigned>(last) + 1));
     const GateInfo& info = gate_info(gate);
     const auto targets = static_cast<unsigned>(info.targets);
     if (targets > options_.qubits) return add_random_gate();

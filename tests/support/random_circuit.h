@@ -15,6 +15,7 @@ struct RandomCircuitOptions {
   unsigned max_unitary_targets = 3;  // 0: no unitary matrices
   bool pauli_rotations = true;
   bool special_angles = true;          // some angles are multiples of pi/4, where rewrites have special cases
+  bool further_gates = false;          // those behind kRc3xdg as well
   bool dynamic = false;                // measure in mid-circuit, reset, if
   bool terminal_measurements = false;  // measure every qubit at the end
 };

@@ -99,7 +99,7 @@ class Maker {
   }
 
   void add_gate() {
-    const GateInfo& info = gate_table()[below(kGateCount)];
+    const GateInfo& info = gate_table()[below(static_cast<unsigned>(Gate::kRc3xdg) + 1)];
     const auto targets = static_cast<unsigned>(info.targets);
     std::vector<Qubit> order(circuit_.qubits());
     for (Qubit qubit = 0; qubit < order.size(); ++qubit) order[qubit] = qubit;

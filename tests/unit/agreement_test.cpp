@@ -87,6 +87,42 @@ struct Difference {
   std::function<void(RunOptions&)> make;
 };
 
+TEST(Agreement, HandsOnEverythingThatIsWrongInAText) {
+  std::mutex lock;
+  int told = 0;
+  run_thread_ranks(4, [&](Communicator& communicator) {
+    Failure mine;
+    mine.code = ExitCode::kOk;
+    if (communicator.rank() == 2) {
+      mine.code = ExitCode::kCircuit;
+      mine.diagnostics.resize(2);
+      Diagnostic& first = mine.diagnostics[0];
+      first.text = "f:1:2: error: first";
+      first.message = "first";
+      first.hint = "try x";
+      first.code = ExitCode::kUnsupported;
+      first.where.file = "f";
+      first.where.line = 1;
+      mine.diagnostics[1].where.column = 4;
+    }
+    if (communicator.rank() == 3) mine.diagnostics.resize(5);
+    const Failure worst = worst_failure(communicator, mine);
+    const std::lock_guard guard(lock);
+    ASSERT_EQ(worst.diagnostics.size(), 2u);
+    EXPECT_EQ(worst.rank, 2);
+    const Diagnostic& first = worst.diagnostics[0];
+    EXPECT_EQ(first.text, "f:1:2: error: first");
+    EXPECT_EQ(first.message, "first");
+    EXPECT_EQ(first.hint, "try x");
+    EXPECT_EQ(first.code, ExitCode::kUnsupported);
+    EXPECT_EQ(first.where.file, "f");
+    EXPECT_EQ(first.where.line, 1u);
+    EXPECT_EQ(worst.diagnostics[1].where.column, 4u);
+    ++told;
+  });
+  EXPECT_EQ(told, 4);
+}
+
 TEST(Simulate, RefusesRanksWithOtherOptions) {
   const std::vector<Difference> differences{
       {"shots", [](RunOptions& options) { options.shots = 3; }},

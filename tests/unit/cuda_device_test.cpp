@@ -17,13 +17,16 @@ bool has(const Error& error, const std::string& words) {
 }
 
 TEST(CudaDevice, EveryReasonHasItsOwnWords) {
-  const DeviceError driver = cuda::no_device_error(cudaErrorInsufficientDriver, 0, 13000);
+  const DeviceError driver = cuda::no_device_error(cudaErrorInsufficientDriver, 0, 13000, true);
   EXPECT_TRUE(has(driver, "no CUDA driver is installed"));
-  const DeviceError old = cuda::no_device_error(cudaErrorInsufficientDriver, 11080, 13000);
+  const DeviceError no_gpu = cuda::no_device_error(cudaErrorInsufficientDriver, 0, 13000, false);
+  EXPECT_TRUE(has(no_gpu, "this machine has no NVIDIA GPU"));
+  EXPECT_FALSE(has(no_gpu, "install")) << "a driver would be of no use";
+  const DeviceError old = cuda::no_device_error(cudaErrorInsufficientDriver, 11080, 13000, true);
   EXPECT_TRUE(has(old, "too old: it serves CUDA 11.8, this build needs 13.0"));
-  const DeviceError none = cuda::no_device_error(cudaErrorNoDevice, 13000, 13000);
+  const DeviceError none = cuda::no_device_error(cudaErrorNoDevice, 13000, 13000, true);
   EXPECT_TRUE(has(none, "CUDA_VISIBLE_DEVICES"));
-  const DeviceError lost = cuda::no_device_error(cudaErrorDevicesUnavailable, 13000, 13000);
+  const DeviceError lost = cuda::no_device_error(cudaErrorDevicesUnavailable, 13000, 13000, true);
   EXPECT_TRUE(has(lost, "cudaGetDeviceCount"));
   cuda::DeviceFacts facts;
   facts.name = "Some GPU";
@@ -32,7 +35,7 @@ TEST(CudaDevice, EveryReasonHasItsOwnWords) {
   const DeviceError architecture = cuda::no_code_error(2, facts);
   EXPECT_TRUE(has(architecture, "device 2 (Some GPU, compute capability 7.5)"));
   EXPECT_TRUE(has(architecture, "CMAKE_CUDA_ARCHITECTURES=75"));
-  for (const DeviceError* error : {&driver, &old, &none, &lost, &architecture}) {
+  for (const DeviceError* error : {&driver, &no_gpu, &old, &none, &lost, &architecture}) {
     EXPECT_EQ(error->code(), ExitCode::kDevice);
     EXPECT_TRUE(error == &lost || has(*error, "`backend` cpu"));
   }

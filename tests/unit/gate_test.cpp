@@ -9,6 +9,7 @@
 
 #include "circuit/gate_table.h"
 #include "qsim/circuit.h"
+#include "qsim/qasm.h"
 #include "support/dense.h"
 
 namespace qsim {
@@ -166,6 +167,63 @@ TEST(GateTable, ControlledUHasThePhasesOfQelib1) {
   definition.cx(c, t);
   u(theta / 2, phi, 0);
   EXPECT_LT(distance(dense::circuit_matrix(direct), dense::circuit_matrix(definition)), 1e-14);
+}
+
+// Standard gates by definitions in the gates of qelib1.inc, each up to its global phase.
+TEST(GateTable, StandardGatesAreWhatTheirDefinitionsSay) {
+  struct Case {
+    const char* name;
+    std::vector<double> angles;
+    std::string body;  // over a, b, ...
+  };
+  const std::vector<Case> cases = {
+      {"r", {0.7, 0.4}, "u(0.7, 0.4-pi/2, pi/2-0.4) a;"},
+      {"dcx", {}, "cx a,b; cx b,a;"},
+      {"dcxdg", {}, "cx b,a; cx a,b;"},
+      {"iswap", {}, "s a; s b; h a; cx a,b; cx b,a; h b;"},
+      {"rzx", {0.7}, "h b; cx a,b; rz(0.7) b; cx a,b; h b;"},
+      {"ecr", {}, "h b; cx a,b; rz(pi/4) b; cx a,b; h b; x a; h b; cx a,b; rz(-pi/4) b; cx a,b; h b;"},
+      {"ryy", {0.7}, "rx(pi/2) a; rx(pi/2) b; cx a,b; rz(0.7) b; cx a,b; rx(-pi/2) a; rx(-pi/2) b;"},
+      {"xx_plus_yy",
+       {0.7, 0.4},
+       "rz(0.4) a; rz(-pi/2) b; sx b; rz(pi/2) b; s a; cx b,a; ry(-0.35) b; ry(-0.35) a; cx b,a; sdg a; rz(-pi/2) b; "
+       "sxdg b; rz(pi/2) b; rz(-0.4) a;"},
+      {"xx_minus_yy",
+       {0.7, 0.4},
+       "rz(-0.4) b; rz(-pi/2) a; sx a; rz(pi/2) a; s b; cx a,b; ry(0.35) a; ry(-0.35) b; cx a,b; sdg b; rz(-pi/2) a; "
+       "sxdg a; rz(pi/2) a; rz(0.4) b;"},
+      {"cs", {}, "p(pi/4) a; cx a,b; p(-pi/4) b; cx a,b; p(pi/4) b;"},
+      {"csdg", {}, "p(-pi/4) a; cx a,b; p(pi/4) b; cx a,b; p(-pi/4) b;"},
+      {"ccz", {}, "h c; ccx a,b,c; h c;"},
+      {"c3sx", {}, "c3sqrtx a,b,c,d;"},
+      {"rcccx", {}, "rc3x a,b,c,d;"},
+      {"phase", {0.7}, "u1(0.7) a;"},
+      {"cphase", {0.7}, "cu1(0.7) a,b;"}};
+  std::set<std::string> tried;
+  for (const Case& one : cases) {
+    tried.insert(one.name);
+    const GateName meaning = *find_spelling(one.name);
+    const auto count = static_cast<std::size_t>(meaning.controls + gate_info(meaning.gate).targets);
+    const std::string arguments = std::string("a,b,c,d").substr(0, 2 * count - 1);
+    std::string text = "OPENQASM 2.0; include \"qelib1.inc\"; gate defined " + arguments + " { " + one.body +
+                       " } qreg q[" + std::to_string(count) + "]; defined ";
+    std::vector<Qubit> qubits;
+    for (std::size_t q = 0; q < count; ++q) {
+      text += std::string(q == 0 ? "" : ",") + "q[" + std::to_string(q) + "]";
+      qubits.push_back(static_cast<Qubit>(q));
+    }
+    Circuit direct(static_cast<std::uint32_t>(count));
+    direct.apply(one.name, qubits, std::vector<Angle>(one.angles.begin(), one.angles.end()));
+    const Matrix mine = dense::circuit_matrix(direct), other = dense::circuit_matrix(parse_qasm(text + ";").circuit);
+    std::size_t large = 0;
+    while (std::abs(other[large]) < 0.3) ++large;
+    const Complex factor = mine[large] / other[large];
+    EXPECT_NEAR(std::abs(factor), 1, 1e-12) << one.name;
+    Matrix turned = other;
+    for (Complex& entry : turned) entry *= factor;
+    EXPECT_LT(distance(mine, turned), 1e-14) << one.name;
+  }
+  for (const std::string_view name : further_gates()) EXPECT_TRUE(tried.contains(std::string(name))) << name;
 }
 
 TEST(Gate, EverySpellingIsAppliedAsItSays) {

@@ -108,7 +108,7 @@ TEST(ResultDocument, ConformsToItsSchema) {
   full.results.files = std::vector<OutputFile>{{"statevector", "x.npy", "<c16", {8}}};
   full.verification.norm = 1;
   Result failed;
-  failed.error = Failure{ExitCode::kCircuit, "m", "h", "f", 1, 2, 0};
+  failed.error = Failure{ExitCode::kCircuit, "m", "h", "f", 1, 2, 0, 0, 0, {}};
   for (const Result& result : {full, some_result(), failed}) {
     for (const std::string& violation : test::schema_violations(result_document(result), "qsim.result.1.json")) {
       ADD_FAILURE() << violation;
@@ -116,24 +116,50 @@ TEST(ResultDocument, ConformsToItsSchema) {
   }
 }
 
-TEST(TextReport, NeverPassesTwentyFiveLines) {
+std::string report_of(const Result& result, const ReportScope& scope = {}) {
+  std::string text;
+  write_result_report(result, scope, [&text](std::string_view part) { text += part; });
+  return text;
+}
+
+TEST(TextReport, NeverPassesTwentyFiveLinesWithWhatNobodyAskedFor) {
   Result result = some_result();
   std::map<std::string, std::uint64_t> counts;
   for (int i = 0; i < 300; ++i) counts[bit_string(static_cast<Index>(i), 9)] = 1;
   result.results.counts = counts;
-  result.results.marginals = std::vector<double>(62, 0.5);
-  result.results.probabilities =
-      std::vector<QubitProbabilities>(12, QubitProbabilities{{0, 1}, {0.25, 0.25, 0.25, 0.25}});
+  result.results.amplitudes = std::vector<AmplitudeEntry>(300, AmplitudeEntry{0, {1, 0}, 1});
   result.warnings = std::vector<std::string>(9, "something");
-  const std::string text = result_report(result);
+  const std::string text = report_of(result);
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 25) << text;
   EXPECT_NE(text.find("--json has all"), std::string::npos);
+  EXPECT_NE(text.find("--verbose or --json has all"), std::string::npos) << "warnings do not vanish\n" << text;
+  for (const char* title : {"counts of", "amplitudes"}) EXPECT_NE(text.find(title), std::string::npos) << text;
+}
+
+TEST(TextReport, CutsNothingThatWasAskedFor) {
+  Result result = some_result();
+  std::map<std::string, std::uint64_t> counts;
+  for (int i = 0; i < 300; ++i) counts[bit_string(static_cast<Index>(i), 9)] = 1;
+  result.results.counts = counts;
+  result.results.marginals = std::vector<double>(620, 0.5);
+  result.results.probabilities =
+      std::vector<QubitProbabilities>(12, QubitProbabilities{{0, 1}, {0.25, 0.25, 0.25, 0.25}});
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  ReportScope scope;
+  scope.header = false;
+  const long asked = 1 + 124 + 12 * 5;
+  EXPECT_EQ(lines(report_of(result, scope)), asked + 5) << "a few lines stand of what was not";
+  scope.counts = true;
+  EXPECT_EQ(lines(report_of(result, scope)), asked + 301);
+  scope.counts = false;
+  scope.all = true;
+  EXPECT_EQ(lines(report_of(result, scope)), asked + 301);
 }
 
 TEST(TextReport, ListsTheMostFrequentFirstAndTiesByBits) {
   Result result = some_result();
   result.results.counts = std::map<std::string, std::uint64_t>{{"010", 10}, {"001", 45}, {"111", 45}};
-  const std::string text = result_report(result);
+  const std::string text = report_of(result);
   EXPECT_LT(text.find("001 "), text.find("111 "));
   EXPECT_LT(text.find("111 "), text.find("010 "));
 }
@@ -142,9 +168,14 @@ TEST(CommandLineValues, ReadSizesListsAndShares) {
   EXPECT_EQ(parse_bytes("--max-memory", "1.5G"), 1536ull << 20);
   EXPECT_EQ(parse_bytes("--max-memory", "512MiB"), 512ull << 20);
   EXPECT_EQ(parse_bytes("--max-memory", "4096"), 4096u);
+  EXPECT_EQ(parse_bytes("--max-memory", "1e9"), 1'000'000'000u);
+  EXPECT_EQ(parse_bytes("--max-memory", "1.5e+3K"), 1500u << 10);
+  for (const char* wrong : {"1e", "1eG", "e9", "1e-9", "1e99", "1e400"}) {
+    EXPECT_THROW(parse_bytes("--max-memory", wrong), UsageError) << wrong;
+  }
   EXPECT_EQ(parse_share("--pool", "90%"), 0.9);
   EXPECT_EQ(parse_list("--amplitudes", "3,1,18446744073709551615"), (std::vector<std::uint64_t>{3, 1, UINT64_MAX}));
-  for (const char* text : {"", "x", "1.2.3G", "-5", "5X", "0", "9e9", "99999999999G"}) {
+  for (const char* text : {"", "x", "1.2.3G", "-5", "5X", "0", "99999999999G"}) {
     EXPECT_THROW(parse_bytes("--max-memory", text), UsageError) << text;
   }
   for (const char* text : {"", "1,,2", "1,", "a", "18446744073709551616", " 1", "0x10"}) {

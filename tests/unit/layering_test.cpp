@@ -64,7 +64,7 @@ const std::map<std::string, Strings> kRooms{
     {"src/session", {"choose", "rank", ""}},
     {"src/simulator", {"", "memory", "run"}},
     {"src/bench", {"", "report"}},
-    {"src/cli", {"io", "io/input", ""}}};
+    {"src/cli", {"io/terminal", "io", "io/input", ""}}};
 
 /// A vendor's header (by how its name begins) and the paths that may include it.
 const std::vector<std::pair<std::string, Strings>> kVendors{
@@ -80,8 +80,9 @@ const std::vector<std::pair<std::string, Strings>> kVendors{
     {"CLI/", {"src/cli/io/flags.cpp"}},
     {"nanobind/", {"python/src/"}},
     {"nlohmann/",
-     {"src/batch/gram_document.cpp", "src/bench/report/json.cpp", "src/cli/io/json.cpp",
-      "src/cli/io/input/parameters.cpp", "src/plan/cost/machine.cpp", "src/plan/show/json.cpp"}}};
+     {"src/batch/gram_document.cpp", "src/bench/report/json.cpp", "src/circuit/pauli_formats.cpp",
+      "src/cli/io/json.cpp", "src/cli/io/input/parameters.cpp", "src/plan/cost/machine.cpp",
+      "src/plan/show/json.cpp"}}};
 
 const Strings kThirdParty{"fmt/", "nlohmann/", "CLI/", "xxhash", "Random123/", "gtest/", "benchmark/"};
 

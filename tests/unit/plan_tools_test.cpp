@@ -501,7 +501,7 @@ TEST(PlanJson, HasEveryKeyOfTheSchema) {
   EXPECT_EQ(json["stages"][0]["sweeps"].size(), plan.stages[0].sweeps.size());
   EXPECT_TRUE(json["stages"][0]["exchange"].is_null());
   EXPECT_EQ(json["warnings"][0], "careful");
-  const Failure failure{ExitCode::kCapacity, "too big", "", "", 3, 0, 0};
+  const Failure failure{ExitCode::kCapacity, "too big", "", "", 3, 0, 0, 0, 0, {}};
   const auto error = nlohmann::json::parse(plan_error_json(circuit, failure));
   for (const char* key : keys) EXPECT_TRUE(error.contains(key)) << key;
   EXPECT_EQ(error["ok"], false);

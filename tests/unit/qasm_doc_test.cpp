@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "circuit/gate_table.h"
@@ -53,6 +56,60 @@ TEST(QasmDocs, EveryDocumentedGateIsAcceptedAsDocumented) {
     EXPECT_TRUE(found.empty()) << found.front().text;
     const bool redefined = check_qasm("OPENQASM 2.0; include \"qelib1.inc\"; gate " + name + " a { }").empty();
     EXPECT_EQ(row.since == "later", redefined) << name;
+  }
+}
+
+std::set<std::string> documented_standard_gates() {
+  std::ifstream file(std::string(QSIM_SOURCE_DIR) + "/docs/qasm.md");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::size_t begin = text.find("<!-- standard gates -->");
+  const std::string list = text.substr(begin, text.find("<!-- end of standard gates -->") - begin);
+  std::set<std::string> names;
+  const std::regex name("`([a-z0-9_]+)`");
+  for (std::sregex_iterator found(list.begin(), list.end(), name), end; found != end; ++found)
+    names.insert((*found)[1]);
+  return names;
+}
+
+TEST(QasmDocs, OtherStandardGatesAreKnownBehindTheLibrariesAlone) {
+  const std::vector<std::string_view> known = further_gates();
+  EXPECT_EQ(std::set<std::string>(known.begin(), known.end()), documented_standard_gates());
+  for (const std::string_view name : known) {
+    const GateName meaning = *find_further_gate(name);
+    const GateInfo& info = gate_info(meaning.gate);
+    const Row row{info.params, info.targets + meaning.controls, ""};
+    const std::string call =
+        program(std::string(name), row, "").substr(program(std::string(name), row, "").find("qreg"));
+    const std::string with2 = "OPENQASM 2.0; include \"qelib1.inc\"; ",
+                      with3 = "OPENQASM 3.0; include \"stdgates.inc\"; ";
+    for (const std::string& head : {with2, with3}) {
+      const bool in_stdgates = name == "phase" || name == "cphase";
+      if (head == with3 && meaning.controls > 0 && !in_stdgates) {
+        EXPECT_FALSE(check_qasm(head + call).empty()) << name << ": version 3 has ctrl @";
+        continue;
+      }
+      const QasmProgram read = parse_qasm(head + call);
+      ASSERT_EQ(read.circuit.operations().size(), 1u) << name;
+      EXPECT_EQ(read.circuit.operations()[0].gate, meaning.gate) << name;
+      EXPECT_EQ(read.circuit.operations()[0].controls, meaning.controls) << name;
+      if (in_stdgates && head == with3) continue;
+      // What the program says holds.
+      std::string own = "gate " + std::string(name) + "(";
+      for (int i = 0; i < row.angles; ++i) own += std::string(i == 0 ? "" : ",") + "p" + std::to_string(i);
+      own = row.angles == 0 ? own.substr(0, own.size() - 1) : own + ")";
+      for (int i = 0; i < row.qubits; ++i) own += std::string(i == 0 ? " a" : ",a") + std::to_string(i);
+      const Circuit circuit = parse_qasm(head + own + " { h a0; } " + call).circuit;
+      ASSERT_EQ(circuit.operations().size(), 1u) << name;
+      EXPECT_EQ(circuit.operations()[0].gate, Gate::kH) << name;
+      EXPECT_TRUE(check_qasm(head + "qreg " + std::string(name) + "[2]; h " + std::string(name) + "[1];").empty())
+          << name;
+    }
+    EXPECT_FALSE(check_qasm("OPENQASM 2.0; " + call).empty()) << name;
+    EXPECT_FALSE(check_qasm("OPENQASM 3.0; " + call).empty()) << name;
+  }
+  for (const char* own : {"uphase", "rc3xdg", "dcxdg"}) {
+    EXPECT_FALSE(
+        check_qasm("OPENQASM 2.0; include \"qelib1.inc\"; qreg q[4]; " + std::string(own) + " q[0],q[1];").empty());
   }
 }
 

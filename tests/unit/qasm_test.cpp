@@ -247,5 +247,50 @@ TEST(Qasm, ParsedGatesActAsTheirDefinitionsSay) {
   EXPECT_LT(dense::max_difference_up_to_phase(dense::run(direct), dense::run(expanded)), 1e-12);
 }
 
+// What Qiskit writes for `initialize`.
+TEST(Qasm, BodiesMayResetTheirQubits) {
+  const Circuit circuit = parse(
+      "gate initialize(a) q0,q1 { reset q0; reset q1; ry(a) q1; cx q1,q0; }\n"
+      "gate outer x,y { initialize(0.5) y,x; }\nqreg q[3];\nh q;\nouter q[2],q[0];");
+  ASSERT_EQ(circuit.operations().size(), 7u);
+  EXPECT_EQ(circuit.operations()[3].kind, OpKind::kReset);
+  EXPECT_EQ(circuit.targets(circuit.operations()[3])[0], 0u);
+  EXPECT_EQ(circuit.operations()[4].kind, OpKind::kReset);
+  EXPECT_EQ(circuit.targets(circuit.operations()[4])[0], 2u);
+  EXPECT_EQ(circuit.operations()[5].gate, Gate::kRy);
+  EXPECT_ERROR("gate g a,b { reset a,b; }", "reset takes one qubit");
+  EXPECT_ERROR("gate g a { reset b; }", "'b' is not a qubit of this gate");
+  EXPECT_ERROR("gate g a { measure a -> a; }", "'measure' is not allowed in a gate body");
+}
+
+TEST(Qasm, OpaqueGatesDoWhatTheirMatricesSay) {
+  const std::string text =
+      "OPENQASM 2.0; include \"qelib1.inc\"; opaque magic a,b; gate g x,y,z { h x; magic z,x; } qreg q[3]; "
+      "g q[0],q[1],q[2];";
+  QasmOptions options;
+  const Complex i{0, 1};
+  options.unitaries["magic"] = {0, 0, 0, i, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, -i, 0};
+  const Circuit circuit = parse_qasm(text, options).circuit;
+  ASSERT_EQ(circuit.operations().size(), 2u);
+  EXPECT_EQ(circuit.operations()[1].kind, OpKind::kUnitary);
+  Circuit wanted(3);
+  const std::vector<Qubit> on{2, 0};
+  wanted.h(0).add_unitary(options.unitaries["magic"], {}, on);
+  EXPECT_EQ(dense::circuit_matrix(circuit), dense::circuit_matrix(wanted));
+  options.unitaries["other"] = {1, 0, 0, 1};
+  EXPECT_THROW(parse_qasm(text, options), UsageError) << "no such opaque gate";
+  EXPECT_THROW(parse_qasm("OPENQASM 3.0; qubit q;", options), UsageError);
+  const auto message_of = [&](const Matrix& matrix, const std::string& declaration) {
+    QasmOptions given;
+    given.unitaries["magic"] = matrix;
+    const auto found = check_qasm("OPENQASM 2.0; " + declaration, given);
+    return found.size() == 1 ? found.front().text : std::to_string(found.size()) + " errors";
+  };
+  EXPECT_TRUE(mentions(message_of({1, 0, 0, 1}, "opaque magic a,b;"), "has 4 entries, which is not 4^2"));
+  EXPECT_TRUE(mentions(message_of({1, 0, 0, 2}, "opaque magic a;"), "is refused: "));
+  EXPECT_TRUE(mentions(message_of({1, 0, 0, std::nan("")}, "opaque magic a;"), "is refused: "));
+  EXPECT_TRUE(mentions(message_of({1, 0, 0, 1}, "opaque magic(t) a;"), "the gate has angles"));
+}
+
 }  // namespace
 }  // namespace qsim

@@ -238,6 +238,8 @@ TEST(Simulate, ReportsProgressThatRises) {
   options.progress = [&](const Progress& progress) { seen.push_back(progress.fraction); };
   options.strategy = Strategy::kNaive;
   simulate(generate("random", {18, 6, 1}), options);
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.front(), 0) << "said before the first sweep";
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
   for (const double fraction : seen) EXPECT_LE(fraction, 1);
 }

@@ -103,8 +103,9 @@ TEST(Writer, NamedGatesReadBackAsTheSameOperations) {
 }
 
 TEST(Writer, EverythingReadsBackAsTheSameState) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const Circuit circuit = test::random_circuit({.qubits = 5, .operations = 40, .seed = seed});
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Circuit circuit =
+        test::random_circuit({.qubits = 5, .operations = 40, .seed = seed, .further_gates = seed > 40});
     for (const QasmVersion version : kVersions) {
       const Circuit again = parse_qasm(write_qasm(circuit, version)).circuit;
       const auto start = dense::random_state(5, seed);

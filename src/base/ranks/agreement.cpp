@@ -82,6 +82,7 @@ Failure current_failure() {
       failure.file = source->where().file;
       failure.line = source->where().line;
       failure.column = source->where().column;
+      failure.diagnostics = source->diagnostics();
     }
     if (const auto* capacity = dynamic_cast<const CapacityError*>(&error)) {
       failure.wanted_bytes = capacity->wanted_bytes();
@@ -111,6 +112,26 @@ void broadcast_text(Communicator& communicator, std::string& value, int root) {
   if (size != 0) communicator.broadcast(std::as_writable_bytes(std::span(value)), root);
 }
 
+namespace {
+
+void broadcast_diagnostics(Communicator& communicator, std::vector<Diagnostic>& diagnostics, int root) {
+  std::uint64_t count = diagnostics.size();
+  communicator.broadcast(std::as_writable_bytes(std::span(&count, 1)), root);
+  diagnostics.resize(count);
+  for (Diagnostic& one : diagnostics) {
+    for (std::string* text : {&one.text, &one.where.file, &one.hint, &one.message}) {
+      broadcast_text(communicator, *text, root);
+    }
+    std::array<std::uint32_t, 3> numbers{one.where.line, one.where.column, static_cast<std::uint32_t>(one.code)};
+    communicator.broadcast(std::as_writable_bytes(std::span(numbers)), root);
+    one.where.line = numbers[0];
+    one.where.column = numbers[1];
+    one.code = static_cast<ExitCode>(numbers[2]);
+  }
+}
+
+}  // namespace
+
 Failure worst_failure(Communicator& communicator, Failure mine) {
   // A rank without a failure has code 0, so the largest key is the worst code's, at its lowest rank.
   const auto ranks = static_cast<std::int64_t>(communicator.size());
@@ -127,6 +148,7 @@ Failure worst_failure(Communicator& communicator, Failure mine) {
   mine.column = static_cast<std::uint32_t>(numbers[1]);
   mine.wanted_bytes = numbers[2];
   mine.free_bytes = numbers[3];
+  broadcast_diagnostics(communicator, mine.diagnostics, owner);
   return mine;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "qsim/error.h"
 
@@ -14,6 +15,7 @@ struct Failure {
   std::uint32_t line = 0, column = 0;
   int rank = 0;
   std::uint64_t wanted_bytes = 0, free_bytes = 0;  // of a CapacityError
+  std::vector<Diagnostic> diagnostics;             // of a source text with several errors, or one
 };
 
 }  // namespace qsim

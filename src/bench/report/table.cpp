@@ -127,19 +127,36 @@ Cells row_cells(const BenchReport& report, const BenchRow& row) {
   return cells;
 }
 
-std::string aligned(const std::vector<Cells>& rows) {
+/// The rows as a table, or as several below each other where `columns` (0: any number) are too few for all cells: each
+/// begins with the cells that say which row it is.
+std::string aligned(const std::vector<Cells>& rows, std::size_t columns = 0) {
+  constexpr std::size_t kNames = 2;
   std::vector<std::size_t> widths(rows.front().size());
   for (const Cells& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
-  std::string text;
-  for (const Cells& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool left = i == 0 || i == 3 || i == 4 || i + 1 == row.size();
-      line += left ? fmt::format("{:<{}}  ", row[i], widths[i]) : fmt::format("{:>{}}  ", row[i], widths[i]);
+  std::vector<std::vector<std::size_t>> tables(1);
+  std::size_t used = 0, names = 0;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (i < kNames) names += widths[i] + 2;
+    if (columns > 0 && i >= kNames && used + widths[i] > columns && tables.back().size() > kNames) {
+      tables.push_back({0, 1});
+      used = names;
     }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    tables.back().push_back(i);
+    used += widths[i] + 2;
+  }
+  std::string text;
+  for (const std::vector<std::size_t>& table : tables) {
+    if (!text.empty()) text += "\n";
+    for (const Cells& row : rows) {
+      std::string line;
+      for (const std::size_t i : table) {
+        const bool left = i == 0 || i == 3 || i == 4 || i + 1 == row.size();
+        line += left ? fmt::format("{:<{}}  ", row[i], widths[i]) : fmt::format("{:>{}}  ", row[i], widths[i]);
+      }
+      text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
   }
   return text;
 }
@@ -161,7 +178,7 @@ std::string remarks(const BenchReport& report) {
   return text;
 }
 
-std::string comparison_text(const BenchReport& report) {
+std::string comparison_text(const BenchReport& report, std::size_t columns) {
   if (!report.comparison) return "";
   const BenchComparison& comparison = *report.comparison;
   std::vector<Cells> table{{"against the earlier run", "ranks", "then", "now", "ratio", ""}};
@@ -173,13 +190,13 @@ std::string comparison_text(const BenchReport& report) {
   }
   return fmt::format("\nCompared with {} ({}; {}):\n", comparison.baseline_file, comparison.baseline_machine,
                      comparison.baseline_date) +
-         aligned(table);
+         aligned(table, columns);
 }
 
 }  // namespace
 }  // namespace bench
 
-std::string bench_text(const BenchReport& report) {
+std::string bench_text(const BenchReport& report, std::size_t columns) {
   std::string text = report.machine + "\n";
   const auto first = std::find_if(report.rows.begin(), report.rows.end(),
                                   [](const BenchRow& row) { return row.copy_gbps.has_value(); });
@@ -190,8 +207,8 @@ std::string bench_text(const BenchReport& report) {
   std::vector<bench::Cells> table{{"circuit", "qubits", "gates", "from", "precision", "ranks", "median", "minimum",
                                    "spread", "read-out", "sweeps", "GB/s", "of copy", "speed-up", "checked by"}};
   for (const BenchRow& row : report.rows) table.push_back(bench::row_cells(report, row));
-  return text + bench::aligned(table) + "\n" + bench::overhead_text(report) + bench::remarks(report) +
-         bench::comparison_text(report) + report.verdict() + "\n";
+  return text + bench::aligned(table, columns) + "\n" + bench::overhead_text(report) + bench::remarks(report) +
+         bench::comparison_text(report, columns) + report.verdict() + "\n";
 }
 
 }  // namespace qsim

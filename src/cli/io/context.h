@@ -24,6 +24,7 @@ struct Output {
   std::string text, file;
   int exit_code = 0;       // of a command that did its work and reports what it found
   TextSource source = {};  // instead of `text`, where that may be long
+  bool prose = false;      // for a person: a terminal's width and colours count
 };
 
 class Flags;

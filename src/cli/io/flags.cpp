@@ -87,6 +87,21 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
+/// What no flag took, in the order in which it was typed.
+std::string unexpected(const CLI::App& app, std::span<const std::string> arguments) {
+  std::vector<std::string> left = app.remaining();
+  std::string text;
+  for (const std::string& argument : arguments) {
+    const auto found = std::find(left.begin(), left.end(), argument);
+    if (found == left.end()) continue;
+    left.erase(found);
+    text += (text.empty() ? "" : " ") + argument;
+  }
+  // What was taken apart is in none of the arguments.
+  for (const std::string& part : left) text += (text.empty() ? "" : " ") + part;
+  return text;
+}
+
 std::string nearest_flag(const CLI::App& app, std::span<const std::string> arguments) {
   for (const std::string& argument : arguments) {
     if (argument.size() < 3 || argument.compare(0, 2, "--") != 0) continue;
@@ -171,6 +186,12 @@ void Flags::parse(std::span<const std::string> arguments) {
     impl_->app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     throw TextRequested{impl_->app.help()};
+  } catch (const CLI::ExtrasError&) {
+    const std::string words = unexpected(impl_->app, arguments);
+    const std::string hint = nearest_flag(impl_->app, arguments);
+    const bool one = impl_->app.remaining_size() == 1;
+    throw UsageError("The following argument" + std::string(one ? " was" : "s were") + " not expected: " + words,
+                     hint.empty() ? "'" + impl_->command + " --help' lists the flags" : hint);
   } catch (const CLI::ParseError& error) {
     std::string hint = nearest_flag(impl_->app, arguments);
     if (hint.empty()) hint = "'" + impl_->command + " --help' lists the flags";

@@ -48,6 +48,11 @@ Json run_json(const RunSummary& run) {
           {"shots", run.shots}};
 }
 
+// File names and messages may hold bytes that are not UTF-8.
+std::string text_of(const Json& value) { return value.dump(1, ' ', true, Json::error_handler_t::replace); }
+
+std::string document_text(const Json& document) { return text_of(document) + "\n"; }
+
 /// A document written part by part as nlohmann's dump(1) would write it whole: the answers of a large run must not be
 /// held three times.
 class JsonStream {
@@ -71,10 +76,10 @@ class JsonStream {
   }
   void key(const std::string& name) {
     next();
-    sink_(text(name) + ": ");
+    sink_(text_of(name) + ": ");
   }
   void value(const Json& value) {
-    std::string lines = text(value);
+    std::string lines = text_of(value);
     for (std::size_t at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + 1)) {
       lines.insert(at + 1, empty_.size(), ' ');
     }
@@ -86,9 +91,6 @@ class JsonStream {
   }
 
  private:
-  // File names and messages may hold bytes that are not UTF-8.
-  static std::string text(const Json& value) { return value.dump(1, ' ', true, Json::error_handler_t::replace); }
-
   const TextSink& sink_;
   std::vector<bool> empty_;  // of the open brackets
 };
@@ -294,6 +296,45 @@ std::string result_document(const Result& result) {
   std::string text;
   write_result_document(result, [&text](std::string_view part) { text += part; });
   return text;
+}
+
+std::string version_document(const BuildInfo& build) {
+  return document_text({{"schema", "qsim.version/1"},
+                        {"ok", true},
+                        {"exit_code", 0},
+                        {"version", build.version},
+                        {"commit", parts::text_or_null<Json>(build.commit)},
+                        {"compiler", parts::text_or_null<Json>(build.compiler)},
+                        {"error", nullptr}});
+}
+
+std::string info_document(const MachineInfo& info) {
+  const auto facts = [](const auto& list) {
+    Json object = Json::object();
+    for (const auto& [name, value] : list) object[name] = value;
+    return object;
+  };
+  Json choices = Json::array();
+  for (const MachineInfo::Choice& choice : info.choices) {
+    choices.push_back(
+        {{"family", "qft"}, {"qubits", choice.qubits}, {"backend", choice.backend}, {"reason", choice.reason}});
+  }
+  return document_text({{"schema", "qsim.info/1"},
+                        {"ok", true},
+                        {"exit_code", 0},
+                        {"environment", parts::environment_json<Json>(info.environment)},
+                        {"processor", info.processor},
+                        {"threads", info.threads},
+                        {"instruction_sets", info.instruction_sets},
+                        {"memory",
+                         {{"total_bytes", decimal(info.memory_bytes)},
+                          {"available_bytes", decimal(info.available_bytes)},
+                          {"usable_bytes", decimal(info.usable_bytes)}}},
+                        {"largest_qubits", {{"double", info.largest_double}, {"single", info.largest_single}}},
+                        {"host_facts", facts(info.host)},
+                        {"gpu_facts", facts(info.gpus)},
+                        {"auto", std::move(choices)},
+                        {"error", nullptr}});
 }
 
 std::string register_text(std::span<const Scalar> bits) {

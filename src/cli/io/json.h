@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "base/build_info.h"
 #include "cli/io/output.h"
 #include "document/result.h"
 
@@ -12,6 +13,27 @@ namespace qsim::cli {
 /// `qsim.result/1`: every key always there, null where it was not computed; `result.error` makes it a failure's.
 void write_result_document(const Result& result, const TextSink& sink);
 std::string result_document(const Result& result);
+
+/// `qsim.version/1`.
+std::string version_document(const BuildInfo& build);
+
+/// What `qsim info` finds.
+struct MachineInfo {
+  struct Choice {
+    std::uint32_t qubits = 0;  // of a quantum Fourier transform
+    std::string backend, reason;
+  };
+  EnvironmentSummary environment;
+  std::string processor;
+  unsigned threads = 0;
+  std::vector<std::string> instruction_sets;
+  std::uint64_t memory_bytes = 0, available_bytes = 0, usable_bytes = 0;
+  std::uint32_t largest_double = 0, largest_single = 0;
+  std::vector<std::pair<std::string, std::string>> host, gpus;  // further facts by name
+  std::vector<Choice> choices;                                  // what `auto` would do
+};
+/// `qsim.info/1`.
+std::string info_document(const MachineInfo& info);
 
 /// The bit string of a classical register, bit 0 right-most.
 std::string register_text(std::span<const Scalar> bits);

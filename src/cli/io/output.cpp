@@ -14,6 +14,8 @@
 #include "base/ranks/communicator.h"
 #include "base/ranks/launcher_process.h"
 #include "base/text.h"
+#include "cli/io/terminal/progress.h"
+#include "cli/io/terminal/terminal.h"
 #include "qsim/error.h"
 #include "qsim/target.h"
 
@@ -134,7 +136,15 @@ bool may_take_failure(const std::string& path) {
   return start[brace] == '{' && word != std::string::npos && start.compare(word, 15, "\"schema\": \"qsim") == 0;
 }
 
-void print_error(const std::string& line) { write_all(2, escape_lines(line) + "\n"); }
+void print_error(const std::string& line) {
+  std::string text = escape_lines(line);
+  if (!launched_by_mpi()) {
+    // Lines of a source text, with a caret below, stay as they are.
+    if (text.find('\n') == std::string::npos) text = fit_line(text, terminal_columns(STDERR_FILENO));
+    if (wants_colour(STDERR_FILENO)) text = paint_message(text);
+  }
+  write_all(2, text + "\n");
+}
 
 namespace {
 
@@ -147,6 +157,11 @@ std::array<struct sigaction, kEndingSignals.size()> actions_before{};  // NOLINT
 
 void remove_and_pass_on(int number) {
   remove_unfinished_files();
+  if (number == SIGINT) {
+    std::array<char, 200> message{'\n'};  // below the progress line and the terminal's own ^C
+    const std::size_t length = interrupt_message(message.data() + 1);
+    [[maybe_unused]] const ssize_t written = length > 0 ? ::write(STDERR_FILENO, message.data(), length + 1) : 0;
+  }
   for (std::size_t i = 0; i < kEndingSignals.size(); ++i) {
     if (kEndingSignals[i] == number) ::sigaction(number, &actions_before[i], nullptr);
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <optional>
 
 #include "qsim/error.h"
 
@@ -17,13 +18,46 @@ namespace {
   throw UsageError(flag + ": '" + text + "' is not " + expected);
 }
 
-/// Reads a non-negative decimal number with an optional fraction; returns where it ends.
+/// Reads a non-negative decimal number with an optional fraction and power of ten; returns where it ends.
 double parse_decimal(const std::string& flag, const std::string& text, const std::string& expected, std::size_t& end) {
   end = 0;
   while (end < text.size() && ((text[end] >= '0' && text[end] <= '9') || text[end] == '.')) ++end;
+  const auto is_digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+  if (end < text.size() && (text[end] == 'e' || text[end] == 'E') &&
+      (is_digit(end + 1) || (text[end + 1] == '+' && is_digit(end + 2)))) {
+    for (end += 2; is_digit(end);) ++end;
+  }
   double value = 0;
-  const auto [last, error] = std::from_chars(text.data(), text.data() + end, value, std::chars_format::fixed);
+  const auto [last, error] = std::from_chars(text.data(), text.data() + end, value);
   if (error != std::errc{} || last != text.data() + end) reject(flag, text, expected);
+  return value;
+}
+
+/// "1e6", "2.5e3": the whole number, where it is one below 2^64.
+std::optional<std::uint64_t> parse_power_of_ten(const std::string& text) {
+  const std::size_t e = text.find_first_of("eE");
+  if (e == std::string::npos) return std::nullopt;
+  std::string digits = text.substr(0, e);
+  std::size_t exponent_at = e + 1;
+  if (exponent_at < text.size() && text[exponent_at] == '+') ++exponent_at;
+  std::uint32_t exponent = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data() + exponent_at, end, exponent);
+  if (error != std::errc{} || last != end || exponent > 99) return std::nullopt;
+  const std::size_t point = digits.find('.');
+  if (point != std::string::npos) {
+    const std::size_t decimals = digits.size() - point - 1;
+    digits.erase(point, 1);
+    if (point == 0 || decimals == 0 || decimals > exponent) return std::nullopt;
+    exponent -= static_cast<std::uint32_t>(decimals);
+  }
+  std::uint64_t value = 0;
+  const auto [stop, overflow] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || overflow != std::errc{} || stop != digits.data() + digits.size()) return std::nullopt;
+  for (; exponent > 0 && value > 0; --exponent) {
+    if (value > UINT64_MAX / 10) return std::nullopt;
+    value *= 10;
+  }
   return value;
 }
 
@@ -32,9 +66,13 @@ double parse_decimal(const std::string& flag, const std::string& text, const std
 std::uint64_t parse_unsigned(const std::string& flag, const std::string& text, std::uint64_t most) {
   std::uint64_t value = 0;
   const auto [last, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || last != text.data() + text.size() || value > most) {
-    reject(flag, text, "a whole number from 0 to " + std::to_string(most));
+  bool whole = !text.empty() && error == std::errc{} && last == text.data() + text.size();
+  if (!whole) {
+    const std::optional<std::uint64_t> power = parse_power_of_ten(text);
+    whole = power.has_value();
+    value = power.value_or(0);
   }
+  if (!whole || value > most) reject(flag, text, "a whole number from 0 to " + std::to_string(most));
   return value;
 }
 
@@ -65,15 +103,58 @@ double parse_share(const std::string& flag, const std::string& text) {
   return percent / 100;
 }
 
-std::vector<std::uint64_t> parse_list(const std::string& flag, const std::string& text) {
-  std::vector<std::uint64_t> values;
+namespace {
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> words;
   std::size_t begin = 0;
   while (begin <= text.size()) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    values.push_back(parse_unsigned(flag, text.substr(begin, end - begin)));
+    words.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
+  return words;
+}
+
+bool are_bits(const std::string& word) { return word.find_first_not_of("01") == std::string::npos; }
+
+}  // namespace
+
+std::vector<std::uint64_t> parse_list(const std::string& flag, const std::string& text) {
+  std::vector<std::uint64_t> values;
+  for (const std::string& word : split_at_commas(text)) values.push_back(parse_unsigned(flag, word));
   return values;
+}
+
+std::vector<std::uint64_t> parse_basis_states(const std::string& flag, const std::string& text, std::uint32_t qubits) {
+  const std::vector<std::string> words = split_at_commas(text);
+  const std::string width = std::to_string(qubits);
+  // No index below 2^n has n digits, so that n digits of 0 and 1 can only be bits.
+  const auto full = [&](const std::string& word) { return qubits > 1 && word.size() == qubits && are_bits(word); };
+  const bool bits = std::any_of(words.begin(), words.end(), full);
+  std::vector<std::uint64_t> states;
+  for (const std::string& word : words) {
+    const auto ambiguous = [&](const std::string& why) {
+      throw UsageError(flag + ": '" + word + "' is ambiguous: " + why,
+                       "write all " + width + " bits of each state, or decimal indices without leading zeros");
+    };
+    if (bits) {
+      if (!full(word)) ambiguous("other states of the list are given by their " + width + " bits");
+      std::uint64_t state = 0;
+      for (const char bit : word) state = 2 * state + (bit == '1' ? 1 : 0);
+      states.push_back(state);
+      continue;
+    }
+    if (word.size() > 1 && word[0] == '0' && word.find_first_not_of("0123456789") == std::string::npos) {
+      ambiguous(are_bits(word) ? "it has not the " + width + " bits of a state" : "it begins with 0");
+    }
+    states.push_back(parse_unsigned(flag, word));
+    if (qubits < 64 && (states.back() >> qubits) != 0) {
+      throw UsageError(flag + ": index " + std::to_string(states.back()) + " is outside 0 .. 2^" + width + "-1",
+                       are_bits(word) ? "the bits of a state are " + width : "");
+    }
+  }
+  return states;
 }
 
 std::vector<Qubit> parse_qubits(const std::string& flag, const std::string& text, std::uint32_t qubits) {

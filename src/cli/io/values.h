@@ -9,7 +9,7 @@
 
 namespace qsim::cli {
 
-/// A decimal number 0 .. 2^64-1 (at most `most`).
+/// A decimal number 0 .. 2^64-1 (at most `most`), also as 1e6 or 2.5e3 where that is whole.
 std::uint64_t parse_unsigned(const std::string& flag, const std::string& text, std::uint64_t most = UINT64_MAX);
 /// "512MiB", "1.5G", "4096": bytes; K, M, G, T are powers of 1024.
 std::uint64_t parse_bytes(const std::string& flag, const std::string& text);
@@ -19,6 +19,9 @@ double parse_share(const std::string& flag, const std::string& text);
 std::vector<std::uint64_t> parse_list(const std::string& flag, const std::string& text);
 /// A list of different qubits, each below `qubits`.
 std::vector<Qubit> parse_qubits(const std::string& flag, const std::string& text, std::uint32_t qubits);
+/// Basis states of `qubits` qubits: "0,3,5" by index, or "000,011,101" by all their bits, qubit 0 right-most. A list is
+/// one or the other, and what could be either is refused.
+std::vector<std::uint64_t> parse_basis_states(const std::string& flag, const std::string& text, std::uint32_t qubits);
 /// Checks that `ranks` is a power of two; the error names the nearest usable counts.
 void check_rank_count(std::uint64_t ranks, const std::string& what);
 

@@ -101,6 +101,7 @@ Diagnostic make_diagnostic(const Source& source, const Failure& failure) {
   diagnostic.where.column = static_cast<std::uint32_t>(offset - begin) + 1;
   diagnostic.hint = failure.hint;
   diagnostic.code = failure.code;
+  diagnostic.message = failure.message;
 
   std::size_t column = std::min(offset - begin, line.size());
   std::string shown, caret;

@@ -143,9 +143,17 @@ class Body {
         return pauli_rotation(params[0], {2, 2}, controls, targets);
       case Gate::kRzz:
         return pauli_rotation(params[0], {3, 3}, controls, targets);
+      case Gate::kRzx:
+        return pauli_rotation(params[0], {3, 1}, controls, targets);
       case Gate::kRccx:
       case Gate::kRc3x:
       case Gate::kRc3xdg:
+      case Gate::kDcx:
+      case Gate::kDcxdg:
+      case Gate::kIswap:
+      case Gate::kEcr:
+      case Gate::kXxMinusYy:
+      case Gate::kXxPlusYy:
         return unitary(circuit_.matrix(op), controls, targets);
       case Gate::kId:
       case Gate::kU0:
@@ -166,6 +174,7 @@ class Body {
       case Gate::kPhase:
       case Gate::kU2:
       case Gate::kU:
+      case Gate::kR:
       case Gate::kUPhase: {
         const Matrix m = circuit_.matrix(op);
         return controlled({m[0], m[1], m[2], m[3]}, controls, targets[0]);

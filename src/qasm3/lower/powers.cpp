@@ -23,6 +23,7 @@ bool scales(Gate gate) {
     case Gate::kRxx:
     case Gate::kRyy:
     case Gate::kRzz:
+    case Gate::kRzx:
       return true;
     default:
       return false;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "circuit/gate_table.h"
 #include "qasm3/types/model.h"
 
 namespace qsim::qasm3 {
@@ -47,6 +48,7 @@ class Checker {
   SymbolId resolve_gate(Name name, std::uint32_t at);
   void add_builtins();
   void add_gate(std::string_view name, const GateDefinition& gate, std::uint32_t at);
+  void add_table_gate(std::string_view name, GateName row, std::uint32_t at);
   void add_constant_name(std::string_view name, double value);
   void enter_function(Context context);
   std::uint32_t leave_function();

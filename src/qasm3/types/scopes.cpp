@@ -117,6 +117,16 @@ SymbolId Checker::resolve_gate(Name name, std::uint32_t at) {
     throw Failure{at, quoted(text) + " is not a gate", ""};
   }
   if (name < poisoned_.size() && poisoned_[name]) throw Failure{at, "", "", ExitCode::kCircuit, false, true};
+  if (has_standard_gates_) {
+    // Standard gates elsewhere: a program that gives the name a meaning of its own has done so above. Controlled ones
+    // are written with ctrl @ in this language.
+    std::optional<GateName> further = find_gate(text);
+    if (!further) further = find_further_gate(text);
+    if (further && further->controls == 0) {
+      add_table_gate(text, *further, at);
+      return find(name);
+    }
+  }
   NearestName nearest(text);
   for (const Symbol& symbol : model_.symbols) {
     if (symbol.kind == SymbolKind::kGate) nearest.offer(model_.names.text(symbol.name));
@@ -146,6 +156,16 @@ void Checker::add_gate(std::string_view name, const GateDefinition& gate, std::u
   model_.gates.push_back(gate);
 }
 
+void Checker::add_table_gate(std::string_view name, GateName row, std::uint32_t at) {
+  const GateInfo& info = gate_info(row.gate);
+  GateDefinition gate;
+  gate.gate = row.gate;
+  gate.controls = static_cast<std::uint16_t>(row.controls);
+  gate.parameters = static_cast<std::uint32_t>(info.params);
+  gate.qubits = static_cast<std::uint32_t>(info.targets + row.controls);
+  add_gate(name, gate, at);
+}
+
 void Checker::add_builtins() {
   for (const std::string_view name : {"pi", "\xcf\x80"}) add_constant_name(name, std::numbers::pi);
   for (const std::string_view name : {"tau", "\xcf\x84"}) add_constant_name(name, 2 * std::numbers::pi);
@@ -164,20 +184,10 @@ void Checker::add_builtins() {
 void Checker::add_standard_gates(std::uint32_t at) {
   if (has_standard_gates_) return;
   has_standard_gates_ = true;
+  for (const std::string_view name : kTableGates) add_table_gate(name, *find_gate(name), at);
+  for (const std::string_view name : {"phase", "cphase"}) add_table_gate(name, *find_further_gate(name), at);
   GateDefinition gate;
-  const auto add = [&](std::string_view name, GateName row) {
-    const GateInfo& info = gate_info(row.gate);
-    gate.gate = row.gate;
-    gate.controls = static_cast<std::uint16_t>(row.controls);
-    gate.parameters = static_cast<std::uint32_t>(info.params);
-    gate.qubits = static_cast<std::uint32_t>(info.targets + row.controls);
-    add_gate(name, gate, at);
-  };
-  for (const std::string_view name : kTableGates) add(name, *find_gate(name));
-  add("phase", *find_gate("p"));
-  add("cphase", *find_gate("cp"));
   gate.form = GateForm::kU3;
-  gate.controls = 0;
   gate.qubits = 1;
   gate.parameters = 2;
   add_gate("u2", gate, at);

@@ -217,7 +217,10 @@ class Simulation {
       for (const PauliTerm& term : sum.terms) paulis_.push_back(term.pauli);
     }
     const Clock::time_point start = Clock::now();
-    if (communicator_.rank() == 0 && options_.progress) program_run_->on_progress = progress_reporter(start);
+    if (communicator_.rank() == 0 && options_.progress) {
+      options_.progress({0, predicted_seconds()});
+      program_run_->on_progress = progress_reporter(start);
+    }
     for (std::uint32_t i = 0; i < options_.warm_ups; ++i) run_once();
     const Clock::time_point first = Clock::now();
     double spent = 0;  // rank 0's, so that all ranks stop together
@@ -248,6 +251,11 @@ class Simulation {
     result_.time.simulate = std::max(0.0, seconds_since(begin) - answers_.read_seconds - counts_.start_seconds);
     result_.time.exchange = exchange_seconds_ - exchange_before;
     result_.work.bytes_exchanged_per_rank = exchange_bytes_ - bytes_before;
+  }
+
+  /// Of the plan that the circuit is; 0 where measurements decide what runs.
+  double predicted_seconds() const {
+    return program_.dynamic || program_.plans.empty() ? 0 : plan_work(program_.plans.front()).total_seconds;
   }
 
   std::function<void(double)> progress_reporter(Clock::time_point start) const {

@@ -47,7 +47,8 @@ Parameters parameters_of(const std::vector<std::string>& given, const std::strin
   return parameters;
 }
 
-CircuitInput read_circuit(const std::string& file, Context& context, const Parameters& parameters) {
+CircuitInput read_circuit(const std::string& file, Context& context, const Parameters& parameters,
+                          const std::map<std::string, Matrix>& unitaries) {
   context.partial.circuit.file = file;
   CircuitInput input;
   std::string text;
@@ -62,6 +63,7 @@ CircuitInput read_circuit(const std::string& file, Context& context, const Param
     QasmProgram program;
     QasmOptions options;
     options.parameters = parameters;
+    options.unitaries = unitaries;
     if (file == "-") {
       options.file = "<stdin>";
       program = parse_qasm(text, options);

@@ -27,7 +27,8 @@ Parameters parameters_of(const std::vector<std::string>& given, const std::strin
 
 /// Reads and parses `file` ("-": standard input, which a launcher gives to rank 0 alone) and stores the summary in
 /// context.partial. Collective; AgreedFailure.
-CircuitInput read_circuit(const std::string& file, Context& context, const Parameters& parameters = {});
+CircuitInput read_circuit(const std::string& file, Context& context, const Parameters& parameters = {},
+                          const std::map<std::string, Matrix>& unitaries = {});
 
 /// CapacityError above kMaxQubits, naming what would fit `machine`; UsageError for more ranks than amplitudes.
 void check_size(const Circuit& circuit, Precision precision, std::uint32_t rank_bits, const Machine& machine);
