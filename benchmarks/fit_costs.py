@@ -16,10 +16,18 @@ import re
 import numpy
 from scipy.optimize import least_squares
 
-ENTRIES = ["matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup"]
+ENTRIES = ["matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
+           "controlled_entry", "pair_entry"]
 DENSE = range(2, 7)
 PULL = 0.25  # weight of an entry's logarithm against relative errors of 5 %
 ERROR = 0.05
+
+
+def by_entries(sweep):
+    """Matrices on two targets are paid by their numbers, and as two flips."""
+    if "pair_entry" in sweep:
+        sweep["flip"] = sweep.get("flip", 0) + 2 * sweep.pop("matrix_dense2")
+    return sweep
 
 
 def load(paths, precision):
@@ -28,7 +36,7 @@ def load(paths, precision):
         with open(path, encoding="utf-8") as file:
             for row in json.load(file)["rows"]:
                 if row["precision"] == precision:
-                    sweeps += [(row["circuit"], sweep) for sweep in row["each"]]
+                    sweeps += [(row["circuit"], by_entries(sweep)) for sweep in row["each"]]
     return sweeps
 
 
@@ -36,7 +44,8 @@ def instructions(table, sweep):
     """Of a sweep's kernel, as src/plan/cost/cost.cpp counts them."""
     costs = table["instructions"]
     total = costs["kernel"] + costs["phase_term"] * sweep.get("terms_apart", 0)
-    total += sum(costs[name] * sweep.get(name, 0) for name in ENTRIES if name != "phase_term")
+    total += sum(costs.get(name, 0) * sweep.get(name, 0) for name in ENTRIES if name != "phase_term")
+    total += 0.75 * sum(costs[f"matrix1_{form}"] * sweep.get(f"controlled_{form}", 0) for form in ("general", "real"))
     return total + sum(costs["matrix_dense"][t] * sweep.get(f"matrix_dense{t}", 0) for t in DENSE)
 
 

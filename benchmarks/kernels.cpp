@@ -102,6 +102,10 @@ std::string sweep_row(const Sweep& sweep, const Plan& plan, double seconds) {
   };
   add("matrix1_general", counts.matrix1_general);
   add("matrix1_real", counts.matrix1_real);
+  add("controlled_general", counts.controlled_general);
+  add("controlled_real", counts.controlled_real);
+  add("controlled_entry", counts.controlled_entries);
+  add("pair_entry", counts.pair_entries);
   add("butterfly", counts.butterfly);
   add("flip", counts.flip);
   add("phases", counts.phases);
