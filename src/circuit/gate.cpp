@@ -145,7 +145,7 @@ template <Gate kGate>
 GateCall turned_back(Params p) {
   return {kGate, {-p[0], p[1]}};
 }
-GateCall iswap_inverse(Params) { return {Gate::kXxPlusYy, {kPi, 0}}; }
+GateCall iswap_inverse(Params) { return {Gate::kXxPlusYy, {pi, 0}}; }
 GateCall uphase_inverse(Params p) { return {Gate::kUPhase, {-p[0], -p[2], -p[1], -p[3]}}; }
 
 // ---- The table
