@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
-namespace qsim {
+#include "qsim/visibility.h"
+
+namespace QSIM_PUBLIC qsim {
 
 /// Process exit codes (the same on every rank).
 enum class ExitCode : int {

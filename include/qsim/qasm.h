@@ -10,7 +10,7 @@
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 
-namespace qsim {
+namespace QSIM_PUBLIC qsim {
 
 struct Diagnostic {
   std::string text;  // file:line:column: error: message, the source line, a caret; control characters escaped

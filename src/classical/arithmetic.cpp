@@ -12,13 +12,6 @@ namespace {
 
 using enum ScalarKind;
 
-constexpr std::uint16_t kNatural = 64;  // bits of a number whose type gives none
-
-bool is_integer(ScalarType type) {
-  return type.kind == kBool || type.kind == kBit || type.kind == kInt || type.kind == kUint;
-}
-bool is_function(Operator op) { return op >= Operator::kArccos && op <= Operator::kImag; }
-
 Wide power_of(Wide base, SignedWide exponent) {
   if (exponent < 0) throw ArithmeticFault("a negative power of an integer is no integer: write a real number");
   Wide result = 1;

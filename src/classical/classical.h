@@ -26,6 +26,13 @@ struct ScalarType {
   friend bool operator==(const ScalarType&, const ScalarType&) = default;
 };
 
+constexpr std::uint16_t kNatural = 64;  // bits of a number whose type gives none
+
+constexpr bool is_integer(ScalarType type) {
+  return type.kind == ScalarKind::kBool || type.kind == ScalarKind::kBit || type.kind == ScalarKind::kInt ||
+         type.kind == ScalarKind::kUint;
+}
+
 /// bool, bit, uint, int (two's complement, sign extended) and angle (k of k 2 pi / 2^width) hold a word; float and
 /// complex hold numbers, rounded to their width; a duration holds nothing.
 struct Scalar {
@@ -87,6 +94,7 @@ enum class Operator : std::uint8_t {
 };
 std::string_view operator_text(Operator op);
 bool is_unary(Operator op);
+constexpr bool is_function(Operator op) { return op >= Operator::kArccos && op <= Operator::kImag; }
 
 /// An operation without a value: division by zero, the square root of a negative number, ...
 struct ArithmeticFault : std::runtime_error {

@@ -9,13 +9,7 @@ namespace {
 
 using enum ScalarKind;
 
-constexpr std::uint16_t kNatural = 64;  // bits of a number whose type gives none
-
-bool is_integer(ScalarType type) {
-  return type.kind == kBool || type.kind == kBit || type.kind == kInt || type.kind == kUint;
-}
 bool is_one_bit(ScalarType type) { return type.kind == kBool || type.kind == kBit; }
-bool is_function(Operator op) { return op >= Operator::kArccos && op <= Operator::kImag; }
 
 // Two integers meet in the one that holds both; where none does, in the unsigned one, as in C.
 ScalarType common_integer(ScalarType a, ScalarType b) {

@@ -67,10 +67,6 @@ std::string wide_text(Wide value) {
   return digits.empty() ? "0" : digits;
 }
 
-bool is_integer(ScalarKind kind) {
-  return kind == ScalarKind::kBool || kind == ScalarKind::kBit || kind == ScalarKind::kInt || kind == ScalarKind::kUint;
-}
-
 }  // namespace
 
 Scalar make_bool(bool value) {
@@ -138,7 +134,7 @@ bool truth(const Scalar& value) {
 }
 
 SignedWide integer_value(const Scalar& value) {
-  if (!is_integer(value.type.kind)) throw ArithmeticFault(type_text(value.type) + " where an integer is needed");
+  if (!is_integer(value.type)) throw ArithmeticFault(type_text(value.type) + " where an integer is needed");
   return static_cast<SignedWide>(value.word);
 }
 

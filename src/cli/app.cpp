@@ -17,6 +17,7 @@
 #include "cli/io/flags.h"
 #include "cli/io/json.h"
 #include "cli/io/values.h"
+#include "cli/manual/manual.h"
 #include "plan/show/show.h"
 #include "qsim/error.h"
 
@@ -28,8 +29,11 @@ struct Command {
   CommandFunction run;
 };
 
+Output command_man(std::span<const std::string> arguments, Context& context);
+Output command_completion(std::span<const std::string> arguments, Context& context);
+
 /// Every command; `run` is also what a first argument that is none of these means.
-const std::array<Command, 7> kCommands{{
+const std::array<Command, 9> kCommands{{
     {"run", "simulate a circuit (the default: qsim FILE)", command_run},
     {"plan", "what a run would do: sweeps, exchanges, memory, time; touches no device", command_plan},
     {"bench", "time circuits and check what they make, over sizes, ranks and start states", command_bench},
@@ -37,6 +41,8 @@ const std::array<Command, 7> kCommands{{
     {"convert", "write a program in OpenQASM 2 or 3", command_convert},
     {"gen", "write a benchmark circuit as OpenQASM 2.0", command_gen},
     {"info", "this machine: processor, memory, devices, libraries, and what would be used", command_info},
+    {"man", "the manual page: qsim man | man -l -", command_man},
+    {"completion", "what a shell completes: source <(qsim completion bash)", command_completion},
 }};
 
 std::string help_text() {
@@ -45,7 +51,7 @@ std::string help_text() {
                      "Usage: qsim [COMMAND] FILE|- [flags]      (- reads standard input)\n"
                      "       mpirun -n N qsim FILE [flags]      one rank a process\n\nCommands:\n";
   for (const Command& command : kCommands) {
-    text += "  " + command.name + std::string(9 - command.name.size(), ' ') + command.summary + "\n";
+    text += "  " + command.name + std::string(12 - command.name.size(), ' ') + command.summary + "\n";
   }
   return text +
          "\nExamples:\n"
@@ -62,6 +68,49 @@ std::string help_text() {
 std::string version_text() {
   const BuildInfo& build = build_info();
   return "qsim " + build.version + (build.commit.empty() ? "" : " (" + build.commit + ")");
+}
+
+/// Every command explains itself: its --help is what the manual is made of.
+ProgramManual program_manual(Context& context) {
+  ProgramManual program{build_info().version, help_text(), {}};
+  for (const Command& command : kCommands) {
+    try {
+      command.run(std::vector<std::string>{"--help"}, context);
+    } catch (const TextRequested& help) {
+      program.commands.push_back({command.name, command.summary, help.manual});
+    }
+  }
+  return program;
+}
+
+Output command_man(std::span<const std::string> arguments, Context& context) {
+  Flags flags("qsim man", "Prints the manual page in the language of man(7).", "Example:\n  qsim man | man -l -\n");
+  std::string output;
+  flags.text("--output", output, "FILE", "write it there instead of to standard output", Role::kOutputStream);
+  context.together([&] {
+    flags.parse(arguments);
+    context.require_outputs(flags);
+  });
+  return {man_page(program_manual(context)), output};
+}
+
+Output command_completion(std::span<const std::string> arguments, Context& context) {
+  Flags flags("qsim completion", "Prints what makes a shell complete commands, flags and files.",
+              "Examples:\n"
+              "  source <(qsim completion bash)\n"
+              "  qsim completion zsh --output ~/.zfunc/_qsim\n"
+              "  qsim completion fish --output ~/.config/fish/completions/qsim.fish\n");
+  std::string shell, output;
+  Shell kind{};
+  flags.positional("shell", shell, "bash, zsh or fish");
+  flags.text("--output", output, "FILE", "write it there instead of to standard output", Role::kOutputStream);
+  context.together([&] {
+    flags.parse(arguments);
+    if (shell.empty()) throw UsageError("no shell", "qsim completion bash, zsh or fish");
+    kind = choice_of<Shell>(shell);
+    context.require_outputs(flags);
+  });
+  return {completion_script(kind, program_manual(context)), output};
 }
 
 Output dispatch(const std::vector<std::string>& arguments, Context& context) {

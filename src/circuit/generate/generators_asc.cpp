@@ -7,7 +7,6 @@
 namespace qsim::generator {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
 constexpr std::uint32_t kPartnerDistance = 17;  // fixed by the challenge, whatever the number of qubits
 
 /// pi / 2^distance as the challenge's programs compute it, and so as its published outputs have it: their power of two

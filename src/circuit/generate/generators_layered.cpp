@@ -13,8 +13,6 @@
 namespace qsim::generator {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-
 std::vector<Qubit> shuffled_qubits(std::uint32_t qubits, PhiloxSequence& draws) {
   std::vector<Qubit> order(qubits);
   std::iota(order.begin(), order.end(), Qubit{0});

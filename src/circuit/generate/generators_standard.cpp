@@ -8,8 +8,6 @@
 namespace qsim::generator {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-
 void append_ghz(Circuit& circuit) {
   circuit.h(0);
   for (Qubit q = 0; q + 1 < circuit.qubits(); ++q) circuit.cx(q, q + 1);

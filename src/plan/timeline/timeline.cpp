@@ -17,8 +17,6 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-Index bit_mask(std::uint32_t bit) { return Index{1} << bit; }
-
 class Builder {
  public:
   Builder(const Lowered& lowered, const TimelineSource& part)
