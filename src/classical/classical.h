@@ -25,9 +25,7 @@ struct ScalarType {
   std::uint16_t width = 1;  // bits; of a complex, those of one part
   friend bool operator==(const ScalarType&, const ScalarType&) = default;
 };
-
 constexpr std::uint16_t kNatural = 64;  // bits of a number whose type gives none
-
 constexpr bool is_integer(ScalarType type) {
   return type.kind == ScalarKind::kBool || type.kind == ScalarKind::kBit || type.kind == ScalarKind::kInt ||
          type.kind == ScalarKind::kUint;

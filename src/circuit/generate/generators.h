@@ -1,13 +1,9 @@
 // The families' makers, grouped by file; generators.cpp lists them.
 #pragma once
 
-#include <numbers>
-
 #include "circuit/generate/families.h"
 
 namespace qsim::generator {
-
-constexpr double kPi = std::numbers::pi;
 
 // Fixed circuits (generators_standard.cpp).
 Circuit make_ghz(const GeneratorOptions& options);

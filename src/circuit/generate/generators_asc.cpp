@@ -7,12 +7,13 @@
 namespace qsim::generator {
 namespace {
 
+using std::numbers::pi;
 constexpr std::uint32_t kPartnerDistance = 17;  // fixed by the challenge, whatever the number of qubits
 
 /// pi / 2^distance as the challenge's programs compute it, and so as its published outputs have it: their power of two
 /// is a 32-bit integer, negative at distance 31 and 1 again at 32.
 double challenge_angle(std::uint32_t distance) {
-  return kPi / static_cast<std::int32_t>(std::uint32_t{1} << distance % 32);
+  return pi / static_cast<std::int32_t>(std::uint32_t{1} << distance % 32);
 }
 
 void append_crz_qft(Circuit& circuit, Qubit qubits) {
@@ -45,8 +46,8 @@ Circuit make_inv_qft(const GeneratorOptions& options) {
   for (Qubit q = 0; q < n; ++q) circuit.h(q);
   for (Qubit q = 0; q < n; ++q) {
     const Qubit partner = (q + kPartnerDistance) % n;
-    rotate(circuit, Gate::kRx, kPi / (q + 1), q, partner);
-    rotate(circuit, Gate::kRy, kPi / (q + 1), q, partner);
+    rotate(circuit, Gate::kRx, pi / (q + 1), q, partner);
+    rotate(circuit, Gate::kRy, pi / (q + 1), q, partner);
   }
   append_crz_inverse_qft(circuit, n);
   return circuit;

@@ -13,6 +13,8 @@
 namespace qsim::generator {
 namespace {
 
+using std::numbers::pi;
+
 std::vector<Qubit> shuffled_qubits(std::uint32_t qubits, PhiloxSequence& draws) {
   std::vector<Qubit> order(qubits);
   std::iota(order.begin(), order.end(), Qubit{0});
@@ -55,7 +57,7 @@ Circuit make_random(const GeneratorOptions& options) {
     for (Qubit q = 0; q < options.qubits; ++q) {
       const Gate gate = kGates[draws.below(kGates.size())];
       if (gate_info(gate).params == 1) {
-        rotate(circuit, gate, draws.uniform(0, 2 * kPi), q);
+        rotate(circuit, gate, draws.uniform(0, 2 * pi), q);
       } else {
         circuit.add_gate(gate, {}, {&q, 1});
       }
@@ -72,8 +74,8 @@ Circuit make_qv(const GeneratorOptions& options) {
   Circuit circuit(options.qubits);
   PhiloxSequence draws(options.seed);
   const auto generic_u = [&](Qubit q) {
-    const double theta = draws.uniform(0, kPi), phi = draws.uniform(-kPi, kPi);
-    add_u(circuit, theta, phi, draws.uniform(-kPi, kPi), q);
+    const double theta = draws.uniform(0, pi), phi = draws.uniform(-pi, pi);
+    add_u(circuit, theta, phi, draws.uniform(-pi, pi), q);
   };
   for (std::uint32_t layer = 0; layer < options.depth; ++layer) {
     const std::vector<Qubit> order = shuffled_qubits(options.qubits, draws);
@@ -119,9 +121,9 @@ Circuit make_supremacy(const GeneratorOptions& options) {
       if (has_cz[q] || !had_cz[q]) continue;
       const int last = last_gate[q];
       last_gate[q] = last < 0 ? 0 : (last + 1 + static_cast<int>(draws.below(2))) % 3;
-      if (last_gate[q] == 0) add_u(circuit, 0, 0, kPi / 4, q);
-      if (last_gate[q] == 1) add_u(circuit, kPi / 2, -kPi / 2, kPi / 2, q);
-      if (last_gate[q] == 2) add_u(circuit, kPi / 2, 0, 0, q);
+      if (last_gate[q] == 0) add_u(circuit, 0, 0, pi / 4, q);
+      if (last_gate[q] == 1) add_u(circuit, pi / 2, -pi / 2, pi / 2, q);
+      if (last_gate[q] == 2) add_u(circuit, pi / 2, 0, 0, q);
     }
     for (const auto& [a, b] : pairs) circuit.add_gate(Gate::kZ, {&a, 1}, {&b, 1});
     had_cz = has_cz;

@@ -8,6 +8,8 @@
 namespace qsim::generator {
 namespace {
 
+using std::numbers::pi;
+
 void append_ghz(Circuit& circuit) {
   circuit.h(0);
   for (Qubit q = 0; q + 1 < circuit.qubits(); ++q) circuit.cx(q, q + 1);
@@ -17,7 +19,7 @@ void append_ghz(Circuit& circuit) {
 void append_qft(Circuit& circuit) {
   for (Qubit target = circuit.qubits(); target-- > 0;) {
     circuit.h(target);
-    for (Qubit control = target; control-- > 0;) circuit.cp(halved(kPi, target - control), control, target);
+    for (Qubit control = target; control-- > 0;) circuit.cp(halved(pi, target - control), control, target);
   }
 }
 

@@ -15,7 +15,7 @@
 namespace qsim {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
+using std::numbers::pi;
 
 class Builder {
  public:
@@ -81,7 +81,7 @@ class Builder {
     if (op.control_mask == 0) return multiply(target, kFlip2, op.gates);
     if (!part_.split_controls) return add_joint(op, kFlip2);
     multiply(target, kHadamard2, 0);
-    add_diagonal(op.control_mask | bit_mask(target), op.control_value | bit_mask(target), 0, kPi, op.gates);
+    add_diagonal(op.control_mask | bit_mask(target), op.control_value | bit_mask(target), 0, pi, op.gates);
     multiply(target, kHadamard2, 0);
   }
 
