@@ -8,7 +8,7 @@
 #include "qsim/circuit.h"
 #include "qsim/target.h"
 
-namespace qsim {
+namespace QSIM_PUBLIC qsim {
 
 constexpr std::uint32_t kMaxBatchQubits = 20;
 

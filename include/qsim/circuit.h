@@ -11,7 +11,7 @@
 #include "qsim/gate.h"
 #include "qsim/types.h"
 
-namespace qsim {
+namespace QSIM_PUBLIC qsim {
 
 struct Control;  // classical control of programs that were read; not for callers
 struct Finish;   // their classical end; not for callers

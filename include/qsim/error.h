@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-namespace qsim {
+#include "qsim/visibility.h"
+
+namespace QSIM_PUBLIC qsim {
 
 /// Process exit codes (the same on every rank).
 enum class ExitCode : int {

@@ -7,7 +7,7 @@
 
 #include "qsim/types.h"
 
-namespace qsim {
+namespace QSIM_PUBLIC qsim {
 
 /// Base gates. `cx`, `ccx`, `c3x`, `c4x` are kX with 1..4 controls; `cu3` is kU with one control; and so on.
 enum class Gate : std::uint8_t {

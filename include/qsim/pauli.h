@@ -7,7 +7,7 @@
 
 #include "qsim/types.h"
 
-namespace qsim {
+namespace QSIM_PUBLIC qsim {
 
 /// A product of Pauli letters: bit q of x / z is set where qubit q has X or Y / Z or Y.
 struct PauliString {

@@ -8,7 +8,7 @@
 #include "qsim/circuit.h"
 #include "qsim/target.h"
 
-namespace qsim {
+namespace QSIM_PUBLIC qsim {
 
 struct CompileOptions {
   Strategy strategy = Strategy::kSearch;

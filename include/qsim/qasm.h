@@ -10,7 +10,7 @@
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 
-namespace qsim {
+namespace QSIM_PUBLIC qsim {
 
 struct QasmOptions {
   std::string file = "<input>";               // name in messages

@@ -10,7 +10,7 @@
 #include "qsim/state.h"
 #include "qsim/target.h"
 
-namespace qsim {
+namespace QSIM_PUBLIC qsim {
 
 /// How far a run is.
 struct Progress {

@@ -12,7 +12,7 @@
 #include "qsim/pauli.h"
 #include "qsim/program.h"
 
-namespace qsim {
+namespace QSIM_PUBLIC qsim {
 
 /// A basis state, its amplitude and |amplitude|^2.
 struct AmplitudeEntry {

@@ -11,7 +11,7 @@
 #include "qsim/error.h"
 #include "qsim/types.h"
 
-namespace qsim {
+namespace QSIM_PUBLIC qsim {
 
 class Communicator;  // a group of ranks
 

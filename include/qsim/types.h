@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace qsim {
+#include "qsim/visibility.h"
+
+namespace QSIM_PUBLIC qsim {
 
 using Index = std::uint64_t;           // amplitude index, amplitude count or bit mask over an index
 using Qubit = std::uint32_t;           // logical qubit of a circuit; qubit 0 is the least significant

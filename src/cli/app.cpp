@@ -23,6 +23,7 @@
 #include "cli/io/terminal/progress.h"
 #include "cli/io/terminal/terminal.h"
 #include "cli/io/values.h"
+#include "cli/manual/manual.h"
 #include "plan/show/show.h"
 #include "qsim/error.h"
 
@@ -36,9 +37,11 @@ struct Command {
 
 Output command_help(std::span<const std::string> arguments, Context& context);
 Output command_version(std::span<const std::string> arguments, Context& context);
+Output command_man(std::span<const std::string> arguments, Context& context);
+Output command_completion(std::span<const std::string> arguments, Context& context);
 
 /// Every command; `run` is also what a first argument that is none of these means.
-const std::array<Command, 9> kCommands{{
+const std::array<Command, 11> kCommands{{
     {"run", "simulate a circuit (the default: qsim FILE)", command_run},
     {"plan", "what a run would do: sweeps, exchanges, memory, time; touches no device", command_plan},
     {"bench", "time circuits and check what they make, over sizes, ranks and start states", command_bench},
@@ -48,6 +51,8 @@ const std::array<Command, 9> kCommands{{
     {"info", "this machine: processor, memory, devices, libraries, and what would be used", command_info},
     {"help", "this text, or that of a command: qsim help run", command_help},
     {"version", "version and commit of this build", command_version},
+    {"man", "the manual page: qsim man | man -l -", command_man},
+    {"completion", "what a shell completes: source <(qsim completion bash)", command_completion},
 }};
 
 const Command* find_command(const std::string& name) {
@@ -69,7 +74,7 @@ std::string help_text() {
                      "Usage: qsim [COMMAND] FILE|- [flags]      (- reads standard input)\n"
                      "       mpirun -n N qsim FILE [flags]      one rank a process\n\nCommands:\n";
   for (const Command& command : kCommands) {
-    text += "  " + command.name + std::string(9 - command.name.size(), ' ') + command.summary + "\n";
+    text += "  " + command.name + std::string(12 - command.name.size(), ' ') + command.summary + "\n";
   }
   return text +
          "\nExamples:\n"
@@ -122,6 +127,49 @@ void refuse_unknown_command(const std::vector<std::string>& arguments, Context& 
     throw UsageError("'" + escape_text(word, 60) + "' is no command, and there is no circuit file of that name",
                      meant_command(word));
   });
+}
+
+/// Every command explains itself: its --help is what the manual is made of.
+ProgramManual program_manual(Context& context) {
+  ProgramManual program{build_info().version, help_text(), {}};
+  for (const Command& command : kCommands) {
+    try {
+      command.run(std::vector<std::string>{"--help"}, context);
+    } catch (const TextRequested& help) {
+      program.commands.push_back({command.name, command.summary, help.manual});
+    }
+  }
+  return program;
+}
+
+Output command_man(std::span<const std::string> arguments, Context& context) {
+  Flags flags("qsim man", "Prints the manual page in the language of man(7).", "Example:\n  qsim man | man -l -\n");
+  std::string output;
+  flags.text("--output", output, "FILE", "write it there instead of to standard output", Role::kOutputStream);
+  context.together([&] {
+    flags.parse(arguments);
+    context.require_outputs(flags);
+  });
+  return {man_page(program_manual(context)), output};
+}
+
+Output command_completion(std::span<const std::string> arguments, Context& context) {
+  Flags flags("qsim completion", "Prints what makes a shell complete commands, flags and files.",
+              "Examples:\n"
+              "  source <(qsim completion bash)\n"
+              "  qsim completion zsh --output ~/.zfunc/_qsim\n"
+              "  qsim completion fish --output ~/.config/fish/completions/qsim.fish\n");
+  std::string shell, output;
+  Shell kind{};
+  flags.positional("shell", shell, "bash, zsh or fish");
+  flags.text("--output", output, "FILE", "write it there instead of to standard output", Role::kOutputStream);
+  context.together([&] {
+    flags.parse(arguments);
+    if (shell.empty()) throw UsageError("no shell", "qsim completion bash, zsh or fish");
+    kind = choice_of<Shell>(shell);
+    context.require_outputs(flags);
+  });
+  return {completion_script(kind, program_manual(context)), output};
 }
 
 Output dispatch(const std::vector<std::string>& arguments, Context& context) {

@@ -18,7 +18,7 @@
 namespace qsim::cli {
 namespace {
 
-std::string failure_document(const Result& partial) {
+std::string failed_bench(const Result& partial) {
   BenchReport report;
   report.environment = partial.environment;
   report.error = partial.error;
@@ -46,7 +46,7 @@ void announce(const BenchRow& row) {
 }  // namespace
 
 Output command_bench(std::span<const std::string> arguments, Context& context) {
-  context.failure_document = failure_document;
+  context.failure_document = failed_bench;
   Flags flags("qsim bench", "Times circuits and checks what they make.", bench_footer());
   BenchFlags typed;
   BenchRequest request;

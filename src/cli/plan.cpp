@@ -101,14 +101,14 @@ std::string planned_program(const PlanFlags& typed, const CircuitInput& input, c
 }
 
 /// The document of a plan that could not be made.
-std::string failure_document(const Result& partial) {
+std::string failed_plan(const Result& partial) {
   return plan_error_json(partial.circuit, partial.error.value_or(Failure{}), partial.warnings);
 }
 
 }  // namespace
 
 Output command_plan(std::span<const std::string> arguments, Context& context) {
-  context.failure_document = failure_document;
+  context.failure_document = failed_plan;
   Flags flags("qsim plan", "Shows what a run would do: sweeps, exchanges, memory and time. Touches no device.",
               kPlanExamples);
   PlanFlags typed;

@@ -14,6 +14,7 @@ namespace qsim::cli {
 struct Flags::Impl {
   CLI::App app;
   std::string command, group = "Options";
+  CommandManual manual;
 
   struct Value {
     std::string name;
@@ -125,6 +126,7 @@ std::string nearest_flag(const CLI::App& app, std::span<const std::string> argum
 Flags::Flags(const std::string& command, const std::string& summary, const std::string& footer)
     : impl_(std::make_unique<Impl>()) {
   impl_->command = command;
+  impl_->manual = {command, summary, footer, {}};
   impl_->app.name(command);
   impl_->app.description(summary);
   impl_->app.footer(footer);
@@ -139,21 +141,25 @@ void Flags::group(const std::string& title) { impl_->group = title; }
 void Flags::positional(const std::string& name, std::string& value, const std::string& help, Role role) {
   CLI::Option* const option = impl_->app.add_option(name, value, help)->type_name("");
   impl_->values.push_back({name, role, &value, nullptr, option});
+  impl_->manual.flags.push_back({name, "", help, "", {}, role, true, false});
 }
 
 void Flags::positionals(const std::string& name, std::vector<std::string>& values, const std::string& help, Role role) {
   CLI::Option* const option = impl_->app.add_option(name, values, help)->type_name("");
   impl_->values.push_back({name, role, nullptr, &values, option});
+  impl_->manual.flags.push_back({name, "", help, "", {}, role, true, true});
 }
 
 void Flags::flag(const std::string& names, bool& value, const std::string& help) {
   impl_->app.add_flag(names, value, help)->group(impl_->group)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  impl_->manual.flags.push_back({names, "", help, impl_->group, {}, Role::kWord, false, false});
 }
 
 void Flags::text(const std::string& names, std::string& value, const std::string& placeholder, const std::string& help,
                  Role role) {
   CLI::Option* const option = impl_->app.add_option(names, value, help)->type_name(placeholder)->group(impl_->group);
   impl_->values.push_back({option->get_name(), role, &value, nullptr, option});
+  impl_->manual.flags.push_back({names, placeholder, help, impl_->group, {}, role, false, false});
 }
 
 void Flags::list(const std::string& names, std::vector<std::string>& values, const std::string& placeholder,
@@ -165,6 +171,7 @@ void Flags::list(const std::string& names, std::vector<std::string>& values, con
                                   ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
                                   ->allow_extra_args(false);
   impl_->values.push_back({option->get_name(), role, nullptr, &values, option});
+  impl_->manual.flags.push_back({names, placeholder, help, impl_->group, {}, role, false, true});
 }
 
 void Flags::choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
@@ -178,6 +185,7 @@ void Flags::choice(const std::string& names, std::string& value, const std::vect
         const bool known = std::find(choices.begin(), choices.end(), given) != choices.end();
         return known ? std::string() : "'" + given + "' is not one of " + all;
       });
+  impl_->manual.flags.push_back({names, all, help, impl_->group, choices, Role::kWord, false, false});
 }
 
 void Flags::parse(std::span<const std::string> arguments) {
@@ -185,7 +193,7 @@ void Flags::parse(std::span<const std::string> arguments) {
   try {
     impl_->app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    throw TextRequested{impl_->app.help()};
+    throw TextRequested{impl_->app.help(), impl_->manual};
   } catch (const CLI::ExtrasError&) {
     const std::string words = unexpected(impl_->app, arguments);
     const std::string hint = nearest_flag(impl_->app, arguments);

@@ -11,17 +11,32 @@
 
 namespace qsim::cli {
 
-/// What `--help` and `--version` throw: text for standard output, exit 0.
-struct TextRequested {
-  std::string text;
-};
-
 /// What the value of a flag is, as far as files go.
 enum class Role : std::uint8_t {
   kWord,
   kInput,         // a file that is read, or a word where there is no such file
   kOutput,        // a file that is made
   kOutputStream,  // the same, or a pipe or a device
+};
+
+/// One flag or argument, as manuals and shells show it.
+struct FlagManual {
+  std::string names, placeholder, help, group;  // "-n,--qubits"; the placeholder of a switch is empty
+  std::vector<std::string> choices;             // what it takes, where that is a list
+  Role role = Role::kWord;
+  bool positional = false, repeatable = false;
+};
+
+/// A command as it explains itself.
+struct CommandManual {
+  std::string command, summary, footer;
+  std::vector<FlagManual> flags;
+};
+
+/// What `--help` and `--version` throw: text for standard output, exit 0; `--help` with what that text was made of.
+struct TextRequested {
+  std::string text;
+  CommandManual manual = {};
 };
 
 /// Declares flags bound to variables, then parses. Values stay text here: values.h checks and converts them.
