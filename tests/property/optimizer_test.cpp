@@ -77,7 +77,7 @@ TEST(Optimizer, EachPassKeepsTheStateAndNeverCostsMore) {
       EXPECT_LE(circuit_cost(rewritten.circuit), circuit_cost(circuit) + 1e-9) << "seed " << seed;
       if (HasFailure()) return;
     }
-    EXPECT_GT(changed, 300) << pass.name;
+    EXPECT_GT(changed, pass.name == "merge_controlled" ? 50 : 300) << pass.name;  // it needs the same controls twice
   }
 }
 

@@ -195,25 +195,28 @@ TEST(Recognise, FlipsOfSeveralControlsMayStandAnywhere) {
 }
 
 // As Grover's iterates in amplitude estimation have it: every gate of a rotation by flips was given a control.
-TEST(Recognise, ARotationUnderTwoControlsIsOneTermBetweenTwoTurns) {
-  const double angle = 0.8, back = -0.8, turned = -kPi / 2, quarter = kPi / 2;
+TEST(Recognise, RotationsUnderTwoControlsAreTermsBetweenTwoTurns) {
+  const double angle = 0.8, back = -0.8, quarter = kPi / 2;
+  const std::array<double, 4> u{angle, -kPi / 2, 0, 0};  // RY and a phase that the next gate takes back
   for (const bool about_y : {true, false}) {
-    Circuit circuit(3);
-    const std::vector<Qubit> control{0}, both{0, 1}, target{2};
-    circuit.add_gate(Gate::kX, both, target);
-    circuit.add_gate(about_y ? Gate::kRy : Gate::kRz, control, target, {&back, 1});
-    circuit.add_gate(Gate::kX, both, target);
-    if (about_y) {  // RY and a phase that the next gate takes back
-      const std::array<double, 4> u{angle, turned, 0, 0};
-      circuit.add_gate(Gate::kUPhase, control, target, u);
-      circuit.add_gate(Gate::kPhase, control, target, {&quarter, 1});
-    } else {
-      circuit.add_gate(Gate::kRz, control, target, {&angle, 1});
+    Circuit circuit(4);
+    const std::vector<Qubit> control{0}, target{3};
+    for (const Qubit other : {1U, 2U}) {
+      const std::vector<Qubit> both{0, other};
+      circuit.add_gate(Gate::kX, both, target);
+      circuit.add_gate(about_y ? Gate::kRy : Gate::kRz, control, target, {&back, 1});
+      circuit.add_gate(Gate::kX, both, target);
+      if (about_y) {
+        circuit.add_gate(Gate::kUPhase, control, target, u);
+        circuit.add_gate(Gate::kPhase, control, target, {&quarter, 1});
+      } else {
+        circuit.add_gate(Gate::kRz, control, target, {&angle, 1});
+      }
     }
     Rewritten rewritten;
     ASSERT_TRUE(optimize(circuit, {}, rewritten));
     expect_same(circuit, rewritten);
-    EXPECT_EQ(size_of(rewritten.circuit), about_y ? 3U : 1U);
+    EXPECT_EQ(size_of(rewritten.circuit), about_y ? 4U : 2U);
   }
 }
 

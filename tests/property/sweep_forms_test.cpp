@@ -74,7 +74,11 @@ Circuit fabric(std::uint64_t seed, std::uint32_t qubits, int layers) {
           break;
         case 3: {
           const std::array<double, 4> u{x, y, z, 0.3};
-          circuit.add_gate(random() % 2 == 0 ? Gate::kRx : Gate::kUPhase, {&a, 1}, {&b, 1}, u).h(a);
+          if (random() % 2 == 0) {
+            circuit.add_gate(Gate::kRx, {&a, 1}, {&b, 1}, {&x, 1}).h(a);
+          } else {
+            circuit.add_gate(Gate::kUPhase, {&a, 1}, {&b, 1}, u).h(b);
+          }
           break;
         }
         default:
