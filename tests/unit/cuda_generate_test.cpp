@@ -441,6 +441,30 @@ TEST(CudaGenerate, TextsOfDenseMatricesDoOnTheHostWhatProgramsSay) {
   }
 }
 
+// A matrix of zeros and ones on two targets has no number that a kernel could hold.
+TEST(CudaGenerate, TextsOfPermutationsOfTwoTargetsDoOnTheHostWhatProgramsSay) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  constexpr unsigned kQubits = 8;
+  Sweep sweep;
+  for (Bit bit = 0; bit < kQubits; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  PlanOp op;
+  op.target_count = 2;
+  op.targets[0] = 1;
+  op.targets[1] = 4;
+  op.data_count = 16;
+  sweep.matrices.assign(16, 0);
+  for (const std::size_t entry : {0U, 6U, 11U, 13U}) sweep.matrices[entry] = 1;
+  sweep.ops.push_back(op);
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    LowerOptions options;
+    options.local_bits = kQubits;
+    options.precision = precision;
+    if (precision == Precision::kSingle) options.register_bits = 5;
+    expect_same_effect(lower_sweep(sweep, options), kQubits, 2);
+  }
+}
+
 // Constants wait for each other, and registers that wait for different ones are multiplied by their own: here by the
 // factor of two slots, or by that of the operation after it, whose number is one more.
 TEST(CudaGenerate, ConstantsOfDifferentOperationsStayApart) {

@@ -94,7 +94,7 @@ void KernelText::matrix(const TileOp& op, std::vector<std::uint8_t> slots) {
 
 bool KernelText::hold_entries(const TileOp& op, std::size_t order) {
   constexpr std::size_t kMostHeld = 32;
-  if (double_ || entries_.size() > kMostHeld || count_bits(op.set) < 2 || order < 4) return false;
+  if (double_ || entries_.empty() || entries_.size() > kMostHeld || count_bits(op.set) < 2 || order < 4) return false;
   line(fmt::format("const R* const held = &{} + hidden_zero(t, first_tile);", entries_.front()));
   for (std::size_t e = 0; e < entries_.size(); ++e) line(fmt::format("const R h{0} = held[{0}];", e));
   return true;

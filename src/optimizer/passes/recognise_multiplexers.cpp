@@ -3,7 +3,6 @@
 // leaves the X gates as they are; then all of them together are rotations about parities, where controls are 1, and at
 // the end the X gates without a twin. Phases between X gates with several controls are the same without the turns.
 #include <cmath>
-#include <map>
 #include <numbers>
 #include <unordered_map>
 #include <utility>
@@ -40,7 +39,7 @@ struct Run {
 class MultiplexerRecogniser {
  public:
   explicit MultiplexerRecogniser(const Circuit& circuit)
-      : circuit_(circuit), runs_(circuit.qubits()), used_(circuit.qubits(), 0) {}
+      : circuit_(circuit), runs_(circuit.qubits()), used_(circuit.qubits(), 0), turned_(circuit.qubits(), 0) {}
 
   bool run(Rewritten& result) {
     const auto& operations = circuit_.operations();
@@ -65,6 +64,7 @@ class MultiplexerRecogniser {
       joined = bit_mask(circuit_.targets(op)[0]);
     }
     for_each_bit(reach.all & ~joined, [&](unsigned q) { close(q); });
+    for_each_bit(reach.all & ~reach.diagonal, [&](unsigned q) { turned_[q] = i + 1; });
   }
 
   /// Qubit `c` is no longer what it was when an X gate ran that it controls.
@@ -115,10 +115,10 @@ class MultiplexerRecogniser {
     if (run.flipped) angle = -angle;
     const Index parity = bit_mask(target) | run.open;
     if (count_bits(controls) == 1) {  // half of it, and half of it back where the control is 0
-      turn(run, {0, parity, 0.5 * angle}, i);
-      turn(run, {0, parity ^ controls, -0.5 * angle}, i);
+      turn(target, {0, parity, 0.5 * angle}, i);
+      turn(target, {0, parity ^ controls, -0.5 * angle}, i);
     } else {
-      turn(run, {controls, parity, angle}, i);
+      turn(target, {controls, parity, angle}, i);
     }
   }
 
@@ -132,16 +132,17 @@ class MultiplexerRecogniser {
     for_each_bit(qubits, [&](unsigned q) { found |= found == 0 && takes(q) ? bit_mask(q) : 0; });
     const std::optional<DiagonalTerm> term = found == 0 ? std::nullopt : term_of(circuit_, circuit_.operations()[i]);
     if (!term) return 0;
-    Run& run = runs_[log2_exact(found)];
+    const Qubit target = log2_exact(found);
+    Run& run = runs_[target];
     const DiagonalTerm turned{term->ones, term->parity, run.flipped ? -term->angle : term->angle};
     if ((term->parity & found) != 0) {
-      turn(run, {turned.ones, turned.parity ^ run.open, turned.angle}, i);
+      turn(target, {turned.ones, turned.parity ^ run.open, turned.angle}, i);
     } else if (run.open == 0 && !run.flipped) {  // x + y - 2 x y, of a qubit x and what flips it
       const Index others = term->ones & ~found;
-      run.rotations.push_back({*term, i});
+      add(target, *term, i);
       if (run.product != 0) {
-        run.rotations.push_back({reduced({others | run.product, term->parity, term->angle}), i});
-        run.rotations.push_back({reduced({term->ones | run.product, term->parity, -2 * term->angle}), i});
+        add(target, {others | run.product, term->parity, term->angle}, i);
+        add(target, {term->ones | run.product, term->parity, -2 * term->angle}, i);
       }
     } else {
       return 0;
@@ -153,10 +154,27 @@ class MultiplexerRecogniser {
   }
 
   /// The rotation, and where an X gate of several controls has flipped the target twice of it back.
-  static void turn(Run& run, const DiagonalTerm& term, std::uint32_t i) {
-    run.rotations.push_back({reduced(term), i});
-    if (run.product == 0) return;
-    run.rotations.push_back({reduced({term.ones | run.product, term.parity, -2 * term.angle}), i});
+  void turn(Qubit target, const DiagonalTerm& term, std::uint32_t i) {
+    const Index product = runs_[target].product;
+    add(target, term, i);
+    if (product != 0) add(target, {term.ones | product, term.parity, -2 * term.angle}, i);
+  }
+
+  /// To one of the last rotations where that is about the same, of qubits that are what they were.
+  void add(Qubit target, const DiagonalTerm& given, std::uint32_t i) {
+    constexpr std::size_t kLookedAt = 16;
+    const DiagonalTerm term = reduced(given);
+    std::vector<Rotation>& rotations = runs_[target].rotations;
+    const Index others = (term.ones | term.parity) & ~bit_mask(target);
+    for (std::size_t j = rotations.size(); j-- > 0 && j + kLookedAt >= rotations.size();) {
+      if (rotations[j].term.ones != term.ones || rotations[j].term.parity != term.parity) continue;
+      bool same = true;
+      for_each_bit(others, [&](unsigned q) { same = same && turned_[q] <= rotations[j].at; });
+      if (!same) break;
+      rotations[j].term.angle += term.angle;
+      return;
+    }
+    rotations.push_back({term, i});
   }
 
   /// A qubit that is 1 wherever the term does anything only turns the sign of its parity.
@@ -192,12 +210,10 @@ class MultiplexerRecogniser {
 
   /// As rotations about parities, those about the same one as one, and the turns around them.
   static double weight_of(const Run& run) {
-    std::map<std::pair<Index, Index>, double> sums;
-    for (const auto& [term, at] : run.rotations) sums[{term.ones, term.parity}] += term.angle;
     double sum = (run.axis == Run::Axis::kY ? 2 * weight::kGeneral : 0) + (run.flipped ? weight::kFlip : 0) +
                  weight::kControlledFlip * (count_bits(run.open) + (run.product != 0 ? 1 : 0));
-    for (const auto& [qubits, angle] : sums) {
-      if (std::abs(angle) > kRounding) sum += weight::diagonal(count_bits(qubits.first | qubits.second));
+    for (const auto& [term, at] : run.rotations) {
+      if (std::abs(term.angle) > kRounding) sum += weight::diagonal(count_bits(term.ones | term.parity));
     }
     return sum;
   }
@@ -223,6 +239,7 @@ class MultiplexerRecogniser {
       if (turns && i == run.members.front()) rewriter.append_for(i).rx(0.5 * std::numbers::pi, qubit);
       std::size_t& rotation = next[found->second];
       for (; rotation < run.rotations.size() && run.rotations[rotation].at == i; ++rotation) {
+        if (std::abs(run.rotations[rotation].term.angle) <= kRounding) continue;
         append(rewriter.append_for(i), run.rotations[rotation].term);
         rewriter.count_here(i);
       }
@@ -238,8 +255,9 @@ class MultiplexerRecogniser {
   }
 
   const Circuit& circuit_;
-  std::vector<Run> runs_;    // by qubit
-  std::vector<Index> used_;  // by qubit: those in whose runs it has controlled an X gate
+  std::vector<Run> runs_;              // by qubit
+  std::vector<Index> used_;            // by qubit: those in whose runs it has controlled an X gate
+  std::vector<std::uint32_t> turned_;  // by qubit: how many operations there were up to the last that turned it
   std::vector<Taken> taken_;
   std::unordered_map<std::uint32_t, std::uint32_t> run_of_;  // by operation: of those that are taken
 };
