@@ -1,6 +1,10 @@
 // OpenQASM 3, feature by feature: what the registers are at the end, exactly, on the dense reference.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+#include <string>
+
 #include "qasm3/read.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
@@ -203,6 +207,16 @@ TEST(Qasm3Language, StraightProgramsBecomeCircuits) {
   const Circuit phase = circuit("gphase(pi/4); qubit q; bit c; h q; c = measure q;");
   EXPECT_TRUE(phase.measurements_are_terminal());
   EXPECT_NE(nullptr, circuit("qubit q; bit c; h q; c = measure q; if (c) x q; c = measure q;").control());
+}
+
+// 256 halves of 1e308 are infinite.
+TEST(Qasm3Language, GlobalPhasesOfHugeAnglesStayPhases) {
+  const Circuit circuit = parse_qasm(kHead + std::string("qubit[256] q; U(1e308, 0, 0) q;")).circuit;
+  for (const Operation& op : circuit.operations()) {
+    for (const double angle : circuit.params(op)) EXPECT_TRUE(std::isfinite(angle));
+  }
+  const Circuit one = parse_qasm(kHead + std::string("qubit q; U(7, 0, 0) q;")).circuit;
+  EXPECT_NEAR(3.5 - 2 * std::numbers::pi, one.params(one.operations().back())[3], 1e-15);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Gate calls: parameters, broadcast, modifiers, bodies.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numbers>
 
 #include "base/bits.h"
@@ -11,6 +12,11 @@ namespace qsim::qasm3 {
 using qasm::quoted;
 
 namespace {
+
+// Sums of many stay finite.
+double within_period(double angle) {
+  return std::abs(angle) <= 2 * std::numbers::pi ? angle : std::atan2(std::sin(angle), std::cos(angle));
+}
 
 constexpr std::size_t kFew = 8;  // operands and parameters that need no memory of their own
 
@@ -137,14 +143,14 @@ void Lowering::apply_gate(const GateDefinition& gate, std::span<const double> pa
         const std::array<double, 4> angles = {parameters[0], parameters[1], parameters[2], factor};
         return add_operation(Gate::kUPhase, {}, qubits, angles);
       }
-      phase_ += factor;
+      phase_ += within_period(factor);
       return add_operation(Gate::kU, {}, qubits, parameters);
     }
     case GateForm::kU3: {
       charge(1, 1, at);
       const std::array<double, 4> angles = u3_angles(parameters);
       if (!controls_.empty()) return add_operation(Gate::kUPhase, {}, qubits, angles);
-      phase_ += angles[3];
+      phase_ += within_period(angles[3]);
       return add_operation(Gate::kU, {}, qubits, std::span(angles).first(3));
     }
     case GateForm::kGlobalPhase:
@@ -194,7 +200,7 @@ void Lowering::add_operation(Gate gate, std::span<const Qubit> controls, std::sp
 // A phase under controls is a phase gate on the last of them.
 void Lowering::add_phase(double angle) {
   if (controls_.empty()) {
-    phase_ += angle;
+    phase_ += within_period(angle);
     return;
   }
   const std::span<const Qubit> all(controls_);
