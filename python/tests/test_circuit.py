@@ -139,7 +139,7 @@ def test_arrays_of_another_shape_or_kind_are_refused_whole():
         (lambda c: c.h(0.5), TypeError),
         (lambda c: c.rx("a", 0), TypeError),
         (lambda c: c.rx(float("nan"), 0), qsim.CircuitError),
-        (lambda c: c.apply("cphase", [0, 1], [0.1]), qsim.CircuitError),
+        (lambda c: c.apply("cphases", [0, 1], [0.1]), qsim.CircuitError),
         (lambda c: c.measure(0, 2), qsim.CircuitError),
         (lambda c: c.measure([0, 1], [0]), ValueError),
         (lambda c: c.bind([0.1]), ValueError),

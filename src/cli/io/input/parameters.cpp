@@ -9,7 +9,7 @@
 namespace qsim::cli {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 16u << 20;
+constexpr std::uint64_t kMostParameterBytes = 16u << 20;
 
 std::string text_of(const nlohmann::json& value, const std::string& name) {
   if (value.is_string()) return value.get<std::string>();
@@ -24,7 +24,7 @@ std::string text_of(const nlohmann::json& value, const std::string& name) {
 
 std::map<std::string, std::string> read_parameters(const std::string& path) {
   const std::string name = "'" + escape_text(path) + "'";
-  const std::string text = read_file(path, kMostBytes);
+  const std::string text = read_file(path, kMostParameterBytes);
   const nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
   if (!document.is_object()) throw FileError(name + " is no JSON object of parameters");
   std::map<std::string, std::string> parameters;
