@@ -2,6 +2,7 @@
 // but not to rounding, have none.
 #include "plan/matrix_forms.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -95,6 +96,11 @@ std::vector<PhaseTerm> expand_parity(Index mask, double angle, Index controls) {
   return terms;
 }
 
+void drop_dust(std::span<Complex> matrix) {
+  const auto kept = [](double part) { return std::abs(part) <= kRounding ? 0 : part; };
+  for (Complex& entry : matrix) entry = {kept(entry.real()), kept(entry.imag())};
+}
+
 double real_entries(std::span<const Complex> matrix) {
   double count = 0;
   for (const Complex entry : matrix) count += (entry.real() != 0 ? 1 : 0) + (entry.imag() != 0 ? 1 : 0);
@@ -102,16 +108,9 @@ double real_entries(std::span<const Complex> matrix) {
 }
 
 double pair_entries(std::span<const Complex> matrix) {
-  double count = 0;
+  double count = real_entries(matrix);
   for (std::size_t row = 0; row < 4; ++row) {
-    bool unit = false;
-    for (const Complex entry : matrix.subspan(4 * row, 4)) {
-      if (!unit && entry == Complex(1)) {
-        unit = true;
-      } else {
-        count += (entry.real() != 0 ? 1 : 0) + (entry.imag() != 0 ? 1 : 0);
-      }
-    }
+    if (std::ranges::find(matrix.subspan(4 * row, 4), Complex(1)) != matrix.subspan(4 * row, 4).end()) --count;
   }
   return count;
 }

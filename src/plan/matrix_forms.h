@@ -35,6 +35,8 @@ std::vector<PhaseTerm> phase_terms(std::vector<double> angles, std::span<const B
 /// exp(i angle parity(mask)) under `controls` as terms without parity, where `mask` has at most 3 bits.
 std::vector<PhaseTerm> expand_parity(Index mask, double angle, Index controls);
 
+/// Parts that are rounding become 0.
+void drop_dust(std::span<Complex> matrix);
 /// How many real and imaginary parts are not 0.
 double real_entries(std::span<const Complex> matrix);
 /// How many of the 32 real numbers of a matrix on two targets are not 0, but for a 1 in each row.

@@ -11,15 +11,12 @@
 namespace qsim {
 namespace {
 
-// A control leaves the other half alone, but the lanes wait.
-constexpr double kControlled = 0.75;
-
 std::uint64_t pow2(std::uint32_t exponent) { return std::uint64_t{1} << exponent; }
 
 void count_matrix(const PlanOp& op, const Sweep& sweep, ArithmeticCounts& counts) {
   const auto matrix = std::span(sweep.matrices).subspan(op.data_begin, op.data_count);
   if (op.target_count > 1) {
-    const double share = op.control_mask == 0 ? 1 : kControlled;
+    const double share = op.control_mask == 0 ? 1 : FormCosts::kControlledShare;
     counts.matrix_dense[op.target_count] += share;
     if (op.target_count == 2) counts.pair_entries += share * pair_entries(matrix);
     return;
@@ -40,9 +37,8 @@ double weighted(const ArithmeticCounts& counts, double terms, const FormCosts& c
   double total = counts.matrix1_general * costs.matrix1_general + counts.matrix1_real * costs.matrix1_real +
                  counts.butterfly * costs.butterfly + counts.flip * costs.flip + counts.phases * costs.phases +
                  terms * costs.phase_term + counts.regroup * costs.regroup;
-  total += costs.controlled_entry > 0 ? counts.controlled_entries * costs.controlled_entry
-                                      : kControlled * (counts.controlled_general * costs.matrix1_general +
-                                                       counts.controlled_real * costs.matrix1_real);
+  total += costs.controlled(counts.controlled_entries, counts.controlled_general * costs.matrix1_general +
+                                                           counts.controlled_real * costs.matrix1_real);
   total += counts.matrix_dense[2] == 0
                ? 0
                : counts.matrix_dense[2] * costs.pair(counts.pair_entries / counts.matrix_dense[2]);

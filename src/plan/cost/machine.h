@@ -19,9 +19,17 @@ struct FormCosts {
   double pair_entry = 0;        // each of the 32 real numbers of a matrix on two targets that is not 0; 0: all are paid
   double controlled_entry = 0;  // the same of the 8 numbers of one on one target, with controls
 
+  /// What is left of a matrix's cost with controls, where the numbers in it do not count: half of the amplitudes stay,
+  /// but the lanes wait.
+  static constexpr double kControlledShare = 0.75;
+
   /// Of a matrix on two targets, by pair_entries().
   double pair(double entries) const {
     return pair_entry == 0 ? matrix_dense[2] : std::min(matrix_dense[2], 2 * flip + pair_entry * entries);
+  }
+  /// Of matrices on one target with controls, by real_entries() and by what they cost without controls.
+  double controlled(double entries, double alone) const {
+    return controlled_entry > 0 ? controlled_entry * entries : kControlledShare * alone;
   }
 };
 

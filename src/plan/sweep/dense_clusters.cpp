@@ -36,17 +36,12 @@ struct Cluster {
   double entries = 32;  // of the matrix, where there are two wires
 };
 
-// What rounding has left of 0 and 1 becomes that: such entries cost nothing.
-void drop_dust(std::vector<Complex>& matrix) {
+// What rounding has left of 0 and 1 becomes that: such entries of a matrix on two targets cost nothing.
+void tidy_pair(std::vector<Complex>& matrix) {
+  drop_dust(matrix);
   for (Complex& entry : matrix) {
-    entry = {std::abs(entry.real()) <= kRounding ? 0 : entry.real(),
-             std::abs(entry.imag()) <= kRounding ? 0 : entry.imag()};
     if (is_one(entry)) entry = 1;
   }
-}
-
-PartsOfProduct no_parts() {
-  return [](const std::vector<Element>&, int) { return std::vector<std::vector<std::size_t>>(); };
 }
 
 // Finds clusters of at most `size` wires that are cheaper as one matrix.
@@ -155,13 +150,12 @@ class ClusterFinder {
 
   double entries_of(const Cluster& cluster) const {
     if (cost_.pair_entry == 0) return 32;
-    std::vector<Element> steps;
-    for (const std::size_t member : cluster.members) {
-      if (elements_[member].targets.size() > 1 && elements_[member].matrix.empty()) return 32;  // filled later
-      steps.push_back(elements_[member]);
-    }
-    std::vector<Complex> matrix = product_of(std::move(steps), cluster.wires, no_parts());
-    drop_dust(matrix);
+    const auto filled_later = [&](std::size_t member) {
+      return elements_[member].targets.size() > 1 && elements_[member].matrix.empty();
+    };
+    if (std::ranges::any_of(cluster.members, filled_later)) return 32;
+    std::vector<Complex> matrix = product_of(elements_, cluster.members, cluster.wires);
+    tidy_pair(matrix);
     return pair_entries(matrix);
   }
 
@@ -259,7 +253,7 @@ std::uint64_t fill_matrices(Candidate& candidate, const std::vector<Element>& el
     for (const std::size_t part : candidate.parts[i]) steps.push_back(elements[part]);
     dense.matrix = product_of(steps, dense.target_mask(), parts_of_product);
     if (dense.targets.size() == 2) {
-      drop_dust(dense.matrix);
+      tidy_pair(dense.matrix);
       dense.entries = pair_entries(dense.matrix);
     }
     if (!does_what_steps_do(dense.matrix, steps, dense.target_mask())) ++wrong;
@@ -319,7 +313,6 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
   }
   const int most = std::min(kMaxMatrixTargets, popcount(turning));
   const auto least_of = [&](int size) { return size == 2 ? cost.pair(4) : cost.matrix_dense[size]; };
-  const Candidate original = sum > least_of(2) ? as_they_are(elements) : Candidate();
   Candidate best;  // empty: as they are
   double least = 0;
   const bool is_long = elements.size() > kLongSweep;
@@ -328,12 +321,12 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
     for (const bool from_best : {false, true}) {
       if (from_best && (best.elements.empty() || is_long)) continue;
       if (sum <= least_of(size)) continue;
-      const Candidate& from = from_best ? best : original;
-      const auto clusters = find_clusters(from.elements, cost, size, register_bits);
+      const auto clusters = find_clusters(from_best ? best.elements : elements, cost, size, register_bits);
       if (clusters.empty()) continue;
       if (is_long && least > 0 && matrices_cost(clusters, cost) >= least) continue;
       if (least == 0) least = cost_when_split(elements, cost, register_bits);
-      Candidate candidate = fuse_downwards(from, clusters, size, cost, register_bits);
+      Candidate candidate =
+          fuse_downwards(from_best ? best : as_they_are(elements), clusters, size, cost, register_bits);
       const double now = cost_when_split(candidate.elements, cost, register_bits);
       if (now >= least * (size > 2 ? kWorthwhile : 1)) continue;
       least = now;

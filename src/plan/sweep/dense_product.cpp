@@ -236,4 +236,10 @@ std::vector<Complex> product_of(std::vector<Element> steps, Index wires, PartsOf
   return product.values();
 }
 
+std::vector<Complex> product_of(std::span<const Element> elements, std::span<const std::size_t> members, Index wires) {
+  Product product(wires);
+  for (const std::size_t member : members) product.multiply(elements[member]);
+  return product.values();
+}
+
 }  // namespace qsim

@@ -14,6 +14,9 @@ namespace qsim {
 using PartsOfProduct = std::vector<std::vector<std::size_t>> (*)(const std::vector<Element>& steps, int wires);
 std::vector<Complex> product_of(std::vector<Element> steps, Index wires, PartsOfProduct parts_of);
 
+/// The same of elements[members[0]], elements[members[1]], ..., one after the other.
+std::vector<Complex> product_of(std::span<const Element> elements, std::span<const std::size_t> members, Index wires);
+
 /// True when the matrix takes a vector to where the steps take it one after the other, up to rounding. The vector's
 /// entries are fixed, of modulus 1 and of no pattern.
 bool does_what_steps_do(std::span<const Complex> matrix, std::span<const Element> steps, Index wires);

@@ -6,10 +6,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <numbers>
 #include <optional>
+#include <utility>
 
 #include "base/bits.h"
 #include "plan/lower/basis_change.h"
@@ -133,19 +133,16 @@ struct ChosenPhases {
 struct ChoicePattern {
   std::size_t before = kNoElement;
   std::vector<std::size_t> diagonals;
-  std::uint64_t changes = 0;  // of the wires of the diagonals, when the first of them was met
+  std::optional<std::uint64_t> changes;  // of the other wires of the diagonals, when the first of those was met
 };
 
 Matrix2 without_dust(Matrix2 matrix) {
-  for (Complex& entry : matrix) {
-    entry = {std::abs(entry.real()) <= kRounding ? 0 : entry.real(),
-             std::abs(entry.imag()) <= kRounding ? 0 : entry.imag()};
-  }
+  drop_dust(matrix);
   return matrix;
 }
 
 double controlled_cost(const Matrix2& matrix, const CostTable& cost) {
-  return cost.controlled_entry > 0 ? cost.controlled_entry * real_entries(matrix) : 0.75 * turn_cost(matrix, cost);
+  return cost.controlled(real_entries(matrix), turn_cost(matrix, cost));
 }
 
 // A controlled matrix as phases around one: under the control e^{i phase}, without it diag(1, e^{i right}) before and
@@ -189,47 +186,69 @@ Element phase_element(Index wire, double angle) {
   return element;
 }
 
-enum class Replaced { kNo, kYes, kRefused };
+// What an element is followed by.
+using Insertion = std::pair<std::size_t, Element>;
+
+void insert(std::vector<Element>& elements, std::vector<Insertion>& insertions) {
+  if (insertions.empty()) return;
+  std::ranges::stable_sort(insertions, {}, &Insertion::first);
+  std::vector<Element> result;
+  result.reserve(elements.size() + insertions.size());
+  auto next = insertions.begin();
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    result.push_back(std::move(elements[i]));
+    for (; next != insertions.end() && next->first == i; ++next) result.push_back(std::move(next->second));
+  }
+  elements = std::move(result);
+}
 
 // The turn before stays for where the condition does not hold; the last diagonal's place is the controlled matrix's.
-Replaced replace_choice(std::vector<Element>& elements, const ChoicePattern& pattern, std::size_t after, Bit wire,
-                        const CostTable& cost, std::vector<std::pair<std::size_t, Element>>& extra) {
+struct Replacement {
+  Matrix2 without;
+  Phased other;
+  Index condition = 0;
+  bool refused = false;  // the parts are not what they are of
+};
+
+std::optional<Replacement> replacement_of(const std::vector<Element>& elements, const ChoicePattern& pattern,
+                                          std::size_t after, Bit wire, const CostTable& cost) {
   ChosenPhases chosen;
   for (const std::size_t d : pattern.diagonals) {
-    if (!chosen.add(elements[d].diagonal, bit_mask(wire))) return Replaced::kNo;
+    if (!chosen.add(elements[d].diagonal, bit_mask(wire))) return std::nullopt;
   }
-  if (chosen.condition == 0) return Replaced::kNo;
+  if (chosen.condition == 0) return std::nullopt;
   const Matrix2 a = matrix2(elements[pattern.before]), b = matrix2(elements[after]);
   const Matrix2 without = without_dust(chosen.between(a, b, 0)), with = chosen.between(a, b, 1);
   const Phased other = taken_apart(unitary_product(with, adjoint(without)), cost);
-  if (is_diagonal(other.matrix)) return Replaced::kNo;
+  if (is_diagonal(other.matrix)) return std::nullopt;
   const double now =
       turn_cost(a, cost) + turn_cost(b, cost) + diagonal_cost(cost) * static_cast<double>(pattern.diagonals.size());
-  if (turn_cost(without, cost) + other.cost >= now) return Replaced::kNo;
-  if (!recomposes(product(other.product(), without), with)) return Replaced::kRefused;
+  if (turn_cost(without, cost) + other.cost >= now) return std::nullopt;
+  return Replacement{without, other, chosen.condition, !recomposes(product(other.product(), without), with)};
+}
 
+void replace(std::vector<Element>& elements, const ChoicePattern& pattern, std::size_t after, Bit wire,
+             const Replacement& by, std::vector<Insertion>& insertions) {
   // Where the condition's wires are still what they were.
-  const Index condition = chosen.condition;
   std::size_t place = kNoElement;
-  for (const std::size_t d : pattern.diagonals) place = (elements[d].wires() & condition) != 0 ? d : place;
+  for (const std::size_t d : pattern.diagonals) place = (elements[d].wires() & by.condition) != 0 ? d : place;
   Element& last = elements[place];
   last.kind = Element::Kind::kMatrix;
   last.targets = {wire};
-  last.control_mask = last.control_value = condition;
-  last.matrix.assign(other.matrix.begin(), other.matrix.end());
+  last.control_mask = last.control_value = by.condition;
+  last.matrix.assign(by.other.matrix.begin(), by.other.matrix.end());
   for (const std::size_t d : pattern.diagonals) {
     if (d != place) take_over(last, elements[d]);
   }
-  elements[pattern.before].matrix.assign(without.begin(), without.end());
+  elements[pattern.before].matrix.assign(by.without.begin(), by.without.end());
   take_over(elements[pattern.before], elements[after]);
   const Index target = bit_mask(wire);
-  if (other.right != 0) {
-    extra.emplace_back(place - 1, phase_element(target, other.right));
-    extra.emplace_back(place, phase_element(target, -other.right));
+  if (by.other.right != 0) {
+    insertions.emplace_back(place - 1, phase_element(target, by.other.right));
+    insertions.emplace_back(place, phase_element(target, -by.other.right));
   }
-  if (other.joint != 0) extra.emplace_back(place, phase_element(condition | target, other.joint));
-  if (other.phase != 0) extra.emplace_back(place, phase_element(condition, other.phase));
-  return Replaced::kYes;
+  if (by.other.joint != 0) insertions.emplace_back(place, phase_element(by.condition | target, by.other.joint));
+  if (by.other.phase != 0) insertions.emplace_back(place, phase_element(by.condition, by.other.phase));
 }
 
 // ---- Splitting
@@ -272,7 +291,7 @@ Neighbours diagonals_beside(const std::vector<Element>& elements) {
 std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost) {
   std::uint64_t refused = 0;
   const Neighbours beside = diagonals_beside(elements);
-  std::vector<std::vector<Element>> extra(elements.size());  // what follows each element now
+  std::vector<Insertion> phases;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     Element& element = elements[i];
     if (element.gone || !is_single_turn(element)) continue;
@@ -288,81 +307,63 @@ std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost)
     if (!fits || turn_cost(parts->rotation, cost) + terms >= turn_cost(matrix, cost)) continue;
     const Index wire = element.target_mask();
     element.matrix.assign(parts->rotation.begin(), parts->rotation.end());
-    if (parts->right != 0) extra[beside.before[i]].push_back(phase_element(wire, parts->right));
-    if (parts->left != 0) extra[i].push_back(phase_element(wire, parts->left));
-    if (parts->phase != 0) extra[i].push_back(phase_element(0, parts->phase));
+    if (parts->right != 0) phases.emplace_back(beside.before[i], phase_element(wire, parts->right));
+    if (parts->left != 0) phases.emplace_back(i, phase_element(wire, parts->left));
+    if (parts->phase != 0) phases.emplace_back(i, phase_element(0, parts->phase));
   }
-  std::vector<Element> result;
-  result.reserve(elements.size());
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    result.push_back(std::move(elements[i]));
-    std::ranges::move(extra[i], std::back_inserter(result));
-  }
-  elements = std::move(result);
+  insert(elements, phases);
   return refused;
 }
 
-bool recombine_controls(std::vector<Element>& elements, const CostTable& cost, std::uint64_t& refused) {
+std::vector<Element> recombine_controls(const std::vector<Element>& given, const CostTable& cost,
+                                        std::uint64_t& refused) {
   constexpr std::size_t kMostPhases = 8;
-  bool changed = false;
+  std::vector<Element> changed;  // a copy once something changes
   std::array<ChoicePattern, kMaxQubits + 2> open;
   std::array<std::uint64_t, kMaxQubits + 2> changes{};  // by wire
-  std::vector<std::pair<std::size_t, Element>> extra;   // what follows an element now
-  const auto changes_of = [&](Index wires) {
-    std::uint64_t sum = 0;
-    for_each_bit(wires, [&](unsigned w) { sum += changes[w]; });
-    return sum;
-  };
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (elements[i].gone || elements[i].kind == Element::Kind::kGroupEnd) continue;
-    const Index wires = elements[i].wires();
-    if (is_single_turn(elements[i])) {
-      const Bit wire = elements[i].targets[0];
-      ChoicePattern& pattern = open[wire];
-      Replaced replaced = Replaced::kNo;
-      if (pattern.before != kNoElement && !pattern.diagonals.empty()) {
-        replaced = replace_choice(elements, pattern, i, wire, cost, extra);
-      }
-      refused += replaced == Replaced::kRefused ? 1 : 0;
-      changed = changed || replaced == Replaced::kYes;
-      if (replaced == Replaced::kYes) {  // a control is no phase of its wire's turns
-        for (const std::size_t d : pattern.diagonals) {
-          for_each_bit(elements[d].control_mask, [&](unsigned w) { open[w] = {}; });
-        }
-      }
-      pattern = {};
-      if (!elements[i].gone) pattern.before = i;
+  std::vector<Insertion> insertions;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::vector<Element>& elements = changed.empty() ? given : changed;
+    const Element& element = elements[i];
+    if (element.gone || element.kind == Element::Kind::kGroupEnd) continue;
+    const Index wires = element.wires();
+    if (is_single_turn(element)) {
+      const Bit wire = element.targets[0];
+      const ChoicePattern pattern = std::exchange(open[wire], {i, {}, {}});
       ++changes[wire];
+      if (pattern.diagonals.empty()) continue;
+      const std::optional<Replacement> by = replacement_of(elements, pattern, i, wire, cost);
+      if (!by) continue;
+      if (by->refused) {
+        ++refused;
+        continue;
+      }
+      if (changed.empty()) changed = given;
+      replace(changed, pattern, i, wire, *by, insertions);
+      open[wire] = {};
+      for_each_bit(by->condition, [&](unsigned w) { open[w] = {}; });  // a control is no phase of its wire's turns
       continue;
     }
-    if (elements[i].kind != Element::Kind::kDiagonal) {
-      for_each_bit(elements[i].target_mask(), [&](unsigned w) { ++changes[w]; });
+    if (element.kind != Element::Kind::kDiagonal) {
+      for_each_bit(element.target_mask(), [&](unsigned w) { ++changes[w]; });
       for_each_bit(wires, [&](unsigned w) { open[w] = {}; });
       continue;
     }
     for_each_bit(wires, [&](unsigned w) {
       ChoicePattern& pattern = open[w];
-      const std::uint64_t now = changes_of(wires & ~bit_mask(w));
-      const bool several = std::has_single_bit(wires) || pattern.diagonals.empty() || pattern.changes == 0;
+      std::uint64_t now = 0;
+      for_each_bit(wires & ~bit_mask(w), [&](unsigned other) { now += changes[other]; });
+      const bool alone = std::has_single_bit(wires);
       if (pattern.before == kNoElement || pattern.diagonals.size() >= kMostPhases ||
-          (!several && pattern.changes != now + 1)) {
+          (!alone && pattern.changes.value_or(now) != now)) {
         pattern = {};
         return;
       }
-      if (!std::has_single_bit(wires)) pattern.changes = now + 1;
+      if (!alone) pattern.changes = now;
       pattern.diagonals.push_back(i);
     });
   }
-  if (extra.empty()) return changed;
-  std::vector<Element> result;
-  result.reserve(elements.size() + extra.size());
-  std::ranges::stable_sort(extra, {}, &std::pair<std::size_t, Element>::first);
-  auto next = extra.begin();
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    result.push_back(std::move(elements[i]));
-    for (; next != extra.end() && next->first == i; ++next) result.push_back(std::move(next->second));
-  }
-  elements = std::move(result);
+  if (!changed.empty()) insert(changed, insertions);
   return changed;
 }
 

@@ -38,8 +38,9 @@ void recombine_flips(std::vector<Element>& elements, const CostTable& cost);
 
 /// Turns around phases that one condition on other wires decides become a matrix where it does not hold and one under
 /// that control, where that is cheaper by the table. Adds to `refused` how many stayed because the parts were not the
-/// same when put together again. False when nothing changed.
-bool recombine_controls(std::vector<Element>& elements, const CostTable& cost, std::uint64_t& refused);
+/// same when put together again. Empty when nothing changed.
+std::vector<Element> recombine_controls(const std::vector<Element>& given, const CostTable& cost,
+                                        std::uint64_t& refused);
 
 /// A turn between merged diagonals gives its phases to them and stays a real rotation, where that is cheaper. Returns
 /// how many stayed because the parts were not the turn when put together again.

@@ -73,10 +73,7 @@ std::vector<Index> SweepProgrammer::register_groups(const SetProblem& problem) c
 void SweepProgrammer::choose_form() {
   std::vector<Element> controlled;
   std::uint64_t refused = 0;
-  if (rewrites_.recombine_controls) {
-    controlled = elements_;
-    if (!recombine_controls(controlled, cost_, refused)) controlled.clear();
-  }
+  if (rewrites_.recombine_controls) controlled = recombine_controls(elements_, cost_, refused);
   refused += fuse_and_split(elements_);
   if (!controlled.empty()) {
     refused += fuse_and_split(controlled);
