@@ -319,6 +319,7 @@ std::vector<Element> recombine_controls(const std::vector<Element>& given, const
                                         std::uint64_t& refused) {
   constexpr std::size_t kMostPhases = 8;
   std::vector<Element> changed;  // a copy once something changes
+  if (cost.controlled_entry == 0) return changed;
   std::array<ChoicePattern, kMaxQubits + 2> open;
   std::array<std::uint64_t, kMaxQubits + 2> changes{};  // by wire
   std::vector<Insertion> insertions;

@@ -37,8 +37,9 @@ void take_over(Element& into, Element& from);
 void recombine_flips(std::vector<Element>& elements, const CostTable& cost);
 
 /// Turns around phases that one condition on other wires decides become a matrix where it does not hold and one under
-/// that control, where that is cheaper by the table. Adds to `refused` how many stayed because the parts were not the
-/// same when put together again. Empty when nothing changed.
+/// that control, where that is cheaper by the table; only for machines that say what an entry of a controlled matrix
+/// costs, since on others it gained nothing. Adds to `refused` how many stayed because the parts were not the same when
+/// put together again. Empty when nothing changed.
 std::vector<Element> recombine_controls(const std::vector<Element>& given, const CostTable& cost,
                                         std::uint64_t& refused);
 
