@@ -9,9 +9,10 @@
 namespace qsim {
 namespace {
 
-constexpr std::array<std::string_view, 2> kRecognisers{"recognise_multiplexers", "recognise_products"};
+constexpr std::array<std::string_view, 3> kRecognisers{"recognise_multiplexers", "recognise_choices",
+                                                       "recognise_products"};
 
-constexpr std::array<Pass, 12> kPasses{{
+constexpr std::array<Pass, 13> kPasses{{
     {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
     {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
@@ -19,6 +20,8 @@ constexpr std::array<Pass, 12> kPasses{{
     {"gather_runs", "turns runs of gates on one qubit into one matrix, but phases beside CX gates", gather_runs},
     {"recognise_multiplexers", "turns rotations about Y between CX gates into rotations about parities",
      recognise_multiplexers},
+    {"recognise_choices", "turns matrices between CX gates into rotations about parities around two turns",
+     recognise_choices, true},
     {"recognise_rotations", "turns CX ladders around rotations about Z into rotations about parities",
      recognise_rotations},
     {"shorten_cx_networks", "turns CX gates with nothing else between them into fewer that do the same",
@@ -28,7 +31,7 @@ constexpr std::array<Pass, 12> kPasses{{
     {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
-constexpr std::size_t kPreparation = 4, kRecognised = 10;  // where recognition begins and ends in the list
+constexpr std::size_t kPreparation = 4, kRecognised = 11;  // where recognition begins and ends in the list
 constexpr std::size_t kFewOperations = 8000;               // longer circuits go through the passes once
 static_assert(kPasses[kPreparation].name == "gather_runs" && kPasses[kRecognised - 1].name == kRecognisers.back());
 
@@ -48,7 +51,7 @@ void chain(Rewritten& result, Rewritten& next) {
     for (Qubit& wire : result.wire_of) wire = next.wire_of[wire];
   }
   result.refused += next.refused;
-  result.recognised = result.recognised || next.recognised;
+  result.recognised.insert(result.recognised.end(), next.recognised.begin(), next.recognised.end());
   result.circuit = std::move(next.circuit);
 }
 
@@ -64,9 +67,9 @@ bool run_passes(std::span<const Pass> passes, const std::vector<std::string_view
     Rewritten next;
     if (!pass.run(changed ? result.circuit : circuit, next)) continue;
     const double now = circuit_cost(next.circuit);
-    if (now > cost * (1 + 1e-9)) continue;
+    if (now > cost * (1 + 1e-9) && !pass.weighs_itself) continue;
     cost = now;
-    next.recognised = recognises(pass);
+    if (recognises(pass)) next.recognised = {pass.name};
     if (changed) {
       chain(result, next);
     } else {
@@ -103,7 +106,7 @@ bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, 
   bool found = false;
   const auto enabled = [&](std::string_view pass) { return std::ranges::find(left_out, pass) == left_out.end(); };
   if (std::ranges::any_of(kRecognisers, enabled)) found = run_passes(recognition, left_out, so_far(), next);
-  if (!next.recognised && circuit.operations().size() <= kFewOperations) {
+  if (next.recognised.empty() && circuit.operations().size() <= kFewOperations) {
     // Without what it prepares for, the preparation is of little use: at times it hides what the other passes find.
     left_out.insert(left_out.end(), kRecognisers.begin(), kRecognisers.end());
     left_out.push_back(passes[kPreparation].name);

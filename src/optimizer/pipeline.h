@@ -22,7 +22,7 @@ struct Rewritten {
   /// operation of `circuit` may have any number of them, also none.
   std::vector<std::uint32_t> place;
   std::vector<std::pair<std::uint32_t, const char*>> removed;  // what stands for nothing, and why
-  bool recognised = false;     // a pass has given back structure that the circuit hid: recognising_passes()
+  std::vector<std::string_view> recognised;  // the passes of recognising_passes() that changed something
   std::uint64_t refused = 0;   // rewrites that were not made: put together again they were not what they stood for
   std::vector<Qubit> wire_of;  // qubit q of the circuit before is qubit wire_of[q] of `circuit` at the end; empty: q
 };
@@ -32,6 +32,7 @@ struct Pass {
   std::string_view name;
   std::string_view effect;  // what it does, for people
   bool (*run)(const Circuit& circuit, Rewritten& result);
+  bool weighs_itself = false;  // circuit_cost() does not judge what it makes: many terms that are one diagonal later
 };
 
 /// Every pass, in the order in which they run.
@@ -41,7 +42,8 @@ std::span<const Pass> optimizer_passes();
 std::span<const std::string_view> recognising_passes();
 
 /// Runs all passes but the disabled ones over a unitary circuit (terminal measurements and barriers are dropped). What
-/// a pass makes dearer by circuit_cost() is not taken. False when nothing changed: the circuit can be used as it is.
+/// a pass makes dearer by circuit_cost() is not taken, but for passes that weigh it themselves. False when nothing
+/// changed: the circuit can be used as it is.
 bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result);
 
 /// Arithmetic of the circuit on an amplitude, done gate by gate, in units of half a real 2x2 matrix. Phases of one
@@ -70,6 +72,10 @@ bool gather_runs(const Circuit& circuit, Rewritten& result);
 /// Rotations about Y between CX gates that have the qubit for their target become rotations about parities, between two
 /// turns about X that take Y to Z: what a rotation chosen by other qubits is written as.
 bool recognise_multiplexers(const Circuit& circuit, Rewritten& result);
+
+/// Matrices on a qubit between controlled ones on it become rotations about parities of the controls and the qubit,
+/// around two turns about X: what a matrix chosen by other qubits is written as.
+bool recognise_choices(const Circuit& circuit, Rewritten& result);
 
 /// CX a,b ... CX a,b around rotations of b about Z becomes rotations about the parity of both.
 bool recognise_rotations(const Circuit& circuit, Rewritten& result);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <numbers>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "optimizer/pipeline.h"
@@ -269,7 +270,7 @@ TEST(Recognise, ParitiesThatAreAProductBecomeIt) {
     Rewritten rewritten;
     ASSERT_TRUE(optimize(circuit, {}, rewritten));
     expect_same(circuit, rewritten);
-    EXPECT_TRUE(rewritten.recognised);
+    EXPECT_EQ(rewritten.recognised, std::vector<std::string_view>{"recognise_products"});
     EXPECT_EQ(count(rewritten.circuit, Gate::kPhase, qubits - 1), 1U) << qubits;
     EXPECT_EQ(size_of(rewritten.circuit), 1U) << qubits;
   }
@@ -332,7 +333,7 @@ TEST(Recognise, NoPlanIsDearerForIt) {
     options.tile_bits = 6;
     options.start = Start::kState;
     const Plan plan = make_plan(circuit, find_machine("h200"), options);
-    options.disabled_passes = {"recognise_multiplexers", "recognise_products"};
+    options.disabled_passes.assign(recognising_passes().begin(), recognising_passes().end());
     const Plan as_written = make_plan(circuit, find_machine("h200"), options);
     EXPECT_FALSE(cheaper(as_written, plan, options)) << seed;
     const dense::State start = dense::random_state(9, seed);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/layout.h"
@@ -47,7 +48,7 @@ struct Lowered {
   std::vector<Qubit> wire_of;  // at the end: wire of each qubit
   std::uint64_t gates = 0;     // gates of the circuit: the ops' counts plus `removed`
   std::vector<RemovedGate> removed;
-  bool recognised = false;    // the optimizer has given back structure
+  std::vector<std::string_view> recognised;  // the passes that have given back structure
   std::uint64_t refused = 0;  // rewrites that were not made: put together again they were not what they stood for
   // Where the optimizer has rewritten the circuit: by its operation, the caller's that it stands for.
   std::vector<std::uint32_t> source_begin, source_items;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <span>
+#include <string_view>
 
 #include "base/layout.h"
 #include "optimizer/pipeline.h"
@@ -68,8 +70,11 @@ bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
 
 namespace {
 
-// `recognised`: the optimizer has given back structure, and the circuit is short enough to be planned without as well.
-Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions& options, bool& recognised) {
+// `recognised`: the passes that have given back structure, where the circuit is short enough to be planned without as
+// well.
+Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions& options,
+              std::vector<std::string_view>& recognised) {
+  recognised.clear();
   // The timeline would join split gates again; each sweep splits its own turns, beside its own diagonals.
   std::vector<std::string> left_out = options.disabled_passes;
   left_out.emplace_back("split_turns");
@@ -100,13 +105,19 @@ Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions&
 }  // namespace
 
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
-  bool recognised = false;
+  std::vector<std::string_view> recognised;
   Plan plan = searched(circuit, machine, options, recognised);
-  if (!recognised) return plan;
-  PlanOptions as_written = options;
-  for (const std::string_view pass : recognising_passes()) as_written.disabled_passes.emplace_back(pass);
-  Plan other = searched(circuit, machine, as_written, recognised);
-  return cheaper(other, plan, options) ? other : plan;
+  PlanOptions fewer = options;
+  const auto try_without = [&](std::span<const std::string_view> passes) {
+    fewer.disabled_passes.insert(fewer.disabled_passes.end(), passes.begin(), passes.end());
+    Plan other = searched(circuit, machine, fewer, recognised);
+    if (cheaper(other, plan, options)) plan = std::move(other);
+  };
+  // The pass that no other judges is first left out alone.
+  constexpr std::string_view kChoices = "recognise_choices";
+  if (std::ranges::find(recognised, kChoices) != recognised.end()) try_without({&kChoices, 1});
+  if (!recognised.empty()) try_without(recognising_passes());
+  return plan;
 }
 
 Plan make_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
