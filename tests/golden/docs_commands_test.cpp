@@ -1,0 +1,161 @@
+// Every command of the documents is run and prints what they show; those that cannot be run here say why.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "golden/cli_program.h"
+#include "golden/docs_blocks.h"
+
+namespace qsim::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// A folder as a reader has it at the top of the sources once they are built, without what is not run.
+class ReadersFolder {
+ public:
+  ReadersFolder() {
+    fs::copy(fs::path(QSIM_SOURCE_DIR) / "circuits", folder_.file("circuits"), fs::copy_options::recursive);
+    for (const char* name : {"bin", "build/bin"}) {
+      fs::create_directories(folder_.file(name));
+      fs::create_symlink(QSIM_PROGRAM, fs::path(folder_.file(name)) / "qsim");
+    }
+    if (!mpi_is_here()) return;
+    // mpirun as this machine needs it, whose last two words are a number of ranks and the program.
+    std::vector<std::string> launcher = mpi_command(1, {});
+    launcher.resize(launcher.size() - 3);
+    std::string script = "#!/bin/sh\nexec";
+    for (const std::string& word : launcher) script += " '" + word + "'";
+    const std::string file = folder_.file("bin/mpirun", script + " \"$@\"\n");
+    fs::permissions(file, fs::perms::owner_all);
+  }
+
+  /// What a terminal would show.
+  ProgramRun run(const std::string& command) const {
+    const std::string setup = "cd '" + folder_.path() + "' && PATH=\"$PWD/bin:$PATH\" && unset QSIM_SHARED && ";
+    return run_command({"bash", "-o", "pipefail", "-c", setup + "{ " + command + "\n} 2>&1"});
+  }
+
+  void write(const Block& block) const { folder_.file(block.file, joined(block.lines)); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+/// What may be run without a question: the program, and what only reads. The rest sets up machines, takes long or is a
+/// cluster's, and needs a mark.
+bool is_harmless(const std::string& command) {
+  static const std::regex harmless(
+      R"((qsim|build/bin/qsim|mpirun|cat|head|tail|grep|ls|wc|diff|cmp|printf|echo|for)\s[^]*)");
+  return std::regex_match(command, harmless);
+}
+
+struct Counts {
+  std::size_t run = 0, compared = 0, not_run = 0, without_mpi = 0;
+};
+
+void run_block(const ReadersFolder& folder, const Block& block, Counts& counts) {
+  for (const std::string& command : block.setup) {
+    const ProgramRun run = folder.run(command);
+    EXPECT_EQ(run.exit_code, 0) << "setup: " << command << "\n" << run.out;
+  }
+  const std::vector<ShownCommand> commands = commands_of(block);
+  for (const ShownCommand& shown : commands) {
+    if (shown.command.find("mpirun") != std::string::npos && !mpi_is_here()) {
+      ++counts.without_mpi;
+      continue;
+    }
+    if (!is_harmless(shown.command)) {
+      ADD_FAILURE() << "line " << shown.line << ": " << shown.command << "\nis not run here, and no mark says why";
+      continue;
+    }
+    const ProgramRun run = folder.run(shown.command);
+    ++counts.run;
+    EXPECT_EQ(run.exit_code, &shown == &commands.back() ? block.exit_code : 0)
+        << "line " << shown.line << ": " << shown.command << "\n"
+        << run.out;
+    if (!shown.shows) continue;
+    ++counts.compared;
+    std::vector<std::string> output = shown.output;
+    while (!output.empty() && output.back().empty()) output.pop_back();
+    EXPECT_TRUE(is_shown(output, lines_of(run.out), block.numbers_vary))
+        << "line " << shown.line << ": " << shown.command << "\nprints\n"
+        << run.out << "where this is shown\n"
+        << joined(output);
+  }
+}
+
+TEST(Documents, CommandsPrintWhatTheyShow) {
+  Counts counts;
+  for (const fs::path& page : documents()) {
+    SCOPED_TRACE(page);
+    const ReadersFolder folder;
+    for (const Block& block : blocks_of(read_text(page.string()))) {
+      if (!block.file.empty()) {
+        folder.write(block);
+      } else if (!block.not_run.empty()) {
+        const std::size_t commands = commands_of(block).size();
+        EXPECT_GT(commands, 0u) << "line " << block.line << ": not run, but there is no command in it";
+        counts.not_run += commands;
+      } else {
+        run_block(folder, block, counts);
+      }
+    }
+  }
+  std::printf("%zu commands run, the output of %zu compared; %zu marked as not run, %zu without MPI left out\n",
+              counts.run, counts.compared, counts.not_run, counts.without_mpi);
+  EXPECT_GT(counts.run, 8u);
+}
+
+TEST(DocumentBlocks, AreFoundWithTheirMarks) {
+  const std::vector<Block> blocks = blocks_of(
+      "text\n    no block\n\n    qsim a.qasm   # one\n\n    qsim b.qasm\n\n<!-- file: x.qasm -->\n```qasm\nqreg "
+      "q[2];\n```\n"
+      "<!-- setup: touch y -->\n<!-- exit: 3 -->\n\n```console\n$ qsim \\\n  x.qasm\nerror\n$ qsim y\n```\n");
+  ASSERT_EQ(blocks.size(), 3u);
+  EXPECT_EQ(blocks[0].line, 4u);
+  ASSERT_EQ(commands_of(blocks[0]).size(), 2u);
+  EXPECT_FALSE(commands_of(blocks[0])[0].shows);
+  EXPECT_EQ(blocks[1].file, "x.qasm");
+  EXPECT_TRUE(commands_of(blocks[1]).empty());
+  EXPECT_EQ(blocks[2].exit_code, 3);
+  EXPECT_EQ(blocks[2].setup, std::vector<std::string>{"touch y"});
+  const std::vector<ShownCommand> commands = commands_of(blocks[2]);
+  ASSERT_EQ(commands.size(), 2u);
+  EXPECT_EQ(commands[0].command, "qsim \\\n  x.qasm");
+  EXPECT_EQ(commands[0].output, std::vector<std::string>{"error"});
+  EXPECT_TRUE(commands[1].output.empty());
+  EXPECT_THROW(blocks_of("<!-- not run: why -->\ntext\n"), std::runtime_error);
+  EXPECT_THROW(blocks_of("<!-- not run -->\n\n    qsim x\n"), std::runtime_error);
+}
+
+TEST(DocumentBlocks, CompareWhatDoesNotDependOnTheMachine) {
+  const std::vector<std::string> shown{"  time       34.1 ms (start 641 us, plan 2 ms); 2 sweeps, 0 exchanges",
+                                       "  ran on     cpu: X", "...", "  00   501   48.93 %  ###"};
+  const std::vector<std::string> printed{"  time       1.2 s (start 2 us); 2 sweeps, 0 exchanges",
+                                         "  ran on     cpu: Y, 4 threads", "between", "  00     501  48.93 %   ###"};
+  EXPECT_TRUE(is_shown(shown, printed, false));
+  for (const char* other : {"  00   502   48.93 %  ###", "  00 501 48.93", ""}) {
+    std::vector<std::string> wrong = printed;
+    wrong.back() = other;
+    EXPECT_FALSE(is_shown(shown, wrong, false)) << other;
+  }
+  EXPECT_FALSE(is_shown({"  time   1 ms (a); 2 sweeps"}, {"  time   1 ms (a); 3 sweeps"}, false));
+  EXPECT_FALSE(is_shown({"time: 1.0 us predicted"}, {"time: 2.0 us predicted"}, false));
+  EXPECT_TRUE(is_shown({"a 1.5 ms, 2e-3"}, {"a 22 ms, 7"}, true));
+  EXPECT_FALSE(is_shown({"a 1 ms"}, {"b 1 ms"}, true));
+  EXPECT_FALSE(is_shown({"a"}, {"a", "b"}, false));
+}
+
+}  // namespace
+}  // namespace qsim::test
