@@ -93,7 +93,8 @@ TEST(Documents, NameFlagsThatExist) {
   // A flag alone, or those behind the program's name up to a pipe or comment.
   const std::regex alone(R"(^(--[a-z][a-z-]*)([ =].*)?$)"), program(R"((^|[ /;(])qsim( [^|#;]*))"),
       flag(R"( (--[a-z][a-z-]*))");
-  const std::set<std::string> others{"--without-mpi", "--without-ucx", "--without-verbs", "--with-slurm", "--only", "--pack", "--jobs", "--budget"};  // of other programs
+  const std::set<std::string> others{"--without-mpi", "--without-ucx", "--without-verbs", "--with-slurm", "--only",
+                                     "--pack",        "--jobs",        "--budget"};  // of other programs
   std::size_t named = 0;
   for (const fs::path& page : documents()) {
     for (const std::string& code : code_of(page)) {
