@@ -10,12 +10,20 @@ import qsim_hpc
 TOP = Path(__file__).parents[2]
 
 
+PAGES = [page for page in sorted((TOP / "docs").rglob("*.md")) if ">>> " in page.read_text(encoding="utf-8")]
+
+
 @pytest.mark.skipif(not (TOP / "docs").exists(), reason="the documents are not here")
-def test_the_examples_of_the_documents(monkeypatch):
+def test_the_documents_have_examples():
+    assert {"guide", "python", "tutorial"} <= {page.stem for page in PAGES}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_the_documents(page, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    failed, tried = doctest.testfile(str(TOP / "docs" / "python.md"), module_relative=False,
+    failed, tried = doctest.testfile(str(page), module_relative=False,
                                      optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    assert tried > 8 and failed == 0
+    assert tried > 4 and failed == 0
 
 
 def test_the_examples_of_the_docstrings():

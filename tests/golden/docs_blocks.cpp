@@ -64,7 +64,8 @@ class PageReader {
 
  private:
   void take_fenced(Block& block, std::size_t fence) {
-    block.line = at_ + 1;
+    block.line = at_ + 2;
+    block.indent = std::string(fence, ' ');
     block.language = lines_[at_].substr(fence + 3);
     for (++at_; at_ < lines_.size() && lines_[at_].find("```") != fence; ++at_) {
       block.lines.push_back(lines_[at_].substr(std::min(fence, lines_[at_].size())));
@@ -75,6 +76,7 @@ class PageReader {
 
   void take_indented(Block& block) {
     block.line = at_ + 1;
+    block.indent = "    ";
     for (; at_ < lines_.size() && (is_blank(lines_[at_]) || begins_with(lines_[at_], "    ")); ++at_) {
       block.lines.push_back(is_blank(lines_[at_]) ? "" : lines_[at_].substr(4));
     }
@@ -137,8 +139,9 @@ std::vector<ShownCommand> commands_of(const Block& block) {
       continue;
     }
     if (is_blank(line) || line[0] == '#') continue;
-    ShownCommand command{block.line + i, shows ? line.substr(2) : line, shows, {}};
+    ShownCommand command{block.line + i, 0, shows ? line.substr(2) : line, shows, {}};
     while (goes_on(block.lines[i]) && i + 1 < block.lines.size()) command.command += "\n" + block.lines[++i];
+    command.output_line = block.line + i + 1;
     commands.push_back(command);
   }
   return commands;
@@ -149,18 +152,19 @@ std::string masked(const std::string& line, bool numbers_vary) {
     std::regex pattern;
     const char* replacement;
   };
-  static const std::array<Mask, 7> masks{{
+  static const std::array<Mask, 8> masks{{
       {std::regex(R"(^( *ran on ).*$)"), "$1 (machine)"},
       {std::regex(R"(^( *because ).*$)"), "$1 (reason)"},
       {std::regex(R"(^( *time  )[^:]*\(.*\))"), "$1 (times)"},
       {std::regex(R"(, [0-9.]+ [KMGT]?i?B(ytes)? a rank at most)"), ", (memory) a rank at most"},
       {std::regex(R"(\d+ \(drawn; --seed \d+ repeats it\))"), "(drawn)"},
+      {std::regex(R"(-(0\.0+)(?![0-9]))"), "+$1"},
       {std::regex(R"(\s+)"), " "},
       {std::regex(R"(^ | $)"), ""},
   }};
   std::string text = line;
   for (const Mask& mask : masks) text = std::regex_replace(text, mask.pattern, mask.replacement);
-  static const std::regex number(R"(\d[\d.]*(e[+-]?\d+)?)");
+  static const std::regex number(R"(\d[\d.]*(e[+-]?\d+)?( (ns|us|ms|s)\b)?)");
   return numbers_vary ? std::regex_replace(text, number, "#") : text;
 }
 

@@ -17,9 +17,10 @@ std::vector<std::filesystem::path> documents();
 ///   <!-- setup: COMMAND -->     is run before it
 ///   <!-- file: NAME -->         it is not run but written to that file, for the commands that follow
 ///   <!-- exit: N -->            its last command ends with that code instead of 0
-///   <!-- numbers vary -->       numbers of what is printed are not compared
+///   <!-- numbers vary -->       numbers of what is printed are not compared, nor the units of times
 struct Block {
-  std::size_t line = 0;            // of the page, where it begins
+  std::size_t line = 0;            // of the page, where its text begins, from 1
+  std::string indent;              // before each of its lines
   std::string language;            // behind the fence
   std::vector<std::string> lines;  // without indentation
   std::string not_run, file;       // the marks; empty: not there
@@ -34,7 +35,7 @@ std::vector<Block> blocks_of(const std::string& page);
 /// commands, and what stands between them is what they print. A block without, whose first word is a program's name,
 /// has a command a line and shows nothing. Others have none.
 struct ShownCommand {
-  std::size_t line = 0;
+  std::size_t line = 0, output_line = 0;  // of the page
   std::string command;
   bool shows = false;  // what it prints is compared
   std::vector<std::string> output;
@@ -43,7 +44,7 @@ struct ShownCommand {
 std::vector<ShownCommand> commands_of(const Block& block);
 
 /// What differs between machines and runs is made equal: processor, threads, times, drawn seeds, memory that depends on
-/// threads; blanks in a row are one. With `numbers_vary` all numbers.
+/// threads, the sign of 0; blanks in a row are one. With `numbers_vary` all numbers.
 std::string masked(const std::string& line, bool numbers_vary);
 
 /// Whether `printed` is what is shown, but for what `masked` takes out. A line "..." stands for any lines.

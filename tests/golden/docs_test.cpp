@@ -71,6 +71,7 @@ std::vector<std::string> code_of(const fs::path& page) {
     found.push_back((*match)[1]);
   for (const Block& block : blocks_of(text)) {
     for (const ShownCommand& shown : commands_of(block)) found.push_back(shown.command);
+    if (block.language == "bash") found.insert(found.end(), block.lines.begin(), block.lines.end());
   }
   return found;
 }
@@ -93,8 +94,9 @@ TEST(Documents, NameFlagsThatExist) {
   // A flag alone, or those behind the program's name up to a pipe or comment.
   const std::regex alone(R"(^(--[a-z][a-z-]*)([ =].*)?$)"), program(R"((^|[ /;(])qsim( [^|#;]*))"),
       flag(R"( (--[a-z][a-z-]*))");
-  const std::set<std::string> others{"--without-mpi", "--without-ucx", "--without-verbs", "--with-slurm", "--only",
-                                     "--pack",        "--jobs",        "--budget"};  // of other programs
+  // Of other programs, which stand alone in backticks.
+  const std::set<std::string> others{"--without-mpi",   "--without-ucx", "--without-verbs", "--with-slurm", "--mpi",
+                                     "--cpus-per-task", "--only",        "--pack",          "--jobs",       "--budget"};
   std::size_t named = 0;
   for (const fs::path& page : documents()) {
     for (const std::string& code : code_of(page)) {
