@@ -146,6 +146,93 @@ TEST(Documents, NameFilesThatExist) {
   EXPECT_GT(named, 50u);
 }
 
+/// The sources that end with one of `endings`, one after the other.
+std::string sources(const std::vector<std::string>& places, const std::vector<std::string>& endings) {
+  std::string text;
+  const auto take = [&](const fs::path& file) {
+    const std::string name = file.filename().string();
+    const auto ends = [&](const std::string& ending) {
+      return name.size() >= ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+    };
+    if (std::any_of(endings.begin(), endings.end(), ends)) text += read_text(file.string());
+  };
+  for (const std::string& place : places) {
+    if (!fs::is_directory(kSource / place)) {
+      take(kSource / place);
+      continue;
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(kSource / place)) {
+      if (entry.is_regular_file()) take(entry.path());
+    }
+  }
+  return text;
+}
+
+TEST(Documents, NameTestsThatExist) {
+  const std::string tests = sources({"tests"}, {".cpp"});
+  const std::regex declared(R"(TEST(?:_[FP])?\((\w+), (\w+)\))");
+  std::vector<std::string> names;
+  for (std::sregex_iterator match(tests.begin(), tests.end(), declared), end; match != end; ++match) {
+    names.push_back((*match)[1].str() + "." + (*match)[2].str());
+  }
+  ASSERT_GT(names.size(), 500u);
+  const auto known = [&](std::string pattern) {
+    // A beginning of Suite.Name; what stands for anything before it is left away.
+    pattern.erase(0, pattern.find_first_not_of('*'));
+    std::string begin = pattern.substr(0, pattern.find('*'));
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return name.find(begin) != std::string::npos; });
+  };
+  const std::regex filter(R"(--gtest_filter='?([^' ]+))"), name(R"(`([A-Z]\w+\.(?:\*|[A-Z]\w+))`)");
+  std::size_t named = 0;
+  for (const fs::path& page : documents()) {
+    const std::string text = read_text(page.string());
+    for (const std::regex& form : {filter, name}) {
+      for (std::sregex_iterator match(text.begin(), text.end(), form), end; match != end; ++match) {
+        ++named;
+        EXPECT_TRUE(known((*match)[1])) << page << ": " << match->str();
+      }
+    }
+  }
+  EXPECT_GT(named, 20u);
+}
+
+TEST(Documents, NameVariablesPresetsAndScriptsFlagsThatExist) {
+  const std::string all =
+      sources({"CMakeLists.txt", "cmake", "src", "tests", "benchmarks", "packaging", "python", "bootstrap"},
+              {".txt", ".cmake", ".in", ".h", ".cpp", ".cu", ".py", ".sh", "bootstrap", ".Containerfile"});
+  const std::string presets = read_text((kSource / "CMakePresets.json").string());
+  const std::regex variable(R"(\bQSIM_[A-Z][A-Z_]*\b)"), preset(R"(--preset ([\w-]+))");
+  const std::regex script(R"(^[^#|]*\b((tests|benchmarks)/[\w/.-]+\.(py|sh))([^#]*))"), flag(R"( (--[a-z][a-z-]*))");
+  std::set<std::string> variables;
+  for (const fs::path& page : documents()) {
+    const std::string text = read_text(page.string());
+    for (std::sregex_iterator match(text.begin(), text.end(), variable), end; match != end; ++match) {
+      variables.insert(match->str());
+    }
+    for (std::sregex_iterator match(text.begin(), text.end(), preset), end; match != end; ++match) {
+      const std::string entry = "\"name\": \"" + (*match)[1].str() + "\"";
+      EXPECT_NE(presets.find(entry), std::string::npos) << page << ": " << match->str();
+    }
+    for (const std::string& code : code_of(page)) {
+      std::smatch match;
+      if (!std::regex_search(code, match, script)) continue;
+      const std::string words = match[4], program = read_text((kSource / match[1].str()).string());
+      for (std::sregex_iterator word(words.begin(), words.end(), flag), end; word != end; ++word) {
+        EXPECT_NE(program.find((*word)[1].str()), std::string::npos) << page << ": " << code;
+      }
+    }
+  }
+  EXPECT_GT(variables.size(), 20u);
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (const std::string& name : variables) {
+    std::size_t at = all.find(name);
+    while (at != std::string::npos && is_word(all[std::min(at + name.size(), all.size() - 1)]))
+      at = all.find(name, at + 1);
+    EXPECT_NE(at, std::string::npos) << name;
+  }
+}
+
 TEST(Documents, NameExitCodesThatExist) {
   const std::string help = run_qsim({"--help"}).out;
   const std::size_t begin = help.find("Exit codes:");
