@@ -1,4 +1,6 @@
+import ast
 import doctest
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +26,15 @@ def test_the_examples_of_the_documents(page, monkeypatch):
     failed, tried = doctest.testfile(str(page), module_relative=False,
                                      optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     assert tried > 4 and failed == 0
+
+
+@pytest.mark.skipif(not (TOP / "README.md").exists(), reason="the documents are not here")
+def test_the_example_of_the_readme(capsys):
+    programs = re.findall(r"```python\n(.*?)```", (TOP / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(programs) == 1
+    exec(programs[0], {})
+    counts = ast.literal_eval(capsys.readouterr().out)
+    assert set(counts) == {"00", "11"} and sum(counts.values()) == 1000
 
 
 def test_the_examples_of_the_docstrings():

@@ -168,10 +168,30 @@ std::string masked(const std::string& line, bool numbers_vary) {
   return numbers_vary ? std::regex_replace(text, number, "#") : text;
 }
 
-bool is_shown(const std::vector<std::string>& shown, const std::vector<std::string>& printed, bool numbers_vary) {
-  const auto equal = [&](const std::string& a, const std::string& b) {
-    return masked(a, numbers_vary) == masked(b, numbers_vary);
+namespace {
+
+/// Masked, and outcomes whose values are equal as printed in the order of their bits: rounding decides between them.
+std::vector<std::string> comparable(const std::vector<std::string>& lines, bool numbers_vary) {
+  static const std::regex outcome(R"(([01]+ )+[-+0-9.]+ .*)"), bits(R"(^([01]+ )+)");
+  std::vector<std::string> result;
+  for (const std::string& line : lines) result.push_back(masked(line, numbers_vary));
+  const auto values = [&](std::size_t i) {
+    return std::regex_match(result[i], outcome) ? std::regex_replace(result[i], bits, "") : std::string();
   };
+  for (std::size_t begin = 0, end; begin < result.size(); begin = end) {
+    const std::string first = values(begin);
+    for (end = begin + 1; end < result.size() && !first.empty() && values(end) == first;) ++end;
+    std::sort(result.begin() + static_cast<std::ptrdiff_t>(begin), result.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  return result;
+}
+
+}  // namespace
+
+bool is_shown(const std::vector<std::string>& shown_lines, const std::vector<std::string>& printed_lines,
+              bool numbers_vary) {
+  const std::vector<std::string> shown = comparable(shown_lines, numbers_vary),
+                                 printed = comparable(printed_lines, numbers_vary);
   // reached[j]: the lines shown so far can be the first j lines printed.
   std::vector<bool> reached(printed.size() + 1);
   reached[0] = true;
@@ -181,7 +201,7 @@ bool is_shown(const std::vector<std::string>& shown, const std::vector<std::stri
       if (line == "...") {
         next[j] = reached[j] || (j > 0 && next[j - 1]);
       } else {
-        next[j] = j > 0 && reached[j - 1] && equal(line, printed[j - 1]);
+        next[j] = j > 0 && reached[j - 1] && line == printed[j - 1];
       }
     }
     reached = next;

@@ -47,7 +47,8 @@ std::vector<ShownCommand> commands_of(const Block& block);
 /// threads, the sign of 0; blanks in a row are one. With `numbers_vary` all numbers.
 std::string masked(const std::string& line, bool numbers_vary);
 
-/// Whether `printed` is what is shown, but for what `masked` takes out. A line "..." stands for any lines.
+/// Whether `printed` is what is shown, but for what `masked` takes out, and for the order of outcomes that are equally
+/// probable. A line "..." stands for any lines.
 bool is_shown(const std::vector<std::string>& shown, const std::vector<std::string>& printed, bool numbers_vary);
 
 std::vector<std::string> lines_of(const std::string& text);

@@ -188,6 +188,10 @@ TEST(DocumentBlocks, CompareWhatDoesNotDependOnTheMachine) {
   EXPECT_TRUE(is_shown({"a 1.5 ms, 2e-3"}, {"a 22 ms, 7"}, true));
   EXPECT_FALSE(is_shown({"a 1 ms"}, {"b 1 ms"}, true));
   EXPECT_FALSE(is_shown({"a"}, {"a", "b"}, false));
+  const std::vector<std::string> outcomes{"  0 1  0.50  50 %  ##", "  1 0  0.50  50 %  ##", "  1 1  0.25  25 %  #"};
+  EXPECT_TRUE(is_shown(outcomes, {outcomes[1], outcomes[0], outcomes[2]}, false));
+  EXPECT_FALSE(is_shown(outcomes, {outcomes[0], outcomes[2], outcomes[1]}, false));
+  EXPECT_FALSE(is_shown(outcomes, {outcomes[0], outcomes[0], outcomes[2]}, false));
 }
 
 }  // namespace
