@@ -42,6 +42,38 @@ bool has_heading(const std::string& page, const std::string& anchor) {
   return false;
 }
 
+/// What stands under a heading, down to the next one of its rank or above.
+std::string section_of(const std::string& page, const std::string& anchor) {
+  std::string section;
+  std::size_t rank = 0;
+  for (const std::string& line : lines_of(page)) {
+    const std::size_t marks = line.find_first_not_of('#');
+    const bool heading = marks != 0 && marks != std::string::npos && line[marks] == ' ';
+    if (rank != 0 && heading && marks <= rank) break;
+    if (rank != 0) section += line + "\n";
+    if (rank == 0 && heading && anchor_of(line.substr(marks + 1)) == anchor) rank = marks;
+  }
+  return section;
+}
+
+TEST(Documents, QuoteFiguresOfTheLogAsTheyStandThere) {
+  const std::regex link(R"(\[([^\]\[\n]*)\]\(([^)\s#]*log/[^)\s#]+)#([^)\s]+)\))"), number(R"(\d[\d.]*)");
+  std::size_t quoted = 0;
+  for (const fs::path& page : documents()) {
+    const std::string text = read_text(page.string());
+    for (std::sregex_iterator match(text.begin(), text.end(), link), end; match != end; ++match) {
+      const std::string words = (*match)[1];
+      const std::string section = section_of(read_text((page.parent_path() / (*match)[2].str()).string()), (*match)[3]);
+      for (std::sregex_iterator figure(words.begin(), words.end(), number); figure != end; ++figure) {
+        ++quoted;
+        const std::regex there("(^|[^\\d.])" + figure->str() + "($|[^\\d.]|\\.[^\\d])");
+        EXPECT_TRUE(std::regex_search(section, there)) << page << ": " << figure->str() << " in " << match->str();
+      }
+    }
+  }
+  EXPECT_GT(quoted, 10u);
+}
+
 TEST(Documents, LinksLeadSomewhere) {
   const std::regex link(R"(\]\(([^)\s]+)\))"), code("`[^`\n]*`");
   std::size_t links = 0;
