@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the generated tables and charts of docs/performance.md from benchmarks/results/*.json.
+"""Writes the generated tables and charts of docs/performance.md and docs/log/measurements.md from benchmarks/results/*.json.
 
-  benchmarks/report.py [--results FOLDER] [--page FILE] [--check]
+  benchmarks/report.py [--results FOLDER] [--page FILE [FILE...]] [--check]
 
 A table is what stands between `<!-- begin generated NAME -->` and `<!-- end generated NAME -->`. --check writes nothing
-and exits 1 when the page or a drawing is not what the results say. Documents: qsim.bench/1 (qsim bench --json),
+and exits 1 when a page or a drawing is not what the results say; drawings lie in images/ beside the first page. Documents: qsim.bench/1 (qsim bench --json),
 qsim.table/1 and Google Benchmark's. Of several measurements of one thing, the latest counts.
 """
 
@@ -19,11 +19,11 @@ from report_parts.results import Results
 from report_parts.text import UNMEASURED
 
 REGIONS = {"figures": summary.summary}
-for part, names in ((circuit_tables, ("engine", "scaling", "challenge", "single", "interpreter", "transports",
+for part, names in ((circuit_tables, ("gpu", "engine", "scaling", "challenge", "single", "interpreter", "transports",
                                       "capacity", "suite", "small")),
                     (device_tables, ("exchanges", "reductions", "dense", "sampling", "readouts", "batches", "gram", "sessions",
                                      "kitchen_sinks", "sweeps", "cold")),
-                    (host_tables, ("cpu", "cpu_ranks", "naive", "parser", "planner", "cpu_sweeps", "gpu_sweeps"))):
+                    (host_tables, ("host", "cpu", "cpu_ranks", "naive", "parser", "planner", "cpu_sweeps", "gpu_sweeps"))):
     REGIONS.update((name, getattr(part, name)) for name in names)
 
 
@@ -54,14 +54,15 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", default=os.path.join(here, "results"))
-    parser.add_argument("--page", default=os.path.join(here, "..", "docs", "performance.md"))
+    docs = os.path.join(here, "..", "docs")
+    parser.add_argument("--page", nargs="+", default=[os.path.join(docs, "performance.md"),
+                                                      os.path.join(docs, "log", "measurements.md")])
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     results = Results(arguments.results)
-    before = text_of(arguments.page)
-    after = replaced(before, results)
-    wrong = [arguments.page] if after != before else []
-    images = os.path.join(os.path.dirname(arguments.page), "images")
+    pages = {page: replaced(text_of(page), results) for page in arguments.page}
+    wrong = [page for page, text in pages.items() if text_of(page) != text]
+    images = os.path.join(os.path.dirname(arguments.page[0]), "images")
     for name, drawing in charts.all_charts(results).items():
         path = os.path.join(images, name)
         if arguments.check:
@@ -72,8 +73,9 @@ def main():
             with open(path, "w", encoding="utf-8") as file:
                 file.write(drawing)
     if not arguments.check:
-        with open(arguments.page, "w", encoding="utf-8") as file:
-            file.write(after)
+        for page, text in pages.items():
+            with open(page, "w", encoding="utf-8") as file:
+                file.write(text)
     elif wrong:
         sys.exit(f"report.py: {', '.join(wrong)}: not what {arguments.results} says; run benchmarks/report.py")
 

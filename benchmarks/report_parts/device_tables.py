@@ -3,7 +3,6 @@
 import json
 import pathlib
 
-from report_parts import charts
 from report_parts.figures import BATCH_RATE, COLD_SECONDS, SAMPLING_MS
 from report_parts.text import UNMEASURED, cell, measured, number, percent, ratio, table
 
@@ -106,10 +105,9 @@ def gram(results):
         speed_up = totals["cpu"] / totals["cuda"] if len(totals) == 2 else None
         cells.append(f"{speed_up:.0f}x" if speed_up else "-")
         rows.append(cells)
-    text = measured(document) + table(
+    return measured(document) + table(
         [f"qubits of {document['rows'][0]['states']} states", "CPU, prepared in s", "compared in s",
          "GPU, prepared in s", "compared in s", "speed-up"], rows)
-    return text + ("\n\n![GPU against CPU](images/gram.svg)" if charts.gram(results) else "")
 
 
 def kitchen_sinks(results):

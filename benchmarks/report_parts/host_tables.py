@@ -2,8 +2,13 @@
 
 import math
 
+from report_parts.circuit_tables import short_table
 from report_parts.figures import FIELD, PARSER_SECONDS, PLANNER_MS, PLANNER_SECONDS
 from report_parts.text import UNMEASURED, number, percent, ratio, source, table, total_seconds
+
+
+def host(results):
+    return short_table(results, 24, "cpu", False)
 
 
 def cpu(results):

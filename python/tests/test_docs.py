@@ -1,4 +1,6 @@
+import ast
 import doctest
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,12 +12,29 @@ import qsim_hpc
 TOP = Path(__file__).parents[2]
 
 
+PAGES = [page for page in sorted((TOP / "docs").rglob("*.md")) if ">>> " in page.read_text(encoding="utf-8")]
+
+
 @pytest.mark.skipif(not (TOP / "docs").exists(), reason="the documents are not here")
-def test_the_examples_of_the_documents(monkeypatch):
+def test_the_documents_have_examples():
+    assert {"guide", "python", "tutorial"} <= {page.stem for page in PAGES}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_the_documents(page, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    failed, tried = doctest.testfile(str(TOP / "docs" / "python.md"), module_relative=False,
+    failed, tried = doctest.testfile(str(page), module_relative=False,
                                      optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    assert tried > 8 and failed == 0
+    assert tried > 4 and failed == 0
+
+
+@pytest.mark.skipif(not (TOP / "README.md").exists(), reason="the documents are not here")
+def test_the_example_of_the_readme(capsys):
+    programs = re.findall(r"```python\n(.*?)```", (TOP / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(programs) == 1
+    exec(programs[0], {})
+    counts = ast.literal_eval(capsys.readouterr().out)
+    assert set(counts) == {"00", "11"} and sum(counts.values()) == 1000
 
 
 def test_the_examples_of_the_docstrings():

@@ -1,4 +1,4 @@
-// docs/api.md shows the programs of docs/examples/api, and what they print.
+// docs/api.md shows the programs of docs/examples/api, and what they print; README.md shows the first of them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -51,6 +51,9 @@ TEST(ApiExamples, TheDocumentationShowsThemAndWhatTheyPrint) {
     EXPECT_LE(std::count(source.begin(), source.end(), '\n'), 21) << entry.path() << " is longer than an example";
   }
   EXPECT_GE(examples, 4u);
+  const std::string readme = read_text(QSIM_SOURCE_DIR "/README.md");
+  EXPECT_NE(readme.find("```cpp\n" + read_text((docs / "examples/api/bell.cpp").string()) + "```\n"), std::string::npos)
+      << "README.md does not show docs/examples/api/bell.cpp";
 }
 
 }  // namespace

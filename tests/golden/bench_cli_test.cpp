@@ -118,7 +118,7 @@ TEST(Bench, DocumentsNameFilesWithoutTheirFolders) {
   EXPECT_EQ(Json::parse(again.out)["comparison"]["file"], "before.json");
 }
 
-TEST(Bench, SaysItsOwnShareOfATime) {  // how large it may be is a figure of docs/performance.md
+TEST(Bench, SaysItsOwnShareOfATime) {  // how large it may be is a figure of docs/log/measurements.md
   const ProgramRun run = bench({"qft", "random", "-n", "16", "--from", "random", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const Json& row : Json::parse(run.out)["runs"]) {
