@@ -4,9 +4,17 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <utility>
 
 namespace qsim::cpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
 
 ThreadTeam::ThreadTeam(int size) {
   workers_.reserve(static_cast<std::size_t>(std::max(size, 1) - 1));
@@ -44,17 +52,26 @@ void ThreadTeam::take_tasks(int worker) {
 
 void ThreadTeam::work(int worker) {
   std::uint64_t seen = 0;
+  std::unique_lock lock(mutex_);
   for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      start_.wait(lock, [&] { return stopping_ || generation_ != seen; });
-      if (stopping_) return;
-      seen = generation_;
-    }
+    start_.wait(lock, [&] { return stopping_ || generation_ != seen; });
+    if (stopping_) return;
+    seen = generation_;
+    if (!open_) continue;
+    ++active_;
+    lock.unlock();
     take_tasks(worker);
-    const std::lock_guard lock(mutex_);
-    if (--busy_ == 0) done_.notify_one();
+    lock.lock();
+    if (--active_ == 0) done_.notify_one();
   }
+}
+
+void ThreadTeam::note_wait(double worked, double waited) {
+  constexpr double kNoted = 5e-4;  // seconds; schedulers take turns of some milliseconds
+  constexpr int kMostDoublings = 4;
+  const bool too_long = waited > kNoted && waited > 2 * worked;
+  alone_ = too_long ? std::ldexp(waited, in_vain_) : 0;
+  in_vain_ = too_long ? std::min(in_vain_ + 1, kMostDoublings) : 0;
 }
 
 void ThreadTeam::run_erased(std::uint64_t count, Call call, void* context) {
@@ -62,16 +79,26 @@ void ThreadTeam::run_erased(std::uint64_t count, Call call, void* context) {
   context_ = context;
   count_ = count;
   next_.store(0, std::memory_order_relaxed);
-  const bool alone = workers_.empty() || count < 2;
-  if (!alone) {
-    const std::lock_guard lock(mutex_);
-    busy_ = static_cast<int>(workers_.size());
-    ++generation_;
+  const bool together = !workers_.empty() && count > 1 && alone_ <= 0;
+  if (together) {
+    {
+      const std::lock_guard lock(mutex_);
+      open_ = true;
+      ++generation_;
+    }
+    start_.notify_all();
   }
-  if (!alone) start_.notify_all();
+  const auto begin = Clock::now();
   take_tasks(0);
-  std::unique_lock lock(mutex_);
-  if (!alone) done_.wait(lock, [&] { return busy_ == 0; });
+  const auto end = Clock::now();
+  if (together) {
+    std::unique_lock lock(mutex_);
+    open_ = false;
+    done_.wait(lock, [&] { return active_ == 0; });
+    note_wait(seconds(end - begin), seconds(Clock::now() - end));
+  } else {
+    alone_ -= seconds(end - begin);
+  }
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 

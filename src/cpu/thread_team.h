@@ -13,7 +13,9 @@
 namespace qsim::cpu {
 
 /// Runs tasks 0..count-1 on `size` threads, the caller among them. Which thread takes which task varies; results must
-/// not depend on it. Never allocates after construction.
+/// not depend on it. Where cores are busy with others' work, the caller would wait for threads that do not get their
+/// turn: it does not wait for those that have not begun, and works alone for a while after it has waited for longer
+/// than it worked. Never allocates after construction.
 class ThreadTeam {
  public:
   explicit ThreadTeam(int size);
@@ -36,15 +38,19 @@ class ThreadTeam {
   using Call = void (*)(void* context, std::uint64_t task, int worker);
   void run_erased(std::uint64_t count, Call call, void* context);
   void take_tasks(int worker);
+  void note_wait(double worked, double waited);
   void work(int worker);
   void stop();
 
   std::mutex mutex_;
   std::condition_variable start_, done_;
   std::uint64_t generation_ = 0;  // of the current run; workers wait for it to change
-  int busy_ = 0;
+  bool open_ = false;             // the current run takes workers still
+  int active_ = 0;                // workers in it; one that is woken too late never joins, and nobody waits for it
   bool stopping_ = false;
   std::exception_ptr failure_;
+  double alone_ = 0;  // seconds of work that the caller does alone before it asks the others again
+  int in_vain_ = 0;   // how many times in a row it waited too long
 
   Call call_ = nullptr;
   void* context_ = nullptr;

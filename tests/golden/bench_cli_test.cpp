@@ -121,7 +121,8 @@ TEST(Bench, DocumentsNameFilesWithoutTheirFolders) {
 TEST(Bench, SaysItsOwnShareOfATime) {  // how large it may be is a figure of docs/log/measurements.md
   const ProgramRun run = bench({"qft", "random", "-n", "16", "--from", "random", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  for (const Json& row : Json::parse(run.out)["runs"]) {
+  const Json result = Json::parse(run.out);
+  for (const Json& row : result["runs"]) {
     EXPECT_GT(row["overhead_s"].get<double>(), 0);
   }
 }

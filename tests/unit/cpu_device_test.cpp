@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "cpu/cpu_info.h"
@@ -81,6 +83,33 @@ TEST(ThreadTeam, EveryTaskRunsOnceOnAKnownWorker) {
       for (const auto& run : runs) EXPECT_EQ(run, 1);
     }
   }
+}
+
+// As where a core has other work to do.
+TEST(ThreadTeam, TheCallerWorksAloneForAWhileAfterItHasWaited) {
+  cpu::ThreadTeam team(2);
+  std::atomic<bool> joined = false;
+  team.run(2, [&](std::uint64_t, int worker) {
+    if (worker == 0) {
+      while (!joined) std::this_thread::yield();
+    } else {
+      joined = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+  });
+  for (int run = 0; run < 20; ++run) {
+    std::atomic<int> by_caller = 0;
+    team.run(50, [&](std::uint64_t, int worker) { by_caller += worker == 0 ? 1 : 0; });
+    EXPECT_EQ(by_caller, 50);
+  }
+  // Until it has worked for as long as it waited.
+  std::atomic<int> by_others = 0;
+  const auto slow = [&](std::uint64_t, int worker) {
+    by_others += worker == 0 ? 0 : 1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  for (int run = 0; run < 100 && by_others == 0; ++run) team.run(20, slow);
+  EXPECT_GT(by_others, 0);
 }
 
 TEST(ThreadTeam, AnExceptionOfAnyThreadReachesTheCaller) {
