@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "optimizer/operations.h"
 
@@ -35,8 +36,12 @@ constexpr std::size_t kPreparation = 4, kRecognised = 11;  // where recognition 
 constexpr std::size_t kFewOperations = 8000;               // longer circuits go through the passes once
 static_assert(kPasses[kPreparation].name == "gather_runs" && kPasses[kRecognised - 1].name == kRecognisers.back());
 
-// result, then next.
-void chain(Rewritten& result, Rewritten& next) {
+/// `result`, where it is `changed` already, and then `next`.
+void chain(Rewritten& result, bool& changed, Rewritten next) {
+  if (!std::exchange(changed, true)) {
+    result = std::move(next);
+    return;
+  }
   std::vector<const char*> reason(next.place.size(), nullptr);
   for (const auto& [source, why] : next.removed) reason[source] = why;
   for (std::uint32_t i = 0; i < result.place.size(); ++i) {
@@ -70,12 +75,7 @@ bool run_passes(std::span<const Pass> passes, const std::vector<std::string_view
     if (now > cost * (1 + 1e-9) && !pass.weighs_itself) continue;
     cost = now;
     if (recognises(pass)) next.recognised = {pass.name};
-    if (changed) {
-      chain(result, next);
-    } else {
-      result = std::move(next);
-    }
-    changed = true;
+    chain(result, changed, std::move(next));
   }
   return changed;
 }
@@ -92,14 +92,6 @@ bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, 
   std::vector<std::string_view> left_out(disabled.begin(), disabled.end());
 
   bool changed = run_passes(first, left_out, circuit, result);
-  const auto then = [&](Rewritten& next) {
-    if (changed) {
-      chain(result, next);
-    } else {
-      result = std::move(next);
-    }
-    changed = true;
-  };
   const auto so_far = [&]() -> const Circuit& { return changed ? result.circuit : circuit; };
 
   Rewritten next;
@@ -113,9 +105,9 @@ bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, 
     next = Rewritten();
     found = run_passes(recognition, left_out, so_far(), next);
   }
-  if (found) then(next);
+  if (found) chain(result, changed, std::move(next));
   next = Rewritten();
-  if (run_passes(last, left_out, so_far(), next)) then(next);
+  if (run_passes(last, left_out, so_far(), next)) chain(result, changed, std::move(next));
   return changed;
 }
 
