@@ -110,7 +110,6 @@ struct TileProgramView {
   const Pass* passes = nullptr;
   std::uint32_t pass_count = 0;
   const MicroOp* ops = nullptr;
-  std::uint32_t op_count = 0;
   const T* coefficients = nullptr;
   const TileDiagonal* tile_diagonals = nullptr;
   std::uint32_t tile_diagonal_count = 0;

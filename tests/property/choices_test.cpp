@@ -52,7 +52,7 @@ double edge_angle(std::mt19937_64& random) {
 
 /// A matrix on the last qubit for each value of those before it, in Gray code's order and without its last CX gate.
 template <typename AngleOf>
-Circuit choices(unsigned controls, const AngleOf& angle) {
+Circuit choices(unsigned controls, AngleOf angle) {
   Circuit circuit(controls + 1);
   for (std::uint64_t i = 0; i < std::uint64_t{1} << controls; ++i) {
     if (i > 0) circuit.cx(static_cast<Qubit>(std::countr_zero(i)), controls);
@@ -68,6 +68,8 @@ TEST(Choices, AreRotationsAboutParitiesAroundTwoTurns) {
     Rewritten rewritten;
     ASSERT_TRUE(recognise_choices(circuit, rewritten)) << controls;
     EXPECT_EQ(rewritten.refused, 0U);
+    for (const std::uint32_t place : rewritten.place) EXPECT_NE(place, kNoPlace);
+    EXPECT_TRUE(rewritten.removed.empty());
     expect_same(circuit, rewritten.circuit);
     EXPECT_EQ(turns(rewritten.circuit), 2U);
     EXPECT_EQ(controlled_flips(rewritten.circuit), 0U);
@@ -81,6 +83,22 @@ TEST(Choices, OfMatricesNearSpecialOnesAreTheSame) {
     const Circuit circuit = choices(2 + static_cast<unsigned>(seed % 4), [&] { return edge_angle(random); });
     Rewritten rewritten;
     if (recognise_choices(circuit, rewritten)) expect_same(circuit, rewritten.circuit);
+  }
+}
+
+TEST(Choices, AreNotEndedByTurnsElsewhere) {
+  for (const Qubit target : {0U, 3U}) {
+    const Circuit line = choices(3, [x = 0.1]() mutable { return x += 0.37; });
+    Circuit circuit(5);
+    for (const Operation& op : line.operations()) {
+      const auto named = [&](Qubit q) { return q == 3 ? target : q == target ? 3 : q; };
+      std::vector<Qubit> controls;
+      for (const Qubit c : line.controls(op)) controls.push_back(named(c));
+      circuit.add_gate(op.gate, controls, std::vector<Qubit>{target}, line.params(op)).h(4);
+    }
+    Rewritten rewritten;
+    ASSERT_TRUE(recognise_choices(circuit, rewritten)) << target;
+    expect_same(circuit, rewritten.circuit);
   }
 }
 

@@ -1,6 +1,7 @@
 // Operations with many controls, some of which ask for 0, and where every operation of a circuit went.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/layout.h"
@@ -110,6 +111,24 @@ TEST(PlanTrace, SaysWhereEveryOperationWentWhateverIsLeftOut) {
     for (std::size_t i = 0; i < named.size(); ++i) EXPECT_EQ(named[i], 1) << "seed " << seed << ", operation " << i;
     if (HasFailure()) return;
   }
+}
+
+TEST(PlanControls, AFlipMovesThroughADiagonalUnlessThatIsLeftOut) {
+  Circuit circuit(3);
+  circuit.rzz(0.3, 0, 1).x(0).rzz(0.4, 0, 2).ry(0.5, 0);
+  PlanOptions options;
+  options.start = Start::kState;
+  const auto turns = [&] {
+    std::size_t count = 0;
+    for (const Stage& stage : make_plan(circuit, find_machine("cpu"), options).stages)
+      for (const Sweep& sweep : stage.sweeps)
+        count += static_cast<std::size_t>(
+            std::ranges::count_if(sweep.ops, [](const PlanOp& op) { return op.form != Form::kPhases; }));
+    return count;
+  };
+  EXPECT_EQ(turns(), 1U);
+  options.disabled_passes = {"move_flips"};
+  EXPECT_EQ(turns(), 2U);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "plan/plan.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
+#include "qsim/qasm.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 #include "support/dense.h"
@@ -206,6 +207,18 @@ TEST(MakeProgram, NeighboursShareAPlanOnlyUnderOneCondition) {
   EXPECT_TRUE(program.conditions[1].negated);
 }
 
+TEST(MakeProgram, BlocksShareAPlanOnlyWhereTheyAreEqual) {
+  const Circuit circuit =
+      parse_qasm(
+          "OPENQASM 3.0; include \"stdgates.inc\"; qubit[3] q; bit c = 1;"
+          "while (c) { cx q[0], q[2]; reset q[0]; cx q[1], q[2]; reset q[0]; cx q[0], q[2]; reset q[0];"
+          "cx q[0], q[1]; reset q[0]; rx(0.3) q[1]; reset q[0]; rx(0.4) q[1]; reset q[0];"
+          "ry(0.3) q[1]; reset q[0]; rx(0.3) q[1]; c = measure q[1]; }")
+          .circuit;
+  const PlannedCircuit program = plan_circuit(circuit, find_machine("cpu"), {});
+  EXPECT_EQ(program.plans.size(), 7u) << "the start, and of eight blocks the six that differ";
+}
+
 TEST(MakeProgram, EveryPlanKeepsALayoutThatIsToBeKept) {
   Circuit circuit(3, 1);
   circuit.h(0);
@@ -218,6 +231,8 @@ TEST(MakeProgram, EveryPlanKeepsALayoutThatIsToBeKept) {
   for (const Plan& plan : plan_circuit(circuit, find_machine("cpu"), options).plans) {
     EXPECT_EQ(plan.final_layout, plan.initial_layout);
   }
+  const PlannedCircuit program = plan_circuit(circuit, find_machine("cpu"), {});
+  EXPECT_NE(program.plans[1].final_layout, program.plans[1].initial_layout) << "the swap is a renaming";
 }
 
 TEST(MakeProgram, SomethingWritesTheStartBeforeALeadingMeasurement) {

@@ -69,6 +69,24 @@ TEST(Recognise, MultiplexersAreRotationsAboutParitiesBetweenTwoTurns) {
   }
 }
 
+TEST(Recognise, AnyGateThatIsARotationAboutYCounts) {
+  Circuit circuit(3);
+  for (int i = 0; i < 4; ++i) circuit.u(0.3 + i, 0, 0, 2).cx(static_cast<Qubit>(i % 2), 2);
+  Rewritten rewritten;
+  ASSERT_TRUE(recognise_multiplexers(circuit, rewritten));
+  expect_same(circuit, rewritten);
+  EXPECT_EQ(count(rewritten.circuit, Gate::kX, 1), 0U);
+}
+
+TEST(Recognise, SeveralPhasesMayStandBetweenFlipsOfSeveralControls) {
+  Circuit circuit(4);
+  circuit.ccx(0, 1, 2).rz(0.3, 2).rz(0.5, 2).ccx(0, 1, 2);
+  Rewritten rewritten;
+  ASSERT_TRUE(recognise_multiplexers(circuit, rewritten));
+  expect_same(circuit, rewritten);
+  EXPECT_EQ(count(rewritten.circuit, Gate::kX, 2), 0U);
+}
+
 TEST(Recognise, ACxWithoutItsTwinStaysAtTheEnd) {
   Circuit circuit = multiplexer(3, 9);
   circuit.truncate(circuit.operations().size() - 1);

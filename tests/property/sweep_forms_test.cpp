@@ -9,6 +9,7 @@
 
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
+#include "plan/sweep/sweep_elements.h"
 #include "qsim/circuit.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
@@ -108,6 +109,49 @@ TEST(SweepForms, DoWhatTheStepsDid) {
   }
   EXPECT_GT(all.controlled, 100U);
   EXPECT_GT(all.sparse_pairs, 100U);
+}
+
+Element turn(Bit wire, double angle) {
+  Element element;
+  element.targets = {wire};
+  element.matrix = {std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle)};
+  return element;
+}
+
+Element phase(Index wires, double angle) {
+  Element element;
+  element.kind = Element::Kind::kDiagonal;
+  element.diagonal.mask = element.diagonal.value = wires;
+  element.diagonal.angle = angle;
+  return element;
+}
+
+// A condition holds for all phases of a choice only while none of its wires turns.
+TEST(SweepForms, AConditionThatTurnsEndsAChoice) {
+  const CostTable& cost = find_machine("h200").cost(Precision::kDouble);
+  Element swap;  // of the condition with another wire
+  swap.targets = {1, 2};
+  swap.matrix = {1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1};
+  const auto changed = [&](const std::vector<Element>& between) {
+    std::vector<Element> steps{turn(0, -0.4), phase(3, 1.1)};
+    steps.insert(steps.end(), between.begin(), between.end());
+    steps.push_back(phase(3, 2.0));
+    steps.push_back(turn(0, 0.4));
+    std::uint64_t refused = 0;
+    return !recombine_controls(steps, cost, refused).empty();
+  };
+  EXPECT_TRUE(changed({}));
+  EXPECT_TRUE(changed({turn(2, 0.3)}));
+  EXPECT_FALSE(changed({turn(1, 0.3)}));
+  EXPECT_FALSE(changed({swap}));
+}
+
+TEST(SweepForms, NothingIsRefusedWhereNothingFits) {
+  Circuit circuit(6);
+  for (Qubit q = 0; q < 6; ++q) circuit.h(q);
+  PlanOptions options;
+  options.start = Start::kState;
+  EXPECT_EQ(make_plan(circuit, find_machine("h200"), options).rewrites_refused, 0U);
 }
 
 TEST(SweepForms, NoSweepIsDearerForThem) {

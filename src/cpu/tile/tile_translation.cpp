@@ -470,7 +470,6 @@ TileProgramView<T> TileProgram<T>::view() const {
   v.passes = passes.data();
   v.pass_count = static_cast<std::uint32_t>(passes.size());
   v.ops = ops.data();
-  v.op_count = static_cast<std::uint32_t>(ops.size());
   v.coefficients = coefficients.data();
   v.tile_diagonals = tile_diagonals.data();
   v.tile_diagonal_count = static_cast<std::uint32_t>(tile_diagonals.size());
