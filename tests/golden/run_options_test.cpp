@@ -195,6 +195,10 @@ class Case {
     output_ = folder_.file("result.json");
     return {{output_}};
   }
+  Values histogram() {
+    const bool any = shots_ > 0 || asked_.contains("distribution");
+    return any && below(6) == 0 ? Values({folder_.file("bars.svg")}) : none();
+  }
   Values profile() { return below(6) == 0 ? Values({folder_.file(coin() ? "time.json" : "time.svg")}) : none(); }
 
   bool asked(const std::string& key, bool yes) {
@@ -336,6 +340,7 @@ const Case::Table& Case::table() {
       {"--statevector", &Case::statevector},
       {"--json", &Case::as_json},
       {"--output", &Case::output},
+      {"--histogram", &Case::histogram},
       {"--profile", &Case::profile},
   };
   return flags;
