@@ -16,6 +16,7 @@
 #include "cli/io/report.h"
 #include "cli/io/terminal/progress.h"
 #include "cli/io/values.h"
+#include "cli/page/run_page.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/pauli.h"
@@ -34,7 +35,7 @@ struct RunFlags {
   std::string parameter_file, max_iterations;
   std::string amplitudes, statevector;
   std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", kernel_cache, profile, histogram,
-              output;
+              report, output;
   bool reproducible = false, oversubscribe_gpus = false, json = false, quiet = false, verbose = false;
 };
 
@@ -89,6 +90,8 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output",
              Role::kOutputStream);
   flags.text("--histogram", typed.histogram, "FILE.svg", "bars of the counts, or of the --distribution",
+             Role::kOutputStream);
+  flags.text("--report", typed.report, "FILE.html", "a page with circuit, results, plan, time line, sweeps and memory",
              Role::kOutputStream);
   flags.text("--profile", typed.profile, "FILE.json|.svg", "time line of the run", Role::kOutputStream);
 }
@@ -182,6 +185,7 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   options.distribution = typed.distribution;
   options.statevector_path = typed.statevector;
   options.profile_path = typed.profile;
+  options.pictures = !typed.report.empty();
   return options;
 }
 
@@ -358,6 +362,11 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   const auto answers = std::make_shared<const Result>(std::move(result));
   Output output{"", typed.output, 0, [answers](const TextSink& sink) { write_result_document(*answers, sink); }};
   if (!typed.histogram.empty()) output.further.push_back({typed.histogram, histogram_of(typed, *answers)});
+  if (!typed.report.empty()) {
+    const bool bars = typed.distribution || (answers->results.counts && !answers->results.counts->empty());
+    const std::string histogram = bars ? histogram_of(typed, *answers) : "";
+    output.further.push_back({typed.report, run_page(input.circuit, *answers, histogram)});
+  }
   if (typed.json) return output;
   ReportScope scope;
   scope.header = !typed.quiet;

@@ -16,7 +16,7 @@ namespace {
 
 using picture::Anchor;
 
-constexpr double kCell = 180, kRadius = 58, kHeight = 196, kEdge = 8;
+constexpr double kCell = 180, kRadius = 58, kHeight = 216, kEdge = 8;
 constexpr double kTurn = 25 * std::numbers::pi / 180, kRise = 20 * std::numbers::pi / 180;  // of the point of view
 constexpr double kLongest = 1 + 1e-6;  // what rounding in single precision may leave
 

@@ -1,4 +1,4 @@
-// What happens when: rows of boxes along an axis of time.
+// Charts of a run: what happens when, and how near each sweep comes to what the machine can do.
 #pragma once
 
 #include <cstddef>
@@ -23,5 +23,15 @@ struct Timetable {
 };
 
 std::string draw_timetable(const Timetable& table, std::size_t width);
+
+/// A sweep under the ceilings of memory and arithmetic.
+struct RooflinePoint {
+  double memory_seconds = 0, arithmetic_seconds = 0;   // what either alone would take; memory above 0
+  double predicted_seconds = 0, measured_seconds = 0;  // 0: not drawn
+  std::string tip;
+};
+
+/// Share of the memory rate against arithmetic over memory time, both logarithmic. Points without traffic are left out.
+std::string draw_roofline(const std::vector<RooflinePoint>& points, const std::string& note, std::size_t width);
 
 }  // namespace qsim::picture

@@ -17,32 +17,6 @@
 namespace qsim {
 namespace {
 
-using RankSpans = std::vector<std::vector<Span>>;
-
-RankSpans gather(const Profile& profile, Communicator& communicator) {
-  std::vector<Span> mine = profile.spans();
-  auto most = static_cast<std::int64_t>(mine.size());
-  communicator.max({&most, 1});
-  mine.resize(static_cast<std::size_t>(most), Span{.begin = -1});
-  std::vector<Span> all(mine.size() * static_cast<std::size_t>(communicator.size()));
-  communicator.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
-  RankSpans ranks(static_cast<std::size_t>(communicator.size()));
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].begin >= 0) ranks[i / mine.size()].push_back(all[i]);
-  }
-  double first = std::numeric_limits<double>::infinity();  // the making of a random start is not shown
-  for (const auto& spans : ranks) {
-    for (const Span& span : spans) first = std::min(first, span.begin);
-  }
-  for (auto& spans : ranks) {
-    for (Span& span : spans) {
-      span.begin -= first;
-      span.end -= first;
-    }
-  }
-  return ranks;
-}
-
 /// In the order of their numbers, which are those of the picture's kinds.
 constexpr std::array<Span::Kind, 4> kKinds{Span::Kind::kSweep, Span::Kind::kTrade, Span::Kind::kSwap,
                                            Span::Kind::kReadOut};
@@ -62,7 +36,7 @@ const char* name_of_kind(Span::Kind kind) {
 }
 
 std::string label(const Span& span) {
-  const std::string stage = std::to_string(span.stage + 1), number = std::to_string(span.number + 1);
+  const std::string stage = std::to_string(span.stage), number = std::to_string(span.number);
   if (span.kind == Span::Kind::kSweep) return "sweep " + stage + "." + number;
   if (span.kind == Span::Kind::kTrade) {
     return "stage " + stage + " trade with rank " + std::to_string(span.number);
@@ -88,7 +62,44 @@ std::string trace_events(const RankSpans& ranks) {
   return out.str();
 }
 
-std::string time_line(const RankSpans& ranks) {
+}  // namespace
+
+std::vector<Span> Profile::spans() const {
+  const auto time = [this](const Moment& moment) {
+    return moment.mark ? std::max(0.0, clock_->seconds(*moment.mark)) : moment.seconds;
+  };
+  std::vector<Span> spans;
+  for (const Kept& kept : spans_) {
+    spans.push_back({kept.kind, kept.stage, kept.number, kept.lane, time(kept.begin), time(kept.end)});
+  }
+  return spans;
+}
+
+RankSpans gather_spans(const Profile& profile, Communicator& communicator) {
+  std::vector<Span> mine = profile.spans();
+  auto most = static_cast<std::int64_t>(mine.size());
+  communicator.max({&most, 1});
+  mine.resize(static_cast<std::size_t>(most), Span{.begin = -1});
+  std::vector<Span> all(mine.size() * static_cast<std::size_t>(communicator.size()));
+  communicator.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+  RankSpans ranks(static_cast<std::size_t>(communicator.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].begin >= 0) ranks[i / mine.size()].push_back(all[i]);
+  }
+  double first = std::numeric_limits<double>::infinity();  // the making of a random start is not shown
+  for (const auto& spans : ranks) {
+    for (const Span& span : spans) first = std::min(first, span.begin);
+  }
+  for (auto& spans : ranks) {
+    for (Span& span : spans) {
+      span.begin -= first;
+      span.end -= first;
+    }
+  }
+  return ranks;
+}
+
+std::string time_line_svg(const RankSpans& ranks, std::size_t width) {
   picture::Timetable table;
   table.title = "Time line of the run";
   for (const Span::Kind kind : kKinds) table.kinds.emplace_back(name_of_kind(kind));
@@ -110,28 +121,15 @@ std::string time_line(const RankSpans& ranks) {
                              words + ": " + format_seconds(span.end - span.begin)});
     }
   }
-  return picture::draw_timetable(table, 1140);
-}
-
-}  // namespace
-
-std::vector<Span> Profile::spans() const {
-  const auto time = [this](const Moment& moment) {
-    return moment.mark ? std::max(0.0, clock_->seconds(*moment.mark)) : moment.seconds;
-  };
-  std::vector<Span> spans;
-  for (const Kept& kept : spans_) {
-    spans.push_back({kept.kind, kept.stage, kept.number, kept.lane, time(kept.begin), time(kept.end)});
-  }
-  return spans;
+  return picture::draw_timetable(table, width);
 }
 
 void write_profile(const Profile& profile, Communicator& communicator, const std::string& path) {
-  const RankSpans ranks = gather(profile, communicator);
+  const RankSpans ranks = gather_spans(profile, communicator);
   together(communicator, [&] {
     if (communicator.rank() != 0) return;
     const bool svg = path.size() > 4 && path.compare(path.size() - 4, 4, ".svg") == 0;
-    write_file(path, svg ? time_line(ranks) : trace_events(ranks));
+    write_file(path, svg ? time_line_svg(ranks) : trace_events(ranks));
   });
 }
 

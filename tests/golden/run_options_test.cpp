@@ -199,6 +199,7 @@ class Case {
     const bool any = shots_ > 0 || asked_.contains("distribution");
     return any && below(6) == 0 ? Values({folder_.file("bars.svg")}) : none();
   }
+  Values report() { return below(6) == 0 ? Values({folder_.file("page.html")}) : none(); }
   Values profile() { return below(6) == 0 ? Values({folder_.file(coin() ? "time.json" : "time.svg")}) : none(); }
 
   bool asked(const std::string& key, bool yes) {
@@ -341,6 +342,7 @@ const Case::Table& Case::table() {
       {"--json", &Case::as_json},
       {"--output", &Case::output},
       {"--histogram", &Case::histogram},
+      {"--report", &Case::report},
       {"--profile", &Case::profile},
   };
   return flags;

@@ -1,14 +1,17 @@
 // Histograms, Bloch vectors and timetables: that every number that goes in stands in the picture, at its length.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "picture/charts.h"
 #include "picture/svg.h"
+#include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
@@ -17,6 +20,7 @@
 #include "qsim/error.h"
 #include "qsim/picture.h"
 #include "qsim/program.h"
+#include "simulator/simulator.h"
 
 namespace qsim {
 namespace {
@@ -137,6 +141,78 @@ TEST(Timetable, BoxesAreWhenTheyAre) {
   EXPECT_TRUE(has(svg, "in"));
   EXPECT_FALSE(has(svg, std::string(500, 'x')));  // does not fit
   for (const char* words : {"t", "a note", "one", "two", "r0", "r1"}) EXPECT_TRUE(has(svg, words)) << words;
+}
+
+/// Places of the circles of one style.
+std::vector<std::pair<double, double>> circles(const std::string& svg, const std::string& style) {
+  std::vector<std::pair<double, double>> all;
+  const std::regex circle("<circle cx=\"([^\"]*)\" cy=\"([^\"]*)\" r=\"[^\"]*\" class=\"" + style + "\"><title>");
+  for (std::sregex_iterator match(svg.begin(), svg.end(), circle), end; match != end; ++match) {
+    all.emplace_back(std::stod((*match)[1]), std::stod((*match)[2]));
+  }
+  return all;
+}
+
+TEST(Roofline, PointsLieUnderTheirCeilings) {
+  // At the memory ceiling, at the arithmetic one, and at half of both.
+  const std::vector<picture::RooflinePoint> points{
+      {1, 0.5, 1, 2, "memory"}, {1, 4, 4, 8, "arithmetic"}, {1, 1, 2, 0, "neither"}, {0, 1, 1, 1, "nothing"}};
+  const std::string svg = picture::draw_roofline(points, "a note", 800);
+  const auto predicted = circles(svg, "ring"), measured = circles(svg, "c1");
+  ASSERT_EQ(predicted.size(), 3u);
+  ASSERT_EQ(measured.size(), 2u);
+  EXPECT_EQ(measured[0].first, predicted[0].first);
+  const double half = measured[0].second - predicted[0].second;  // a factor of 2 on the axis of shares
+  EXPECT_GT(half, 10);
+  EXPECT_NEAR(measured[1].second - predicted[1].second, half, 0.2);
+  EXPECT_NEAR(predicted[1].second - predicted[0].second, 2 * half, 0.2);
+  EXPECT_NEAR(predicted[2].second - predicted[0].second, half, 0.2);
+  const double doubling = predicted[2].first - predicted[0].first;
+  EXPECT_NEAR(predicted[1].first - predicted[2].first, 2 * doubling, 0.2);
+  EXPECT_TRUE(has(svg, "a note"));
+  EXPECT_TRUE(has(svg, "100 %"));
+  EXPECT_NO_THROW(picture::draw_roofline({}, "", 0));
+}
+
+TEST(Roofline, BoundsAreThoseThatTheTimeIsMadeOf) {
+  const Machine machine = find_machine("h200");
+  Circuit circuit(20);
+  for (Qubit q = 0; q < 20; ++q) circuit.h(q).rx(0.1, q);
+  const Plan plan = make_plan(circuit, machine, {.start = Start::kRandom});
+  for (const Sweep& sweep : plan.stages.at(0).sweeps) {
+    const SweepBounds bounds = sweep_bounds(sweep, 20, plan.precision, machine);
+    EXPECT_GT(bounds.memory_seconds, 0);
+    EXPECT_GE(sweep.predicted_seconds, std::max(bounds.memory_seconds, bounds.arithmetic_seconds));
+    EXPECT_LE(sweep.predicted_seconds,
+              bounds.memory_seconds + bounds.arithmetic_seconds + machine.cost_double.sweep_overhead);
+  }
+}
+
+/// The time line of a run names the plan's sweeps: each that is timed, on each rank, is one of the plan's.
+TEST(TimeLine, NamesEverySweepOfThePlanAndNoOther) {
+  RunOptions options;
+  options.backend = BackendKind::kCpu;
+  options.pictures = true;
+  options.tile_bits = 6;
+  Circuit circuit(16);
+  for (int layer = 0; layer < 4; ++layer) {
+    for (Qubit q = 0; q < 16; ++q) circuit.rx(0.1 * (q + 1) + layer, q);
+    for (Qubit q = 0; q < 16; ++q) circuit.cx(q, (q + 5) % 16);
+  }
+  const Result result = simulate(circuit, options, 4);
+  ASSERT_TRUE(result.pictures);
+  ASSERT_GT(result.work.exchanges, 0u);
+  const auto names = [](const std::string& svg, const std::regex& words) {
+    std::set<std::string> all;
+    for (std::sregex_iterator match(svg.begin(), svg.end(), words), end; match != end; ++match) all.insert((*match)[1]);
+    return all;
+  };
+  const std::set<std::string> planned =
+      names(result.pictures->plan, std::regex("(?:sweep|first write) ([0-9]+\\.[0-9]+): "));
+  EXPECT_EQ(planned.size(), result.work.sweeps);
+  EXPECT_EQ(names(result.pictures->time_line, std::regex("sweep ([0-9]+\\.[0-9]+): ")), planned);
+  EXPECT_EQ(circles(result.pictures->sweeps, "c1").size(), planned.size());
+  EXPECT_FALSE(simulate(circuit, {}, 1).pictures);
 }
 
 Circuit layers(std::uint32_t qubits) {

@@ -78,7 +78,7 @@ const std::map<std::string, Strings> kRooms{
     {"src/session", {"choose", "rank", ""}},
     {"src/simulator", {"", "memory", "run"}},
     {"src/bench", {"", "report"}},
-    {"src/cli", {"io/terminal", "io", "io/input", "manual", ""}}};
+    {"src/cli", {"io/terminal", "io", "io/input", "page", "manual", ""}}};
 
 /// A vendor's header (by how its name begins) and the paths that may include it.
 const std::vector<std::pair<std::string, Strings>> kVendors{
