@@ -130,6 +130,14 @@ TEST(Picture, LinksCrossWiresBetweenAndRegistersHaveTheirOwn) {
                    " r/1: ════╫══", "          ║", " s/3: ════╩2═"}));
 }
 
+TEST(Picture, LinksAreClassicalBelowTheOperationAlone) {
+  Circuit circuit(2, 1);
+  const auto when = circuit.when({.creg = 0, .value = 1});
+  circuit.cx(0, 1);
+  EXPECT_EQ(lines_of(draw(circuit, DrawingStyle::kText)),
+            (Lines{"q[0]: ─●──", "       │", "q[1]: ─X──", "       ║", " c/1: ═=1═"}));
+}
+
 TEST(Picture, ABitStandsUnderItsLinkHoweverLongItsNumber) {
   Circuit circuit(1, 1234);
   const Lines lines = lines_of(draw(circuit.add_measure(0, 1000), DrawingStyle::kAscii));
