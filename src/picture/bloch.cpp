@@ -15,8 +15,9 @@ namespace qsim {
 namespace {
 
 using picture::Anchor;
+using picture::kEdge;
 
-constexpr double kCell = 180, kRadius = 58, kHeight = 216, kEdge = 8;
+constexpr double kCell = 180, kRadius = 58, kCellHeight = 216;
 constexpr double kTurn = 25 * std::numbers::pi / 180, kRise = 20 * std::numbers::pi / 180;  // of the point of view
 constexpr double kLongest = 1 + 1e-6;  // what rounding in single precision may leave
 
@@ -59,9 +60,9 @@ void draw_sphere(picture::Svg& svg, double left, double top, const BlochVector& 
   svg.circle(x, y, 4.5, "c1", end.towards < 0 ? "on the far side" : "");
   const double length = std::sqrt(vector.x * vector.x + vector.y * vector.y + vector.z * vector.z);
   const auto shown = [](double value) { return fmt::format("{:+.3f}", std::abs(value) < 5e-4 ? 0.0 : value); };
-  svg.text(cx, top + kHeight - 22, shown(vector.x) + " " + shown(vector.y) + " " + shown(vector.z), "mono",
+  svg.text(cx, top + kCellHeight - 22, shown(vector.x) + " " + shown(vector.y) + " " + shown(vector.z), "mono",
            Anchor::kMiddle);
-  svg.text(cx, top + kHeight - 6, fmt::format("length {:.3f}", length), "note", Anchor::kMiddle);
+  svg.text(cx, top + kCellHeight - 6, fmt::format("length {:.3f}", length), "note", Anchor::kMiddle);
 }
 
 }  // namespace
@@ -79,11 +80,11 @@ std::string draw_bloch(std::span<const BlochVector> vectors, std::size_t width) 
   picture::Svg svg;
   for (std::size_t i = 0; i < vectors.size(); ++i) {
     draw_sphere(svg, kEdge + kCell * static_cast<double>(i % columns),
-                kEdge + kHeight * static_cast<double>(i / columns), vectors[i]);
+                kEdge + kCellHeight * static_cast<double>(i / columns), vectors[i]);
   }
   const std::size_t rows = (vectors.size() + columns - 1) / columns;
-  return svg.finish(2 * kEdge + kCell * static_cast<double>(columns), 2 * kEdge + kHeight * static_cast<double>(rows),
-                    "Bloch vectors");
+  return svg.finish(2 * kEdge + kCell * static_cast<double>(columns),
+                    2 * kEdge + kCellHeight * static_cast<double>(rows), "Bloch vectors");
 }
 
 }  // namespace qsim

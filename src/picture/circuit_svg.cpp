@@ -9,7 +9,7 @@
 namespace qsim::picture {
 namespace {
 
-constexpr double kRow = 40, kHalfBox = 14, kGap = 14, kEdge = 10, kBetweenBlocks = 18;
+constexpr double kWireRow = 40, kHalfBox = 14, kGap = 14, kBetweenBlocks = 18;
 
 /// Cells of one gate on neighbouring wires are one box: the number of those that begin at `first`.
 std::size_t run_of(const Item& item, std::size_t first) {
@@ -62,7 +62,7 @@ class Drawing {
   }
 
   std::string write(const std::string& title) && {
-    const double height = kRow * static_cast<double>(layout_.labels.size());
+    const double height = kWireRow * static_cast<double>(layout_.labels.size());
     std::size_t begin = 0;
     double top = kEdge;
     do {
@@ -93,7 +93,7 @@ class Drawing {
   }
 
  private:
-  double y_of(std::uint32_t wire) const { return top_ + kRow * (static_cast<double>(wire) + 0.5); }
+  double y_of(std::uint32_t wire) const { return top_ + kWireRow * (static_cast<double>(wire) + 0.5); }
 
   void wires(double right) {
     for (std::uint32_t wire = 0; wire < layout_.labels.size(); ++wire) {
@@ -124,8 +124,8 @@ class Drawing {
     if (item.cells.front().mark == Mark::kBarrier) {
       for (const Cell& cell : item.cells) {
         if (cell.mark != Mark::kBarrier) continue;
-        svg_.rect(x - 5, y_of(cell.wire) - kRow / 2, 10, kRow, "band", "", 0);
-        svg_.line(x, y_of(cell.wire) - kRow / 2, x, y_of(cell.wire) + kRow / 2, "dash");
+        svg_.rect(x - 5, y_of(cell.wire) - kWireRow / 2, 10, kWireRow, "band", "", 0);
+        svg_.line(x, y_of(cell.wire) - kWireRow / 2, x, y_of(cell.wire) + kWireRow / 2, "dash");
       }
       return;
     }
@@ -139,7 +139,7 @@ class Drawing {
   }
 
   void box(double x, double y, double width, const char* style, std::size_t rows = 1, double half = kHalfBox) {
-    svg_.rect(x - width / 2, y - half, width, 2 * half + kRow * static_cast<double>(rows - 1), style);
+    svg_.rect(x - width / 2, y - half, width, 2 * half + kWireRow * static_cast<double>(rows - 1), style);
   }
 
   /// A gate on neighbouring wires: its name once, in the middle.
@@ -147,7 +147,7 @@ class Drawing {
     const Cell& cell = item.cells[first];
     const double y = y_of(cell.wire), width = cell_width(cell);
     box(x, y, width, "box", count);
-    svg_.text(x, y + kRow * static_cast<double>(count - 1) / 2 + 4, cell.text, "mono", Anchor::kMiddle);
+    svg_.text(x, y + kWireRow * static_cast<double>(count - 1) / 2 + 4, cell.text, "mono", Anchor::kMiddle);
     for (std::size_t i = 0; i < count; ++i) {
       const Cell& one = item.cells[first + i];
       if (!one.port.empty()) svg_.text(x - width / 2 + 4, y_of(one.wire) + 4, one.port, "port");

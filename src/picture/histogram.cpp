@@ -15,10 +15,10 @@ namespace {
 
 using picture::Anchor;
 using picture::characters;
+using picture::kEdge;
 using picture::kMono;
-using picture::kSmall;
 
-constexpr double kEdge = 14, kRow = 20, kBar = 13, kLeastBars = 160;
+constexpr double kBarRow = 20, kBar = 13, kLeastBars = 160;
 constexpr std::size_t kMostLabel = 72;
 
 std::string value_text(double value) { return fmt::format("{:.6g}", value); }
@@ -79,7 +79,7 @@ std::string draw_histogram(std::span<const Bar> all, const HistogramOptions& opt
     svg.text(kEdge, y + 12, picture::cut(options.title, static_cast<std::size_t>((width - 2 * kEdge) / 8.6)), "title");
     y += 26;
   }
-  const double bottom = y + kRow * static_cast<double>(data.bars.size());
+  const double bottom = y + kBarRow * static_cast<double>(data.bars.size());
   const double most = data.most > 0 ? data.most : 1;
   const double step = picture::tick_step(most, std::max(2.0, std::floor((right - left) / 110)));
   for (double tick = 0; tick <= most * (1 + 1e-9); tick += step) {
@@ -91,10 +91,10 @@ std::string draw_histogram(std::span<const Bar> all, const HistogramOptions& opt
     const std::string value = shown(bar.value), share = share_text(bar.value, data.total);
     const double length = (right - left) * bar.value / most;
     svg.text(left - 8, y + 14, picture::cut(bar.label, kMostLabel - 1), "mono", Anchor::kEnd);
-    svg.rect(left, y + (kRow - kBar) / 2, std::max(length, bar.value > 0 ? 1.0 : 0.0), kBar, "c0",
+    svg.rect(left, y + (kBarRow - kBar) / 2, std::max(length, bar.value > 0 ? 1.0 : 0.0), kBar, "c0",
              bar.label + ": " + value + (counts ? ", " + share : ""));
     svg.text(left + length + 6, y + 14, counts ? value + "  " + share : value, "mono");
-    y += kRow;
+    y += kBarRow;
   }
   y = bottom + 18;
   if (!options.unit.empty()) {

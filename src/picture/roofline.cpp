@@ -9,7 +9,7 @@
 namespace qsim::picture {
 namespace {
 
-constexpr double kEdge = 14, kLeft = 74, kHeight = 250;
+constexpr double kLeft = 74, kPlotHeight = 250;
 
 std::string factor_text(double value) { return fmt::format("{:.4g}", value); }
 
@@ -46,11 +46,13 @@ std::string draw_roofline(const std::vector<RooflinePoint>& points, const std::s
   svg.text(kEdge + 106, y + 10, "predicted", "small");
   svg.line(kEdge + 182, y + 6, kEdge + 202, y + 6, "l0");
   svg.text(kEdge + 208, y + 10, "ceiling", "small");
-  const double top = y + 44, bottom = top + kHeight;
+  const double top = y + 44, bottom = top + kPlotHeight;
   const auto x_of = [&](double load) {
     return kLeft + (right - kLeft) * (load - least_load) / (most_load - least_load);
   };
-  const auto y_of = [&](double share) { return bottom - kHeight * (share - least_share) / (most_share - least_share); };
+  const auto y_of = [&](double share) {
+    return bottom - kPlotHeight * (share - least_share) / (most_share - least_share);
+  };
   svg.text(kEdge, top - 10, "share of the memory rate", "note");
   for (double share = least_share; share <= most_share + 0.5; ++share) {
     svg.line(kLeft, y_of(share), right, y_of(share), "grid");

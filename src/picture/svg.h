@@ -13,6 +13,8 @@ std::string markup(std::string_view text);
 constexpr double kMono = 7.4;   // of style "mono", in 12 pixels
 constexpr double kSmall = 6.8;  // of style "small" and "note", on average at most
 
+constexpr double kEdge = 12;  // left free around a picture
+
 enum class Anchor { kStart, kMiddle, kEnd };
 
 /// Characters of valid UTF-8.

@@ -12,7 +12,7 @@
 namespace qsim::picture {
 namespace {
 
-constexpr double kEdge = 14, kRow = 30, kBox = 20;
+constexpr double kTimeRow = 30, kBox = 20;
 constexpr std::array<const char*, 5> kStyles{"c0", "c1", "c2", "c3", "c4"};
 
 }  // namespace
@@ -42,7 +42,7 @@ std::string draw_timetable(const Timetable& table, std::size_t asked) {
     x += 30 + kSmall * static_cast<double>(characters(table.kinds[i]));
   }
   y += 22;
-  const double bottom = y + kRow * static_cast<double>(table.rows.size());
+  const double bottom = y + kTimeRow * static_cast<double>(table.rows.size());
   const double step = tick_step(last, std::max(2.0, std::floor((right - left) / 90)));
   for (double tick = 0; tick <= last * (1 + 1e-9); tick += step) {
     const double at = left + (right - left) * tick / last;
@@ -50,11 +50,11 @@ std::string draw_timetable(const Timetable& table, std::size_t asked) {
     svg.text(at, bottom + 18, tick == 0 ? "0" : format_seconds(tick), "note", Anchor::kMiddle);
   }
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    svg.text(left - 8, y + kRow * static_cast<double>(row) + 19, table.rows[row], "small", Anchor::kEnd);
+    svg.text(left - 8, y + kTimeRow * static_cast<double>(row) + 19, table.rows[row], "small", Anchor::kEnd);
   }
   for (const TimeBox& box : table.boxes) {
     const double begin = left + (right - left) * box.begin / last, end = left + (right - left) * box.end / last;
-    const double top = y + kRow * static_cast<double>(box.row) + (kRow - kBox) / 2;
+    const double top = y + kTimeRow * static_cast<double>(box.row) + (kTimeRow - kBox) / 2;
     // A hairline between boxes that touch, where they are wide enough to lose it.
     const double length = std::max(0.3, end - begin > 3 ? end - begin - 1 : end - begin);
     svg.rect(begin, top, length, kBox, kStyles[box.kind], box.tip, length > 4 ? 2 : 0);

@@ -41,10 +41,6 @@ td:last-child { width: 60%; } .bar { height: 11px; border-radius: 2px; backgroun
 li { overflow-wrap: anywhere; }
 )";
 
-std::string counted(std::uint64_t number, const std::string& word) {
-  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
-}
-
 std::string wide(const std::string& inside) { return "<div class=\"wide\" tabindex=\"0\">" + inside + "</div>\n"; }
 
 std::string section(const std::string& title, const std::string& note, const std::string& inside) {

@@ -19,10 +19,6 @@ constexpr std::size_t kMostBoxes = 20'000;  // of all rows
 
 enum Kind : std::size_t { kSweep, kWrite, kExchange };
 
-std::string counted(std::uint64_t number, const std::string& word) {
-  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
-}
-
 std::string exchange_tip(const Exchange& exchange) {
   std::string tip = "exchange of local with global bits";
   for (const auto& [local, global] : exchange.swaps) {
