@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "qsim/circuit.h"
 #include "qsim/target.h"
@@ -32,6 +33,9 @@ class Program {
   bool dynamic() const;
   /// UsageError for open circuits without `values`, UnsupportedError for dynamic ones.
   ProgramWork work(std::span<const double> values = {}) const;
+  /// What it does from |0...0>, and when, as predicted: SVG with a row for each rank, `width` pixels wide. UsageError
+  /// as work(); of a dynamic program each of its plans once.
+  std::string timetable(std::span<const double> values = {}, std::size_t width = 1000) const;
 
   struct Impl;
 

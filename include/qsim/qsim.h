@@ -5,6 +5,7 @@
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/pauli.h"
+#include "qsim/picture.h"
 #include "qsim/program.h"
 #include "qsim/qasm.h"
 #include "qsim/session.h"

@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from ._core import Circuit, Program, Session
+from ._draw import draw_histogram
 from .errors import UsageError
 
 _LARGE_BYTES = 256 << 20  # of a state: sessions that held one are not kept
@@ -52,6 +53,13 @@ class Result:
         each = numpy.repeat(numpy.array(list(self.counts)), list(self.counts.values()))
         numpy.random.default_rng(self.seed).shuffle(each)
         return each
+
+    def draw(self, *, most: int = 64, width: int = 760, matplotlib: bool = False) -> Any:
+        """Bars of the exact distribution where there is one, else of the counts: draw_histogram()."""
+        values = self.counts if self.distribution is None else self.distribution
+        if not isinstance(values, dict):
+            raise UsageError("draw() needs the counts or the distribution of one run")
+        return draw_histogram(values, most=most, width=width, matplotlib=matplotlib)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values and numpy arrays."""

@@ -132,6 +132,26 @@ nb::list registers(const std::vector<Register>& all) {
   return list;
 }
 
+// ---- Drawings
+
+constexpr std::size_t kMostDrawn = 1000;  // operations that print() and notebooks draw
+
+bool is_drawn(const Circuit& circuit) {
+  return circuit.control() == nullptr && circuit.operations().size() <= kMostDrawn;
+}
+
+std::size_t default_width(DrawingStyle style) {
+  if (style == DrawingStyle::kSvg) return 1000;
+  if (style == DrawingStyle::kLatex) return 16;
+  return nb::cast<std::size_t>(helper("shutil", "get_terminal_size")().attr("columns"));
+}
+
+nb::object drawing(const Circuit& circuit, const std::string& name, std::optional<std::size_t> width) {
+  const auto style = choice_of<DrawingStyle>(name);
+  const std::string text = draw(circuit, style, width ? *width : default_width(style));
+  return helper("qsim_hpc._draw", style == DrawingStyle::kSvg ? "Svg" : "Drawing")(text);
+}
+
 void add_reading(nb::class_<Circuit>& circuit) {
   circuit.def_prop_ro("num_qubits", &Circuit::qubits, "Number of qubits.")
       .def_prop_ro("num_clbits", &Circuit::clbits, "Number of classical bits.")
@@ -192,15 +212,24 @@ void add_reading(nb::class_<Circuit>& circuit) {
           "OpenQASM 2 or 3 that reads back to a circuit which does the same, up to a global phase.")
       .def(
           "draw",
-          [](nb::handle self, const std::string& style, nb::handle width) {
-            return helper("qsim_hpc._draw", "draw")(self, style, width);
+          [](const Circuit& self, const std::string& style, std::optional<std::size_t> width) {
+            return drawing(self, style, width);
           },
-          nb::arg("style") = "unicode", nb::arg("width") = nb::none(),
-          "A drawing as text, which prints itself. `style`: 'unicode', 'ascii' or 'svg'; `width`: columns of a line, "
-          "the "
-          "terminal's where it is None, 0 for one line.")
-      .def("_repr_html_", [](nb::handle self) { return helper("qsim_hpc._draw", "html")(self); })
-      .def("__str__", [](nb::handle self) { return nb::str(helper("qsim_hpc._draw", "printed")(self)); })
+          nb::arg("style") = "text", nb::arg("width") = nb::none(),
+          "A drawing, which shows itself. `style`: 'text', 'ascii', 'svg' or 'latex' (package quantikz). `width` of a "
+          "line: characters of text (None: the terminal's), pixels of SVG (None: 1000), operations side by side of "
+          "LaTeX (None: 16); 0 for one line.")
+      .def("_repr_html_",
+           [](nb::handle self) {
+             const Circuit& circuit = nb::cast<const Circuit&>(self);
+             if (is_drawn(circuit)) return nb::str(drawing(circuit, "svg", {}));
+             return nb::str(nb::str("<code>{}</code>").attr("format")(helper("html", "escape")(nb::repr(self))));
+           })
+      .def("__str__",
+           [](nb::handle self) {
+             const Circuit& circuit = nb::cast<const Circuit&>(self);
+             return is_drawn(circuit) ? nb::str(drawing(circuit, "text", {})) : nb::repr(self);
+           })
       .def("__repr__", [](const Circuit& self) {
         return "<Circuit of " + std::to_string(self.qubits()) + " qubits, " + std::to_string(self.clbits()) +
                " classical bits, " + std::to_string(self.operation_count()) + " operations>";

@@ -26,6 +26,7 @@ void add_appending(nb::module_& module, nb::class_<Circuit>& circuit);
 void add_observables(nb::module_& module);
 void add_states(nb::module_& module);
 void add_sessions(nb::module_& module);
+void add_pictures(nb::module_& module);
 
 /// The circuit itself, which methods that append return.
 using Chain = nb::typed<nb::handle, Circuit>;

@@ -47,6 +47,7 @@ NB_MODULE(_core, module) {
   add_circuits(module);
   add_observables(module);
   add_sessions(module);
+  add_pictures(module);
   module.def(
       "run_batch", batch, nb::arg("circuit"), nb::arg("values"), nb::kw_only(), nb::arg("shots") = 0,
       nb::arg("seed") = 1, nb::arg("marginals") = true, nb::arg("states") = false, nb::arg("backend") = "auto",

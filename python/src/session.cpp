@@ -175,6 +175,14 @@ void add_program(nb::module_& module) {
             return facts;
           },
           nb::arg("params") = nb::none(), "What a run from |0...0> does, a rank; `seconds` is predicted.")
+      .def(
+          "draw",
+          [](const Program& self, nb::handle values, std::size_t width) {
+            const std::string svg = self.timetable(to_values(self.circuit(), values), width);
+            return nb::module_::import_("qsim_hpc._draw").attr("Svg")(svg);
+          },
+          nb::arg("params") = nb::none(), nb::arg("width") = 1000,
+          "Its timetable from |0...0> as SVG: a row for each rank, sweeps and exchanges as long as predicted.")
       .def("__repr__", [](const Program& self) {
         return "<Program of " + std::to_string(self.qubits()) + " qubits" + (self.dynamic() ? ", dynamic" : "") + ">";
       });

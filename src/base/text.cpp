@@ -66,6 +66,10 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
+std::string counted(std::uint64_t number, const std::string& word) {
+  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
+}
+
 std::string escape_text(std::string_view text, std::size_t limit) {
   std::string out;
   std::size_t characters = 0;

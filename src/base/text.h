@@ -32,6 +32,9 @@ std::string format_bytes(std::uint64_t bytes);
 /// two numbers that differ look different: "0.1", "1.0000000000000002", "3.2e-15".
 std::string format_number(double value);
 
+/// "1 sweep", "3 sweeps"
+std::string counted(std::uint64_t number, const std::string& word);
+
 /// "2.31 s", "14.02 ms", "6.0 us"
 std::string format_seconds(double seconds);
 

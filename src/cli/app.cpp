@@ -41,11 +41,12 @@ Output command_man(std::span<const std::string> arguments, Context& context);
 Output command_completion(std::span<const std::string> arguments, Context& context);
 
 /// Every command; `run` is also what a first argument that is none of these means.
-const std::array<Command, 11> kCommands{{
+const std::array<Command, 12> kCommands{{
     {"run", "simulate a circuit (the default: qsim FILE)", command_run},
     {"plan", "what a run would do: sweeps, exchanges, memory, time; touches no device", command_plan},
     {"bench", "time circuits and check what they make, over sizes, ranks and start states", command_bench},
     {"gram", "inner products, fidelities and distances between the states of several circuits", command_gram},
+    {"draw", "draw a circuit as text, SVG or LaTeX", command_draw},
     {"convert", "write a program in OpenQASM 2 or 3", command_convert},
     {"gen", "write a benchmark circuit as OpenQASM 2.0", command_gen},
     {"info", "this machine: processor, memory, devices, libraries, and what would be used", command_info},
@@ -221,6 +222,7 @@ TextSource for_terminal(const Output& output, std::size_t columns) {
 int deliver(const Output& output, const Context& context) {
   set_phase(Phase::kWriting);
   try {
+    for (const FurtherFile& one : output.further) write_file(one.path, one.text);
     // A launcher gives its ranks terminals of their own, which nobody sees.
     const bool seen = output.prose && output.file.empty() && !context.launched();
     const std::size_t columns = seen ? terminal_columns(STDOUT_FILENO) : 0;

@@ -25,7 +25,8 @@ namespace qsim::cli {
 namespace {
 
 struct PlanFlags {
-  std::string file, ranks, tile, device, precision = "double", from = "zero", known_zeros = "on", max_memory, output;
+  std::string file, ranks, tile, device, precision = "double", from = "zero", known_zeros = "on", max_memory, svg,
+                                         output;
   std::vector<std::string> parameters, unitaries;
   std::string parameter_file;
   bool trace = false, compare_ranks = false, json = false;
@@ -36,6 +37,7 @@ const char kPlanExamples[] =
     "  qsim plan circuit.qasm\n"
     "  qsim plan circuit.qasm --device h200 --ranks 8 --json\n"
     "  qsim plan circuit.qasm --device h200 --compare-ranks\n"
+    "  qsim plan circuit.qasm --device h200 --ranks 4 --svg plan.svg\n"
     "  qsim plan circuit.qasm --tile 12 --from random --trace\n";
 
 void declare(Flags& flags, PlanFlags& typed) {
@@ -54,6 +56,7 @@ void declare(Flags& flags, PlanFlags& typed) {
   flags.flag("--compare-ranks", typed.compare_ranks, "what 1, 2, 4 and 8 ranks would take as well");
   flags.flag("--trace", typed.trace, "where each operation of the circuit went");
   flags.flag("--json", typed.json, "one JSON document (qsim.plan/1)");
+  flags.text("--svg", typed.svg, "FILE.svg", "write a picture of the timetable there as well", Role::kOutputStream);
   flags.text("--output", typed.output, "FILE", "write the plan there instead of to standard output",
              Role::kOutputStream);
 }
@@ -87,13 +90,14 @@ Machine machine_of(const PlanFlags& typed) {
 
 /// What is said of a circuit that measures, resets or branches before its end.
 std::string planned_program(const PlanFlags& typed, const CircuitInput& input, const Machine& machine,
-                            const PlanOptions& options, const std::vector<std::string>& warnings) {
+                            const PlanOptions& options, const std::vector<std::string>& warnings, std::string& svg) {
   const auto refuse = [](const char* flag) {
     throw UnsupportedError(std::string(flag) + ": the circuit measures, resets or branches before its end");
   };
   if (typed.trace) refuse("--trace");
   if (typed.compare_ranks) refuse("--compare-ranks");
   const PlannedCircuit program = plan_circuit(input.circuit, machine, options);
+  if (!typed.svg.empty()) svg = program_svg(program, machine);
   if (typed.json) return program_json(program, input.circuit, machine, input.summary, warnings);
   std::string text = program_text(program, input.circuit, machine);
   for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
@@ -129,18 +133,19 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     unitaries = unitaries_of(typed.unitaries);
   });
   const CircuitInput input = read_circuit(typed.file, context, parameters, unitaries);
-  std::string text;
+  std::string text, svg;
   context.together([&] {
     check_size(input.circuit, options.precision, options.rank_bits, machine);
     std::vector<std::string> warnings = input.notes;
     if (!input.circuit.measurements_are_terminal()) {
-      text = planned_program(typed, input, machine, options, warnings);
+      text = planned_program(typed, input, machine, options, warnings, svg);
       return;
     }
     const Plan plan = make_plan(input.circuit, machine, options);
     if (pool_layout(plan, machine).total_bytes() == UINT64_MAX) {
       warnings.emplace_back("byte counts that pass 2^64 - 1 are shown as 2^64 - 1");
     }
+    if (!typed.svg.empty()) svg = plan_svg(plan, machine);
     std::vector<RanksForecast> forecasts;
     if (typed.compare_ranks) forecasts = forecast_ranks(input.circuit, machine, options, 0, 3);
     text =
@@ -149,7 +154,9 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
     text = escape_lines(text);
   });
-  return {text, typed.output, 0, {}, !typed.json};
+  Output made{text, typed.output, 0, {}, !typed.json};
+  if (!typed.svg.empty()) made.further.push_back({typed.svg, svg});
+  return made;
 }
 
 }  // namespace qsim::cli

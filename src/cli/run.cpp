@@ -16,9 +16,11 @@
 #include "cli/io/report.h"
 #include "cli/io/terminal/progress.h"
 #include "cli/io/values.h"
+#include "cli/page/run_page.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/pauli.h"
+#include "qsim/picture.h"
 #include "qsim/target.h"
 #include "simulator/simulator.h"
 
@@ -32,7 +34,8 @@ struct RunFlags {
   std::vector<std::string> probabilities, expectation, parameters, unitaries;
   std::string parameter_file, max_iterations;
   std::string amplitudes, statevector;
-  std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", kernel_cache, profile, output;
+  std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", kernel_cache, profile, histogram,
+              report, output;
   bool reproducible = false, oversubscribe_gpus = false, json = false, quiet = false, verbose = false;
 };
 
@@ -85,6 +88,10 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.flag("-q,--quiet", typed.quiet, "results alone: no header above them, no progress");
   flags.flag("-v,--verbose", typed.verbose, "a longer header: version, threads, memory, work, every warning");
   flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output",
+             Role::kOutputStream);
+  flags.text("--histogram", typed.histogram, "FILE.svg", "bars of the counts, or of the --distribution",
+             Role::kOutputStream);
+  flags.text("--report", typed.report, "FILE.html", "a page with circuit, results, plan, time line, sweeps and memory",
              Role::kOutputStream);
   flags.text("--profile", typed.profile, "FILE.json|.svg", "time line of the run", Role::kOutputStream);
 }
@@ -178,6 +185,7 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   options.distribution = typed.distribution;
   options.statevector_path = typed.statevector;
   options.profile_path = typed.profile;
+  options.pictures = !typed.report.empty();
   return options;
 }
 
@@ -215,6 +223,9 @@ void add_circuit_options(const Flags& flags, const RunFlags& typed, const Circui
   }
   if (typed.distribution && circuit.clbits() == 0 && !has_variables(circuit))
     no_effect("--distribution", "the circuit has no classical bits");
+  if (!typed.histogram.empty() && !samples && !typed.distribution) {
+    no_effect("--histogram", "there are no counts", "with --distribution it shows the exact distribution");
+  }
   for (const std::string& text : typed.probabilities) {
     options.probabilities.push_back(parse_qubits("--probabilities", text, circuit.qubits()));
   }
@@ -258,6 +269,25 @@ int choose(const Flags& flags, const RunFlags& typed, const Circuit& circuit, Ru
   }
   if (typed.exchange != "auto" && ranks == 1) no_effect("--exchange", "there is one rank, so nothing is exchanged");
   return ranks;
+}
+
+/// The bars of what a person asked for: of the exact distribution, or of the counts.
+std::string histogram_of(const RunFlags& typed, const Result& result) {
+  std::vector<Bar> bars;
+  HistogramOptions options;
+  options.title = result.circuit.file == "-" ? "standard input" : result.circuit.file;
+  if (typed.distribution) {
+    for (const auto& [bits, p] : result.results.distribution.value_or(std::map<std::string, double>())) {
+      bars.push_back({bits, p});
+    }
+    options.unit = "probability (right-most character is bit 0)";
+  } else {
+    for (const auto& [bits, times] : result.results.counts.value_or(std::map<std::string, std::uint64_t>())) {
+      bars.push_back({bits, static_cast<double>(times)});
+    }
+    options.unit = "of " + std::to_string(result.run.shots) + " shots (right-most character is bit 0)";
+  }
+  return draw_histogram(bars, options);
 }
 
 }  // namespace
@@ -330,9 +360,14 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     for (const std::string& warning : result.warnings) print_error("warning: " + warning);
   }
   const auto answers = std::make_shared<const Result>(std::move(result));
-  if (typed.json) {
-    return {"", typed.output, 0, [answers](const TextSink& sink) { write_result_document(*answers, sink); }};
+  Output output{"", typed.output, 0, [answers](const TextSink& sink) { write_result_document(*answers, sink); }};
+  if (!typed.histogram.empty()) output.further.push_back({typed.histogram, histogram_of(typed, *answers)});
+  if (!typed.report.empty()) {
+    const bool bars = typed.distribution || (answers->results.counts && !answers->results.counts->empty());
+    const std::string histogram = bars ? histogram_of(typed, *answers) : "";
+    output.further.push_back({typed.report, run_page(input.circuit, *answers, histogram)});
   }
+  if (typed.json) return output;
   ReportScope scope;
   scope.header = !typed.quiet;
   scope.details = typed.verbose;
@@ -340,8 +375,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   scope.counts = typed.counts;
   scope.amplitudes = flags.given("--amplitudes");
   scope.variables = typed.counts || typed.distribution;
-  Output output{"", typed.output, 0,
-                [answers, scope](const TextSink& sink) { write_result_report(*answers, scope, sink); }};
+  output.source = [answers, scope](const TextSink& sink) { write_result_report(*answers, scope, sink); };
   output.prose = true;
   return output;
 }

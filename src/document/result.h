@@ -118,6 +118,11 @@ struct EnvironmentSummary {
   std::vector<std::string> devices;
 };
 
+/// Pictures of a run, as SVG; a text is empty where there is nothing to draw.
+struct RunPictures {
+  std::string plan, time_line, sweeps;
+};
+
 struct Result {
   CircuitSummary circuit;
   RunSummary run;
@@ -127,6 +132,7 @@ struct Result {
   Times time;
   WorkSummary work;
   EnvironmentSummary environment;
+  std::optional<RunPictures> pictures;  // in no document
   std::vector<std::string> warnings;
   std::optional<Failure> error;
 };

@@ -55,6 +55,11 @@ class Profile {
     if (spans_.size() == kMost) return;
     spans_.push_back({kind, stage_, number, static_cast<std::uint32_t>(lane), begin, end});
   }
+  /// A sweep of any stage: beside an exchange there are sweeps of the stage before as well.
+  void add_sweep(std::uint32_t stage, std::uint32_t number, int lane, Moment begin, Moment end) {
+    if (spans_.size() == kMost) return;
+    spans_.push_back({Span::Kind::kSweep, stage, number, static_cast<std::uint32_t>(lane), begin, end});
+  }
   /// With the times of their moments; the device is idle. The first one begins at 0 or later.
   std::vector<Span> spans() const;
 
@@ -70,6 +75,12 @@ class Profile {
   std::uint32_t stage_ = 0;
   std::vector<Kept> spans_;
 };
+
+/// The spans of every rank, on rank 0 and all others; the first one of all begins at 0. Collective.
+using RankSpans = std::vector<std::vector<Span>>;
+RankSpans gather_spans(const Profile& profile, Communicator& communicator);
+/// Rows of ranks and lanes, as SVG.
+std::string time_line_svg(const RankSpans& ranks, std::size_t width = 1140);
 
 /// Writes the time lines of all ranks: trace events that chrome://tracing and Perfetto open, or a picture where `path`
 /// ends in .svg. Collective; FileError, the same on every rank.

@@ -13,6 +13,7 @@
 #include "plan/cost/state_bytes.h"
 #include "plan/make/make_plan.h"
 #include "plan/program/forecast.h"
+#include "plan/show/show.h"
 #include "qsim/error.h"
 #include "session/choose/choose.h"
 #include "session/program_impl.h"
@@ -117,6 +118,11 @@ ProgramWork Program::work(std::span<const double> values) const {
   work.memory_bytes = pool_layout(*plan, impl_->machine).total_bytes();
   work.seconds = of_plan.total_seconds;
   return work;
+}
+
+std::string Program::timetable(std::span<const double> values, std::size_t width) const {
+  if (dynamic()) return program_svg(*impl_->whole(values).planned, impl_->machine, width);
+  return plan_svg(*impl_->plan(values, nullptr), impl_->machine, width);
 }
 
 }  // namespace qsim

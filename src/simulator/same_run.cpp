@@ -102,6 +102,7 @@ std::vector<Fact> option_facts(const RunOptions& options) {
           {"expectation values", digest_text(pauli_words(options.expectation))},
           {"state file", number(!options.statevector_path.empty())},
           {"profile", number(!options.profile_path.empty())},
+          {"pictures", number(options.pictures)},
           {"iterations", std::to_string(options.max_iterations)},
           {"warm-ups", number(options.warm_ups)},
           {"repeats", number(options.repeats)}};

@@ -43,6 +43,7 @@ struct RunOptions : Target {
   /// Of loops that measurements decide, all together in one branch; more is UnsupportedError.
   std::uint64_t max_iterations = std::uint64_t{1} << 20;
   std::string profile_path;
+  bool pictures = false;  // Result::pictures; the run is timed for them as for a profile
 
   /// The state is made `warm_ups` times untimed and then up to `repeats` times, with one plan and one allocation; the
   /// last time is what is read out. No repeat is begun once they have taken `repeat_seconds` together.

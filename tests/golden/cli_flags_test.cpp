@@ -129,7 +129,8 @@ TEST_P(EveryFlag, AnswersHostileValuesWithAMessageAndItsCode) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, EveryFlag, testing::Values("run", "plan", "bench", "gram", "convert", "gen", "info"),
+INSTANTIATE_TEST_SUITE_P(Of, EveryFlag,
+                         testing::Values("run", "plan", "bench", "gram", "draw", "convert", "gen", "info"),
                          [](const auto& one) { return one.param; });
 
 }  // namespace

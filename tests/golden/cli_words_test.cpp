@@ -19,7 +19,7 @@ const std::string kHead = "OPENQASM 2.0;\ninclude \"qelib1.inc\";\n";
 
 TEST(FirstWord, HelpExplainsTheProgramAndEveryCommand) {
   EXPECT_EQ(run_qsim({"help"}).out, run_qsim({"--help"}).out);
-  for (const char* command : {"run", "plan", "bench", "gram", "convert", "gen", "info", "version"}) {
+  for (const char* command : {"run", "plan", "bench", "gram", "draw", "convert", "gen", "info", "version"}) {
     const ProgramRun help = run_qsim({"help", command});
     EXPECT_EQ(help.exit_code, 0) << help.err;
     EXPECT_EQ(help.out, run_qsim({command, "--help"}).out);
@@ -161,7 +161,7 @@ TEST(Unitary, OfAnOpaqueGateIsReadFromAFile) {
       -root, 1e-15);
   const std::string good = folder.file("s.npy", npy("<f4", "(2, 2)", bytes_of(single)));
   EXPECT_NEAR(amplitudes(good)[0], -root, 1e-15);
-  for (const char* command : {"plan", "convert"}) {
+  for (const char* command : {"plan", "draw", "convert"}) {
     EXPECT_EQ(run_qsim({command, circuit, "--unitary", "turn=" + good}).exit_code, 0) << command;
   }
   const auto refused = [&](const std::string& value, int code, const std::string& word) {

@@ -195,6 +195,11 @@ class Case {
     output_ = folder_.file("result.json");
     return {{output_}};
   }
+  Values histogram() {
+    const bool any = shots_ > 0 || asked_.contains("distribution");
+    return any && below(6) == 0 ? Values({folder_.file("bars.svg")}) : none();
+  }
+  Values report() { return below(6) == 0 ? Values({folder_.file("page.html")}) : none(); }
   Values profile() { return below(6) == 0 ? Values({folder_.file(coin() ? "time.json" : "time.svg")}) : none(); }
 
   bool asked(const std::string& key, bool yes) {
@@ -336,6 +341,8 @@ const Case::Table& Case::table() {
       {"--statevector", &Case::statevector},
       {"--json", &Case::as_json},
       {"--output", &Case::output},
+      {"--histogram", &Case::histogram},
+      {"--report", &Case::report},
       {"--profile", &Case::profile},
   };
   return flags;

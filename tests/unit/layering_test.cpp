@@ -16,18 +16,31 @@ namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
 /// Folders in the order of the table; those on one line are siblings and do not see each other.
-const std::vector<Strings> kLevels{{"include/qsim"},     {"src/base"},
-                                   {"src/classical"},    {"src/document"},
-                                   {"src/circuit"},      {"src/qasm"},
-                                   {"src/qasm3/syntax"}, {"src/qasm3/types"},
-                                   {"src/qasm3/lower"},  {"src/qasm3"},
-                                   {"src/optimizer"},    {"src/plan"},
-                                   {"src/device"},       {"kernels/cpu", "kernels/cuda"},
-                                   {"src/comm"},         {"src/cpu", "src/cuda", "src/null"},
-                                   {"src/absent"},       {"src/runtime"},
-                                   {"src/session"},      {"src/simulator"},
-                                   {"src/batch"},        {"src/bench"},
-                                   {"src/cli"},          {"python/src"}};
+const std::vector<Strings> kLevels{{"include/qsim"},
+                                   {"src/base"},
+                                   {"src/classical"},
+                                   {"src/document"},
+                                   {"src/circuit"},
+                                   {"src/picture"},
+                                   {"src/qasm"},
+                                   {"src/qasm3/syntax"},
+                                   {"src/qasm3/types"},
+                                   {"src/qasm3/lower"},
+                                   {"src/qasm3"},
+                                   {"src/optimizer"},
+                                   {"src/plan"},
+                                   {"src/device"},
+                                   {"kernels/cpu", "kernels/cuda"},
+                                   {"src/comm"},
+                                   {"src/cpu", "src/cuda", "src/null"},
+                                   {"src/absent"},
+                                   {"src/runtime"},
+                                   {"src/session"},
+                                   {"src/simulator"},
+                                   {"src/batch"},
+                                   {"src/bench"},
+                                   {"src/cli"},
+                                   {"python/src"}};
 
 /// Folders that see less than everything above them.
 const std::map<std::string, std::set<std::string>> kForbidden{
@@ -38,11 +51,12 @@ const std::map<std::string, std::set<std::string>> kForbidden{
       "src/absent", "src/runtime", "src/session"}},
     {"src/batch", {"src/cpu", "src/cuda", "src/null", "src/comm", "src/absent", "kernels/cpu", "kernels/cuda"}},
     {"src/bench", {"src/cpu", "src/cuda", "src/null", "src/comm", "src/absent", "kernels/cpu", "kernels/cuda"}},
-    {"python/src", {"src/base",         "src/classical",   "src/document",    "src/circuit",  "src/qasm",
-                    "src/qasm3/syntax", "src/qasm3/types", "src/qasm3/lower", "src/qasm3",    "src/optimizer",
-                    "src/plan",         "src/device",      "kernels/cpu",     "kernels/cuda", "src/comm",
-                    "src/cpu",          "src/cuda",        "src/null",        "src/absent",   "src/runtime",
-                    "src/session",      "src/simulator",   "src/batch",       "src/bench",    "src/cli"}},
+    {"python/src",
+     {"src/base",         "src/classical",   "src/document",    "src/circuit", "src/picture",   "src/qasm",
+      "src/qasm3/syntax", "src/qasm3/types", "src/qasm3/lower", "src/qasm3",   "src/optimizer", "src/plan",
+      "src/device",       "kernels/cpu",     "kernels/cuda",    "src/comm",    "src/cpu",       "src/cuda",
+      "src/null",         "src/absent",      "src/runtime",     "src/session", "src/simulator", "src/batch",
+      "src/bench",        "src/cli"}},
     {"src/comm", {"kernels/cpu"}},
     {"src/cpu", {"kernels/cuda"}},
     {"src/cuda", {"kernels/cpu"}},
@@ -64,7 +78,7 @@ const std::map<std::string, Strings> kRooms{
     {"src/session", {"choose", "rank", ""}},
     {"src/simulator", {"", "memory", "run"}},
     {"src/bench", {"", "report"}},
-    {"src/cli", {"io/terminal", "io", "io/input", "manual", ""}}};
+    {"src/cli", {"io/terminal", "io", "io/input", "page", "manual", ""}}};
 
 /// A vendor's header (by how its name begins) and the paths that may include it.
 const std::vector<std::pair<std::string, Strings>> kVendors{

@@ -9,6 +9,7 @@
 
 #include "bench/bench.h"
 #include "bench/names.h"
+#include "picture/svg.h"
 #include "simulator/simulator.h"
 
 namespace qsim {
@@ -24,29 +25,6 @@ struct Series {
   std::string label;
   std::vector<const BenchRow*> rows;
 };
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20) out += c;
-    }
-  }
-  return out;
-}
 
 std::vector<Series> series_of(const BenchReport& report) {
   std::vector<Series> all;
@@ -70,7 +48,7 @@ class Drawing {
   std::string text;
   void label(double x, double y, const std::string& words, const char* style, const char* anchor = "start") {
     text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\" text-anchor=\"{}\">{}</text>\n", x, y, style,
-                        anchor, escaped(words));
+                        anchor, picture::markup(words));
   }
   void line(double x1, double y1, double x2, double y2, const char* style) {
     text += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1, x2,
@@ -83,7 +61,7 @@ class Drawing {
   }
   void dot(double x, double y, const std::string& colour, const std::string& tip) {
     text += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"><title>{}</title></circle>\n", x, y,
-                        colour, escaped(tip));
+                        colour, picture::markup(tip));
   }
 };
 

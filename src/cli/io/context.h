@@ -19,12 +19,18 @@ struct AgreedFailure {
   Failure failure;
 };
 
+/// A file that a flag asked for beside the output.
+struct FurtherFile {
+  std::string path, text;
+};
+
 /// What a command gives back: text for standard output, or for `file` when one was named.
 struct Output {
   std::string text, file;
-  int exit_code = 0;       // of a command that did its work and reports what it found
-  TextSource source = {};  // instead of `text`, where that may be long
-  bool prose = false;      // for a person: a terminal's width and colours count
+  int exit_code = 0;                      // of a command that did its work and reports what it found
+  TextSource source = {};                 // instead of `text`, where that may be long
+  bool prose = false;                     // for a person: a terminal's width and colours count
+  std::vector<FurtherFile> further = {};  // written first
 };
 
 class Flags;
@@ -70,6 +76,7 @@ Output command_run(std::span<const std::string> arguments, Context& context);
 Output command_plan(std::span<const std::string> arguments, Context& context);
 Output command_bench(std::span<const std::string> arguments, Context& context);
 Output command_gram(std::span<const std::string> arguments, Context& context);
+Output command_draw(std::span<const std::string> arguments, Context& context);
 Output command_convert(std::span<const std::string> arguments, Context& context);
 Output command_gen(std::span<const std::string> arguments, Context& context);
 Output command_info(std::span<const std::string> arguments, Context& context);

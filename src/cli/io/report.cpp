@@ -29,10 +29,6 @@ struct Section {
   std::string whole_by = "--json";  // the flag that shows the rest
 };
 
-std::string counted(std::uint64_t number, const std::string& word) {
-  return fmt::format("{} {}{}", number, word, number == 1 ? "" : "s");
-}
-
 /// A bar for `share`, full length for `largest`, the greatest of its section.
 std::string bar(double share, double largest) {
   const double part = largest > 0 ? std::clamp(share / largest, 0.0, 1.0) : 0;

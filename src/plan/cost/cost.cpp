@@ -212,6 +212,11 @@ std::vector<Arithmetic> operation_arithmetic(const Sweep& sweep, Precision preci
   return each;
 }
 
+SweepBounds sweep_bounds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
+  const SweepParts parts = sweep_parts(sweep, local_bits, precision, machine);
+  return {parts.memory, parts.arithmetic};
+}
+
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
   return seconds_of(sweep_parts(sweep, local_bits, precision, machine), machine.cost(precision));
 }

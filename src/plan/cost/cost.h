@@ -39,6 +39,11 @@ struct Arithmetic {
 std::vector<Arithmetic> operation_arithmetic(const Sweep& sweep, Precision precision, const Machine& machine);
 
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine);
+/// What its memory traffic alone and its arithmetic alone would take.
+struct SweepBounds {
+  double memory_seconds = 0, arithmetic_seconds = 0;
+};
+SweepBounds sweep_bounds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine);
 /// Of a sweep with that much arithmetic instead of its own.
 double sweep_seconds(const Sweep& sweep, const Arithmetic& arithmetic, std::uint32_t local_bits, Precision precision,
                      const Machine& machine);

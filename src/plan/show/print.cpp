@@ -157,10 +157,6 @@ std::string shown_lines(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::string counted(std::uint64_t number, const std::string& word) {
-  return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::string plan_text(const Plan& plan, const Machine& machine, std::span<const RanksForecast> forecasts) {

@@ -1,4 +1,4 @@
-// Plans as text and as JSON.
+// Plans as text, as JSON and as pictures.
 #pragma once
 
 #include <span>
@@ -29,5 +29,9 @@ std::string program_text(const PlannedCircuit& program, const Circuit& circuit, 
 /// The `qsim.plan/1` document of such a circuit: sums over its plans, each once, and the key `program`.
 std::string program_json(const PlannedCircuit& program, const Circuit& circuit, const Machine& machine,
                          const CircuitSummary& summary, const std::vector<std::string>& warnings = {});
+
+/// The timetable of a plan, or of all plans of a program, as SVG: a row for each rank, as long as predicted.
+std::string plan_svg(const Plan& plan, const Machine& machine, std::size_t width = 1000);
+std::string program_svg(const PlannedCircuit& program, const Machine& machine, std::size_t width = 1000);
 
 }  // namespace qsim

@@ -131,7 +131,7 @@ void ExchangePipeline::run_chunk(const ChunkedSweep& sweep, ChunkView view, int 
     }
     backend_.sweep(sweep.handle, view, lane, sweep.accumulate_norm);
   }
-  if (profile != nullptr) profile->add(Span::Kind::kSweep, sweep.number, lane, begin, profile->moment(lane));
+  if (profile != nullptr) profile->add_sweep(sweep.stage, sweep.number, lane, begin, profile->moment(lane));
 }
 
 void ExchangePipeline::run(const Exchange& exchange, std::span<const ChunkedSweep> before,

@@ -20,8 +20,8 @@ namespace qsim {
 struct ChunkedSweep {
   std::uint32_t handle = 0;
   bool accumulate_norm = false;
-  std::uint32_t number = 0;  // in its stage
-  Index arrivals = 0;        // of the first one after an exchange: its arrival_bits()
+  std::uint32_t stage = 0, number = 0;  // which of the plan's sweeps it is
+  Index arrivals = 0;                   // of the first one after an exchange: its arrival_bits()
 };
 
 class ExchangePipeline {

@@ -127,13 +127,15 @@ void Executor::choose_chunked(PreparedPlan& prepared, std::size_t number) {
   if (!stage.exchange) return;
   const std::size_t sweeps = stage.sweep_bytes.size();
   for (std::uint32_t i = 0; i < stage.exchange->overlap_after; ++i) {
-    stage.after.push_back({stage.first_handle + i, check_norm_ && i + 1 == sweeps, i});
+    stage.after.push_back(
+        {stage.first_handle + i, check_norm_ && i + 1 == sweeps, static_cast<std::uint32_t>(number), i});
   }
   const bool ends = !stage.after.empty() && stage.after.back().accumulate_norm;
   for (std::uint32_t left = stage.exchange->overlap_before; left > 0; --left) {
     const PreparedStage& previous = prepared.stages[number - 1];
     const auto i = static_cast<std::uint32_t>(previous.sweep_bytes.size()) - left;
-    stage.before.push_back({previous.first_handle + i, check_norm_ && left == 1 && !ends, i});
+    stage.before.push_back(
+        {previous.first_handle + i, check_norm_ && left == 1 && !ends, static_cast<std::uint32_t>(number - 1), i});
   }
   if (!stage.after.empty()) stage.after.front().arrivals = exchanges_.arrival_bits(*stage.exchange);
   for (const auto* chunked : {&stage.before, &stage.after}) {

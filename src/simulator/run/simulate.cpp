@@ -38,6 +38,7 @@
 #include "session/rank/walk_helpers.h"
 #include "simulator/memory/read_out_memory.h"
 #include "simulator/run/inverse_check.h"
+#include "simulator/run/run_pictures.h"
 #include "simulator/run/second_walk.h"
 #include "simulator/settings.h"
 #include "simulator/simulator.h"
@@ -172,7 +173,7 @@ class Simulation {
     rank_.connect(options_.verify);
     result_.run.exchange = rank_.exchange();
     if (!rank_.exchange().empty()) result_.run.reason += "; " + rank_.exchange() + ": " + rank_.exchange_reason();
-    if (!options_.profile_path.empty()) {
+    if (!options_.profile_path.empty() || options_.pictures) {
       DeviceQueues* const queues = rank_.backend().abilities().queues;
       profile_ = std::make_unique<Profile>(queues == nullptr ? nullptr : queues->lane_clock());
       rank_.executor().profile = rank_.exchanges().profile = profile_.get();
@@ -297,9 +298,13 @@ class Simulation {
     if (options_.statevector_path.empty() && !profile_) return;
     const Clock::time_point start = Clock::now();
     rank_.executor().profile = rank_.exchanges().profile = nullptr;
+    if (profile_) rank_.backend().synchronize();
+    if (options_.pictures) {
+      result_.pictures = run_pictures(program_, settled_.machine, gather_spans(*profile_, communicator_));
+    }
+    if (options_.statevector_path.empty() && options_.profile_path.empty()) return;
     std::vector<OutputFile>& files = result_.results.files.emplace();
-    if (profile_) {
-      rank_.backend().synchronize();
+    if (!options_.profile_path.empty()) {
       write_profile(*profile_, communicator_, options_.profile_path);
       files.push_back({"profile", options_.profile_path, "", {}});
     }
