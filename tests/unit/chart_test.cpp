@@ -53,7 +53,9 @@ TEST(Histogram, BarsAreInTheOrderOfTheirLabelsAndAsLongAsTheirValues) {
   const std::vector<std::string> tips{"00: 60, 60.00 %", "01: 0, 0.00 %", "10: 10, 10.00 %", "11: 30, 30.00 %"};
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(shown[i].tip, tips[i]);
-    if (i > 0) EXPECT_GT(shown[i].y, shown[i - 1].y);
+    if (i > 0) {
+      EXPECT_GT(shown[i].y, shown[i - 1].y);
+    }
   }
   EXPECT_NEAR(shown[3].width * 2, shown[0].width, 0.2);
   EXPECT_NEAR(shown[2].width * 6, shown[0].width, 0.6);
@@ -178,7 +180,9 @@ TEST(Roofline, BoundsAreThoseThatTheTimeIsMadeOf) {
   const Machine machine = find_machine("h200");
   Circuit circuit(20);
   for (Qubit q = 0; q < 20; ++q) circuit.h(q).rx(0.1, q);
-  const Plan plan = make_plan(circuit, machine, {.start = Start::kRandom});
+  PlanOptions options;
+  options.start = Start::kRandom;
+  const Plan plan = make_plan(circuit, machine, options);
   for (const Sweep& sweep : plan.stages.at(0).sweeps) {
     const SweepBounds bounds = sweep_bounds(sweep, 20, plan.precision, machine);
     EXPECT_GT(bounds.memory_seconds, 0);
