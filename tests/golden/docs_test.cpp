@@ -112,7 +112,7 @@ std::vector<std::string> code_of(const fs::path& page) {
 std::set<std::string> known_flags() {
   const std::regex flag("--[a-z][a-z-]*");
   std::set<std::string> flags{"--version", "--help"};
-  for (const char* command : {"run", "plan", "bench", "gen", "gram", "convert", "info"}) {
+  for (const char* command : {"run", "plan", "draw", "bench", "gen", "gram", "convert", "info"}) {
     const std::string help = run_qsim({"help", command}).out;
     for (std::sregex_iterator match(help.begin(), help.end(), flag), end; match != end; ++match)
       flags.insert(match->str());
