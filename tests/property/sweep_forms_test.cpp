@@ -9,6 +9,7 @@
 
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
+#include "plan/sweep/dense_product.h"
 #include "plan/sweep/sweep_elements.h"
 #include "qsim/circuit.h"
 #include "support/dense.h"
@@ -144,6 +145,54 @@ TEST(SweepForms, AConditionThatTurnsEndsAChoice) {
   EXPECT_TRUE(changed({turn(2, 0.3)}));
   EXPECT_FALSE(changed({turn(1, 0.3)}));
   EXPECT_FALSE(changed({swap}));
+}
+
+// Phases of every shape around a choice: products and parities, on 0 and 1, of the wire alone, of the condition alone.
+TEST(SweepForms, AChoiceDoesWhatItsPhasesDid) {
+  const CostTable& cost = find_machine("h200").cost(Precision::kDouble);
+  std::size_t made = 0;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<Element> steps{turn(1, angle_of(random)), turn(2, angle_of(random)), turn(0, angle_of(random))};
+    for (auto count = 1 + random() % 5; count > 0; --count) {
+      const Index condition = seed % 3 == 0 ? 6 : 2, wires = random() % 3 == 0 ? 1 : 1 | condition;
+      Element element = phase(wires, angle_of(random));
+      Diagonal& diagonal = element.diagonal;
+      switch (random() % 6) {
+        case 0:
+          diagonal.mask = diagonal.value = 0;
+          diagonal.parity = wires;
+          break;
+        case 1:
+          diagonal.value = random() % 8 & wires;
+          break;
+        case 2:
+          diagonal.mask = diagonal.value = wires & ~Index{1};
+          diagonal.parity = diagonal.mask == 0 ? 0 : 1;
+          break;
+        default:
+          break;
+      }
+      if (diagonal.wires() != 0) steps.push_back(element);
+      if (random() % 12 == 0) steps.push_back(turn(1 + random() % 2, angle_of(random)));
+    }
+    steps.push_back(turn(0, angle_of(random)));
+    std::uint64_t refused = 0;
+    const std::vector<Element> changed = recombine_controls(steps, cost, refused);
+    EXPECT_EQ(refused, 0U) << seed;
+    if (changed.empty()) continue;
+    ++made;
+    const auto matrix_of = [](const std::vector<Element>& elements) {
+      std::vector<std::size_t> there;
+      for (std::size_t i = 0; i < elements.size(); ++i) {
+        if (!elements[i].gone) there.push_back(i);
+      }
+      return product_of(elements, there, 7);
+    };
+    const std::vector<Complex> now = matrix_of(changed), before = matrix_of(steps);
+    for (std::size_t i = 0; i < before.size(); ++i) EXPECT_LE(std::abs(now[i] - before[i]), 1e-14) << seed;
+  }
+  EXPECT_GT(made, 200U);
 }
 
 TEST(SweepForms, NothingIsRefusedWhereNothingFits) {
