@@ -33,7 +33,6 @@ constexpr std::array<Pass, 13> kPasses{{
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
 constexpr std::size_t kPreparation = 4, kRecognised = 11;  // where recognition begins and ends in the list
-constexpr std::size_t kFewOperations = 8000;               // longer circuits go through the passes once
 static_assert(kPasses[kPreparation].name == "gather_runs" && kPasses[kRecognised - 1].name == kRecognisers.back());
 
 /// `result`, where it is `changed` already, and then `next`.
@@ -72,7 +71,8 @@ bool run_passes(std::span<const Pass> passes, const std::vector<std::string_view
     Rewritten next;
     if (!pass.run(changed ? result.circuit : circuit, next)) continue;
     const double now = circuit_cost(next.circuit);
-    if (now > cost * (1 + 1e-9) && !pass.weighs_itself) continue;
+    const bool judged_by_plan = pass.weighs_itself && circuit.operations().size() <= kFewOperations;
+    if (now > cost * (1 + 1e-9) && !judged_by_plan) continue;
     cost = now;
     if (recognises(pass)) next.recognised = {pass.name};
     chain(result, changed, std::move(next));

@@ -1,6 +1,7 @@
 // The circuit-to-circuit passes that run before planning, by name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -12,6 +13,10 @@
 #include "qsim/circuit.h"
 
 namespace qsim {
+
+/// Circuits of at most so many operations are planned both with the structure that is given back and as they are
+/// written; longer ones go through the passes once.
+constexpr std::size_t kFewOperations = 8000;
 
 constexpr std::uint32_t kNoPlace = std::numeric_limits<std::uint32_t>::max();
 
@@ -32,7 +37,9 @@ struct Pass {
   std::string_view name;
   std::string_view effect;  // what it does, for people
   bool (*run)(const Circuit& circuit, Rewritten& result);
-  bool weighs_itself = false;  // circuit_cost() does not judge what it makes: many terms that are one diagonal later
+  /// circuit_cost() does not judge what it makes of a short circuit: many terms that are one diagonal later. The pass
+  /// weighs that itself, and so do plans with and without it.
+  bool weighs_itself = false;
 };
 
 /// Every pass, in the order in which they run.

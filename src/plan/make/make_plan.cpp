@@ -22,8 +22,9 @@
 namespace qsim {
 namespace {
 
-constexpr std::size_t kFewOperations = 4000;  // longer circuits are searched once, and not also planned greedily
-constexpr std::uint32_t kManyQubits = 20;     // smaller states are swept faster than a second search ends
+constexpr std::size_t kSearchedTwice =
+    4000;  // operations; longer circuits are searched once, and not also planned greedily
+constexpr std::uint32_t kManyQubits = 20;  // smaller states are swept faster than a second search ends
 
 void check_options(const Circuit& circuit, const PlanOptions& options) {
   const std::uint32_t qubits = circuit.qubits();
@@ -80,8 +81,8 @@ Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions&
   left_out.emplace_back("split_turns");
   const Lowered lowered = lower_optimized(circuit, left_out);
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
-  if (lowered.ops.size() > kFewOperations) return searched_plan(lowered, machine, options, {});
-  recognised = lowered.recognised;
+  if (circuit.operations().size() <= kFewOperations) recognised = lowered.recognised;
+  if (lowered.ops.size() > kSearchedTwice) return searched_plan(lowered, machine, options, {});
   // A search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic
   // and in what they hide of an exchange, so two of them are held against each other. Both are always made: the plan
   // must not depend on the machine that makes it.
