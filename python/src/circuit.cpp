@@ -221,14 +221,14 @@ void add_reading(nb::class_<Circuit>& circuit) {
           "LaTeX (None: 16); 0 for one line.")
       .def("_repr_html_",
            [](nb::handle self) {
-             const Circuit& circuit = nb::cast<const Circuit&>(self);
-             if (is_drawn(circuit)) return nb::str(drawing(circuit, "svg", {}));
+             const Circuit& drawn = nb::cast<const Circuit&>(self);
+             if (is_drawn(drawn)) return nb::str(drawing(drawn, "svg", {}));
              return nb::str(nb::str("<code>{}</code>").attr("format")(helper("html", "escape")(nb::repr(self))));
            })
       .def("__str__",
            [](nb::handle self) {
-             const Circuit& circuit = nb::cast<const Circuit&>(self);
-             return is_drawn(circuit) ? nb::str(drawing(circuit, "text", {})) : nb::repr(self);
+             const Circuit& drawn = nb::cast<const Circuit&>(self);
+             return is_drawn(drawn) ? nb::str(drawing(drawn, "text", {})) : nb::repr(self);
            })
       .def("__repr__", [](const Circuit& self) {
         return "<Circuit of " + std::to_string(self.qubits()) + " qubits, " + std::to_string(self.clbits()) +

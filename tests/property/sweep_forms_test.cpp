@@ -134,7 +134,7 @@ TEST(SweepForms, AConditionThatTurnsEndsAChoice) {
   swap.targets = {1, 2};
   swap.matrix = {1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1};
   const auto changed = [&](const std::vector<Element>& between) {
-    std::vector<Element> steps{turn(0, -0.4), phase(3, 1.1)};
+    std::vector<Element> steps{turn(1, 0.2), turn(0, -0.4), phase(3, 1.1)};
     steps.insert(steps.end(), between.begin(), between.end());
     steps.push_back(phase(3, 2.0));
     steps.push_back(turn(0, 0.4));
@@ -143,6 +143,7 @@ TEST(SweepForms, AConditionThatTurnsEndsAChoice) {
   };
   EXPECT_TRUE(changed({}));
   EXPECT_TRUE(changed({turn(2, 0.3)}));
+  EXPECT_TRUE(changed({phase(1, 3.14159265358979323846)})) << "a phase of the wire alone has no condition";
   EXPECT_FALSE(changed({turn(1, 0.3)}));
   EXPECT_FALSE(changed({swap}));
 }
