@@ -2,7 +2,6 @@
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/input/circuit_input.h"
-#include "cli/io/input/matrix_file.h"
 #include "qsim/qasm.h"
 
 namespace qsim::cli {
@@ -18,25 +17,21 @@ const char kConvertExamples[] =
 
 Output command_convert(std::span<const std::string> arguments, Context& context) {
   Flags flags("qsim convert", "Writes a program in OpenQASM 2 or 3.", kConvertExamples);
-  std::string file, version = "3", parameter_file, output;
-  std::vector<std::string> given, matrices;
+  std::string file, version = "3", output;
+  CircuitFlags circuit_flags;
   flags.positional("file", file, "OpenQASM 2 or 3 circuit, or - for standard input", Role::kInput);
   flags.choice("--to", version, {"2", "3"}, "version to write (default 3)");
-  flags.list("--param", given, "NAME=VALUE", "value of an input variable of OpenQASM 3; repeatable");
-  flags.text("--params", parameter_file, "FILE.json", "values of input variables", Role::kInput);
-  flags.list("--unitary", matrices, "NAME=FILE.npy", "matrix of an opaque gate; repeatable");
+  circuit_flags.add_to(flags);
   flags.text("--output", output, "FILE", "write the program there instead of to standard output", Role::kOutputStream);
-  Parameters parameters;
-  std::map<std::string, Matrix> unitaries;
+  CircuitArguments circuit_arguments;
   context.together([&] {
     flags.parse(arguments);
     context.output_file = output;
     if (file.empty()) throw UsageError("no circuit file", "qsim convert FILE, or - for standard input");
     context.require_outputs(flags);
-    parameters = parameters_of(given, parameter_file);
-    unitaries = unitaries_of(matrices);
+    circuit_arguments = circuit_flags.read();
   });
-  const CircuitInput input = read_circuit(file, context, parameters, unitaries);
+  const CircuitInput input = read_circuit(file, context, circuit_arguments);
   std::string text;
   context.together([&] {
     if (!context.root()) return;

@@ -4,7 +4,6 @@
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/input/circuit_input.h"
-#include "cli/io/input/matrix_file.h"
 #include "cli/io/terminal/terminal.h"
 #include "cli/io/values.h"
 #include "qsim/picture.h"
@@ -39,21 +38,18 @@ std::size_t default_width(DrawingStyle style, const Context& context, bool to_fi
 
 Output command_draw(std::span<const std::string> arguments, Context& context) {
   Flags flags("qsim draw", "Draws a circuit as text, SVG or LaTeX (package quantikz).", kDrawExamples);
-  std::string file, format = "text", width, parameter_file, output;
-  std::vector<std::string> given, matrices;
+  std::string file, format = "text", width, output;
+  CircuitFlags circuit_flags;
   flags.positional("file", file, "OpenQASM 2 or 3 circuit, or - for standard input", Role::kInput);
   flags.choice("--format", format, names_of<DrawingStyle>(), "of the drawing (default text)");
   flags.text("--width", width, "N",
              "of a line: characters of text (default: the terminal's, else 120), pixels of SVG (1000), operations side "
              "by side of LaTeX (16); 0: one line");
-  flags.list("--param", given, "NAME=VALUE", "value of an input variable of OpenQASM 3; repeatable");
-  flags.text("--params", parameter_file, "FILE.json", "values of input variables", Role::kInput);
-  flags.list("--unitary", matrices, "NAME=FILE.npy", "matrix of an opaque gate; repeatable");
+  circuit_flags.add_to(flags);
   flags.text("--output", output, "FILE", "write the drawing there instead of to standard output", Role::kOutputStream);
   DrawingStyle style{};
   std::size_t columns = 0;
-  Parameters parameters;
-  std::map<std::string, Matrix> unitaries;
+  CircuitArguments circuit_arguments;
   context.together([&] {
     flags.parse(arguments);
     context.output_file = output;
@@ -62,10 +58,9 @@ Output command_draw(std::span<const std::string> arguments, Context& context) {
     columns = flags.given("--width") ? parse_unsigned("--width", width, 1'000'000)
                                      : default_width(style, context, !output.empty());
     context.require_outputs(flags);
-    parameters = parameters_of(given, parameter_file);
-    unitaries = unitaries_of(matrices);
+    circuit_arguments = circuit_flags.read();
   });
-  const CircuitInput input = read_circuit(file, context, parameters, unitaries);
+  const CircuitInput input = read_circuit(file, context, circuit_arguments);
   std::string text;
   context.together([&] {
     if (!context.root()) return;

@@ -8,7 +8,6 @@
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/input/circuit_input.h"
-#include "cli/io/input/matrix_file.h"
 #include "cli/io/values.h"
 #include "document/result.h"
 #include "plan/cost/machine.h"
@@ -27,8 +26,7 @@ namespace {
 struct PlanFlags {
   std::string file, ranks, tile, device, precision = "double", from = "zero", known_zeros = "on", max_memory, svg,
                                          output;
-  std::vector<std::string> parameters, unitaries;
-  std::string parameter_file;
+  CircuitFlags circuit;
   bool trace = false, compare_ranks = false, json = false;
 };
 
@@ -42,9 +40,7 @@ const char kPlanExamples[] =
 
 void declare(Flags& flags, PlanFlags& typed) {
   flags.positional("file", typed.file, "OpenQASM 2 or 3 circuit, or - for standard input", Role::kInput);
-  flags.list("--param", typed.parameters, "NAME=VALUE", "value of an input variable of OpenQASM 3; repeatable");
-  flags.text("--params", typed.parameter_file, "FILE.json", "values of input variables", Role::kInput);
-  flags.list("--unitary", typed.unitaries, "NAME=FILE.npy", "matrix of an opaque gate; repeatable");
+  typed.circuit.add_to(flags);
   flags.text("--ranks", typed.ranks, "N", "how many ranks (devices) share the state (default 1)");
   flags.text("--device", typed.device, "NAME", "h200, cpu or a file: whose costs and memory (default: this machine)",
              Role::kInput);
@@ -119,8 +115,7 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
   declare(flags, typed);
   PlanOptions options;
   Machine machine;
-  Parameters parameters;
-  std::map<std::string, Matrix> unitaries;
+  CircuitArguments circuit_arguments;
   context.together([&] {
     flags.parse(arguments);
     context.json = typed.json;
@@ -129,10 +124,9 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     options = options_of(flags, typed);
     context.require_outputs(flags);
     machine = machine_of(typed);
-    parameters = parameters_of(typed.parameters, typed.parameter_file);
-    unitaries = unitaries_of(typed.unitaries);
+    circuit_arguments = typed.circuit.read();
   });
-  const CircuitInput input = read_circuit(typed.file, context, parameters, unitaries);
+  const CircuitInput input = read_circuit(typed.file, context, circuit_arguments);
   std::string text, svg;
   context.together([&] {
     check_size(input.circuit, options.precision, options.rank_bits, machine);

@@ -10,7 +10,6 @@
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
 #include "cli/io/input/circuit_input.h"
-#include "cli/io/input/matrix_file.h"
 #include "cli/io/json.h"
 #include "cli/io/output.h"
 #include "cli/io/report.h"
@@ -31,8 +30,9 @@ namespace {
 struct RunFlags {
   std::string file, backend = "auto", precision = "double", shots, seed, threads, gpus, gpu_ids, ranks, from = "zero";
   bool counts = false, distribution = false, marginals = false;
-  std::vector<std::string> probabilities, expectation, parameters, unitaries;
-  std::string parameter_file, max_iterations;
+  std::vector<std::string> probabilities, expectation;
+  CircuitFlags circuit;
+  std::string max_iterations;
   std::string amplitudes, statevector;
   std::string exchange = "auto", max_memory, pool, verify = "norm", jit = "auto", kernel_cache, profile, histogram,
               report, output;
@@ -50,9 +50,7 @@ const char kRunExamples[] =
 
 void declare(Flags& flags, RunFlags& typed) {
   flags.positional("file", typed.file, "OpenQASM 2 or 3 circuit, or - for standard input", Role::kInput);
-  flags.list("--param", typed.parameters, "NAME=VALUE", "value of an input variable of OpenQASM 3; repeatable");
-  flags.text("--params", typed.parameter_file, "FILE.json", "values of input variables", Role::kInput);
-  flags.list("--unitary", typed.unitaries, "NAME=FILE.npy", "matrix of an opaque gate; repeatable");
+  typed.circuit.add_to(flags);
   flags.group("Results");
   flags.text("-s,--shots", typed.shots, "N", "samples to draw (default 1024 if the circuit measures)");
   flags.text("--seed", typed.seed, "S", "seed of the samples and of --from random");
@@ -304,8 +302,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   declare(flags, typed);
   RunOptions options;
   int ranks = 1;
-  Parameters parameters;
-  std::map<std::string, Matrix> unitaries;
+  CircuitArguments circuit_arguments;
   context.together([&] {
     flags.parse(arguments);
     context.json = typed.json;
@@ -314,10 +311,9 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     options = options_of(flags, typed);
     ranks = rank_count(flags, typed);
     context.require_outputs(flags);
-    parameters = parameters_of(typed.parameters, typed.parameter_file);
-    unitaries = unitaries_of(typed.unitaries);
+    circuit_arguments = typed.circuit.read();
   });
-  const CircuitInput input = read_circuit(typed.file, context, parameters, unitaries);
+  const CircuitInput input = read_circuit(typed.file, context, circuit_arguments);
   const double parse_seconds = elapsed();
   context.together([&] {
     const auto all_ranks = static_cast<unsigned>(context.launched() ? context.communicator()->size() : ranks);

@@ -6,6 +6,8 @@
 #include "base/file/files.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "cli/io/flags.h"
+#include "cli/io/input/matrix_file.h"
 #include "cli/io/input/parameters.h"
 #include "plan/cost/pool_layout.h"
 #include "qsim/qasm.h"
@@ -31,8 +33,7 @@ QasmProgram parse_file(const std::string& file, std::uint64_t& hash, const QasmO
   }
 }
 
-}  // namespace
-
+// Of --param NAME=VALUE (each) and --params FILE.json (empty: none).
 Parameters parameters_of(const std::vector<std::string>& given, const std::string& file) {
   Parameters parameters;
   if (!file.empty()) parameters = read_parameters(file);
@@ -47,8 +48,17 @@ Parameters parameters_of(const std::vector<std::string>& given, const std::strin
   return parameters;
 }
 
-CircuitInput read_circuit(const std::string& file, Context& context, const Parameters& parameters,
-                          const std::map<std::string, Matrix>& unitaries) {
+}  // namespace
+
+void CircuitFlags::add_to(Flags& flags) {
+  flags.list("--param", values_, "NAME=VALUE", "value of an input variable of OpenQASM 3; repeatable");
+  flags.text("--params", value_file_, "FILE.json", "values of input variables", Role::kInput);
+  flags.list("--unitary", matrices_, "NAME=FILE.npy", "matrix of an opaque gate; repeatable");
+}
+
+CircuitArguments CircuitFlags::read() const { return {parameters_of(values_, value_file_), unitaries_of(matrices_)}; }
+
+CircuitInput read_circuit(const std::string& file, Context& context, const CircuitArguments& arguments) {
   context.partial.circuit.file = file;
   CircuitInput input;
   std::string text;
@@ -62,8 +72,8 @@ CircuitInput read_circuit(const std::string& file, Context& context, const Param
     std::uint64_t hash = 0;
     QasmProgram program;
     QasmOptions options;
-    options.parameters = parameters;
-    options.unitaries = unitaries;
+    options.parameters = arguments.parameters;
+    options.unitaries = arguments.unitaries;
     if (file == "-") {
       options.file = "<stdin>";
       program = parse_qasm(text, options);

@@ -22,13 +22,27 @@ struct CircuitInput {
 /// Values of the program's inputs by name, as text.
 using Parameters = std::map<std::string, std::string>;
 
-/// Of --param NAME=VALUE (each) and --params FILE.json (empty: none). UsageError, FileError.
-Parameters parameters_of(const std::vector<std::string>& given, const std::string& file);
+/// What a circuit needs beside its file.
+struct CircuitArguments {
+  Parameters parameters;
+  std::map<std::string, Matrix> unitaries;  // of opaque gates, by name
+};
+
+/// The flags that give it: --param, --params and --unitary.
+class CircuitFlags {
+ public:
+  void add_to(Flags& flags);
+  /// What was typed. UsageError, FileError.
+  CircuitArguments read() const;
+
+ private:
+  std::vector<std::string> values_, matrices_;
+  std::string value_file_;
+};
 
 /// Reads and parses `file` ("-": standard input, which a launcher gives to rank 0 alone) and stores the summary in
 /// context.partial. Collective; AgreedFailure.
-CircuitInput read_circuit(const std::string& file, Context& context, const Parameters& parameters = {},
-                          const std::map<std::string, Matrix>& unitaries = {});
+CircuitInput read_circuit(const std::string& file, Context& context, const CircuitArguments& arguments = {});
 
 /// CapacityError above kMaxQubits, naming what would fit `machine`; UsageError for more ranks than amplitudes.
 void check_size(const Circuit& circuit, Precision precision, std::uint32_t rank_bits, const Machine& machine);
