@@ -171,6 +171,8 @@ class Circuit {
 
   /// The same registers, initial bits and classical end, without operations.
   Circuit without_operations() const;
+  /// Room for as many operations as `other` has, so that appending them moves nothing.
+  void reserve(const Circuit& other);
   /// Takes back the operations from number `operations` on.
   void truncate(std::size_t operations);
 

@@ -18,7 +18,8 @@ constexpr bool test_bit(Index index, unsigned bit) { return (index >> bit & 1) !
 constexpr bool is_power_of_two(Index value) { return std::has_single_bit(value); }
 /// log2 of a power of two.
 constexpr unsigned log2_exact(Index value) { return static_cast<unsigned>(std::countr_zero(value)); }
-constexpr bool odd_parity(Index value) { return (std::popcount(value) & 1) != 0; }
+/// Whether an odd number of bits is set; as popcount, without a call.
+constexpr bool odd_parity(Index value) { return __builtin_parityll(value) != 0; }
 /// How many bits are set. Written out: without the instruction, std::popcount is a call of the compiler's library.
 constexpr int popcount(Index value) {
   value -= value >> 1 & 0x5555555555555555u;

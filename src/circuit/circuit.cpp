@@ -148,6 +148,12 @@ void Circuit::truncate(std::size_t operations) {
   operations_.resize(operations);
 }
 
+void Circuit::reserve(const Circuit& other) {
+  operations_.reserve(other.operations_.size());
+  operands_.reserve(other.operands_.size());
+  params_.reserve(other.params_.size());
+}
+
 // Checks the operands and appends them to the pool.
 Operation& Circuit::append_operation(OpKind kind, std::span<const Qubit> controls, std::span<const Qubit> targets) {
   if (operands_.size() + controls.size() + 2 * targets.size() + 1 > std::numeric_limits<std::uint32_t>::max()) {

@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <vector>
 
 #include "base/bits.h"
+#include "base/inline_list.h"
 #include "base/philox.h"
 #include "base/text.h"
 #include "qsim/error.h"
@@ -54,6 +56,16 @@ TEST(Bits, CountingUnderAMaskVisitsEveryValueOnce) {
   EXPECT_EQ(index, rest);
 }
 
+TEST(Bits, CountsAndParitiesAreThoseOfTheBitsOneByOne) {
+  for (Index i = 0; i < 4096; ++i) {
+    const Index value = (i * 0x9E3779B97F4A7C15u) >> (i % 64);
+    int ones = 0;
+    for (unsigned bit = 0; bit < 64; ++bit) ones += test_bit(value, bit);
+    EXPECT_EQ(popcount(value), ones) << value;
+    EXPECT_EQ(odd_parity(value), ones % 2 == 1) << value;
+  }
+}
+
 TEST(Bits, SwapsBits) {
   EXPECT_EQ(swap_bits(0b0001, 0, 3), 0b1000u);
   EXPECT_EQ(swap_bits(0b1001, 0, 3), 0b1001u);
@@ -61,6 +73,20 @@ TEST(Bits, SwapsBits) {
 }
 
 // Known answers published with Random123 (kat_vectors, philox4x64 with 10 rounds).
+TEST(InlineList, HoldsWhatWasPutInItAndNoMore) {
+  InlineList<std::uint8_t, 4> list{7, 5};
+  list.push_back(9);
+  EXPECT_EQ(std::vector<std::uint8_t>(list.begin(), list.end()), (std::vector<std::uint8_t>{7, 5, 9}));
+  EXPECT_EQ(list[1], 5);
+  const InlineList<std::uint8_t, 4> copy = list;
+  const std::array<std::uint8_t, 2> others{1, 2};
+  list.assign(others.begin(), others.end());
+  EXPECT_EQ(std::vector<std::uint8_t>(list.begin(), list.end()), (std::vector<std::uint8_t>{1, 2}));
+  list.clear();
+  EXPECT_EQ(list.size(), 0U);
+  EXPECT_EQ(copy.size(), 3U);
+}
+
 TEST(Philox, GivesThePublishedAnswers) {
   const auto zero = Philox(0, 0).block(0);
   EXPECT_EQ(zero[0], 0x16554d9eca36314cull);

@@ -20,7 +20,7 @@ std::vector<std::vector<std::size_t>> two_of_four_wires(const std::vector<Elemen
   return wires == 4 ? std::vector<std::vector<std::size_t>>{{0, 1}, {4, 5}} : std::vector<std::vector<std::size_t>>{};
 }
 
-Element matrix_on(std::vector<Bit> targets, Index control_mask = 0, Index control_value = 0) {
+Element matrix_on(std::initializer_list<Bit> targets, Index control_mask = 0, Index control_value = 0) {
   Element element;
   element.control_mask = control_mask;
   element.control_value = control_value;
@@ -30,7 +30,7 @@ Element matrix_on(std::vector<Bit> targets, Index control_mask = 0, Index contro
     element.matrix.emplace_back(std::sin(x), i % 3 == 0 ? 0 : std::cos(2 * x));
   }
   element.matrix[1] = 0;
-  element.targets = std::move(targets);
+  element.targets = targets;
   return element;
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -203,7 +205,7 @@ TEST(SweepElements, UpToThreeControlledZsBetweenTurnsBecomeFlips) {
     EXPECT_EQ(kept.gates, 2u);
     EXPECT_TRUE(is_diagonal_step(kept));
     for (std::size_t i = 0; i < count; ++i) {
-      EXPECT_EQ(found[i + 1].targets, std::vector<Bit>{0});
+      EXPECT_TRUE(std::ranges::equal(found[i + 1].targets, std::array<Bit, 1>{0}));
       EXPECT_EQ(found[i + 1].control_mask, bit_mask(static_cast<Bit>(i + 1)));
       EXPECT_EQ(found[i + 1].control_value, bit_mask(static_cast<Bit>(i + 1)));
     }

@@ -24,27 +24,25 @@ class Absorber {
   }
 
   KnownStart run() {
-    std::vector<LoweredOp> kept;
-    std::vector<PhaseTerm> phases;
-    for (LoweredOp op : lowered_.ops) {
+    // In place: what stays is never more than what was.
+    std::size_t kept = 0;
+    for (LoweredOp& op : lowered_.ops) {
       const char* reason = absorb(op);
       if (reason != nullptr) {
         lowered_.remove(op, reason);
         continue;
       }
       if (op.form == Form::kPhases) {
-        op.data_begin = static_cast<std::uint32_t>(phases.size());
         op.data_count = static_cast<std::uint32_t>(terms_.size());
-        phases.insert(phases.end(), terms_.begin(), terms_.end());
+        std::ranges::copy(terms_, lowered_.phases.begin() + op.data_begin);
       }
       set_basis_masks(op, op.form == Form::kMatrix ? lowered_.matrix(op) : std::span<const Complex>(), terms_);
       product_ &= ~op.support;
       group_ &= ~op.support;
       known_ &= ~op.support;
-      kept.push_back(op);
+      lowered_.ops[kept++] = op;
     }
-    lowered_.ops = std::move(kept);
-    lowered_.phases = std::move(phases);
+    lowered_.ops.resize(kept);
     for (Complex& entry : start_.global_start) entry *= scalar_;
     for (Qubit wire = 0; wire < lowered_.qubits; ++wire) {
       const bool zero = start_.factor[wire] == std::array<Complex, 2>{Complex(1), Complex(0)};

@@ -70,6 +70,9 @@ class Planner {
     out_.wire_of = lowered_.wire_of;
     out_.gates = lowered_.gates;
     out_.removed = lowered_.removed;
+    out_.ops.reserve(lowered_.ops.size());
+    out_.matrices.reserve(lowered_.matrices.size());
+    out_.phases.reserve(lowered_.phases.size());
     const std::size_t total = lowered_.ops.size();
     const std::size_t parts = std::max<std::size_t>(1, (total + kPartOperations - 1) / kPartOperations);
     if (parts == 1) return best_of_paces(search_part(0, total, 1));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "base/bits.h"
 
@@ -17,12 +18,12 @@ SetProblem::SetProblem(const Timeline& timeline, const std::vector<std::uint32_t
     turns_ += length_[w];
     if (length_[w] != 0) turning_ |= bit_mask(static_cast<unsigned>(w));
   }
-  std::vector<std::vector<PackedNeed>> needs(turns_);
+  std::vector<EventNeed> needs;
   // Wire `a` may leave position `s` only when `b` has reached `minimum`; positions of the whole timeline.
   const auto add_need = [&](std::size_t a, std::uint32_t s, std::size_t b, std::uint32_t minimum) {
     if (s < from[a] || s >= to[a] || minimum <= from[b]) return;
-    needs[first_[a] + s - from[a]].push_back(
-        {static_cast<std::uint16_t>(b), static_cast<std::uint16_t>(minimum - from[b])});
+    needs.push_back(
+        {first_[a] + s - from[a], {static_cast<std::uint16_t>(b), static_cast<std::uint16_t>(minimum - from[b])}});
   };
   events_.resize(turns_);
   for (std::size_t w = 0; w < timeline.wires; ++w) {
@@ -67,23 +68,34 @@ void SetProblem::add_joint(const Turn& turn, const std::vector<std::uint32_t>& f
 }
 
 // One need a wire, the strictest.
-void SetProblem::pack_needs(std::vector<std::vector<PackedNeed>>& needs) {
+void SetProblem::pack_needs(const std::vector<EventNeed>& needs) {
+  std::vector<std::uint32_t> end(events_.size() + 1, 0);  // where the needs of each event end, once they are in place
+  for (const EventNeed& need : needs) ++end[need.event + 1];
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  std::vector<PackedNeed> sorted(needs.size());
+  for (const EventNeed& need : needs) sorted[end[need.event]++] = need.need;
+  auto begin = sorted.begin();
   for (std::size_t e = 0; e < events_.size(); ++e) {
-    auto& list = needs[e];
-    std::sort(list.begin(), list.end(), [](const PackedNeed& a, const PackedNeed& b) {
+    const auto last = sorted.begin() + end[e];
+    std::sort(begin, last, [](const PackedNeed& a, const PackedNeed& b) {
       return a.wire != b.wire ? a.wire < b.wire : a.minimum > b.minimum;
     });
+    const auto unique = std::unique(begin, last, [](const auto& a, const auto& b) { return a.wire == b.wire; });
     events_[e].begin = static_cast<std::uint32_t>(needs_.size());
-    for (const PackedNeed& need : list) {
-      if (needs_.size() == events_[e].begin || needs_.back().wire != need.wire) needs_.push_back(need);
+    if (begin != unique) {
+      events_[e].first = *begin;
+      needs_.insert(needs_.end(), begin + 1, unique);
     }
     events_[e].end = static_cast<std::uint32_t>(needs_.size());
+    begin = last;
   }
 }
 
-int SetProblem::first_blocker(const Event& event, const Positions& at) const {
-  for (std::uint32_t i = event.begin; i < event.end; ++i)
-    if (at[needs_[i].wire] < needs_[i].minimum) return needs_[i].wire;
+// The wire that an event waits for, or -1.
+inline int SetProblem::first_blocker(const Event& event, const Positions& at) const {
+  if (at[event.first.wire] < event.first.minimum) return event.first.wire;
+  for (const PackedNeed *need = needs_.data() + event.begin, *end = needs_.data() + event.end; need != end; ++need)
+    if (at[need->wire] < need->minimum) return need->wire;
   return -1;
 }
 
@@ -120,47 +132,36 @@ Index SetProblem::ready(const Positions& at, Index active) const {
 }
 
 void SetProblem::advance(Positions& at, Index active) const {
-  std::array<Index, kMaxQubits + 2> waiting{};
-  const PackedNeed* const needs = needs_.data();
+  std::array<Index, kMaxQubits + 2> waiting;  // NOLINT: only what wires have is filled, this is what planning runs
+  std::fill_n(waiting.begin(), wires_, Index{0});
   Index todo = active;
   while (todo != 0) {
     const int wire = std::countr_zero(todo);
     const auto w = static_cast<std::size_t>(wire);
     todo &= todo - 1;
-    const std::uint32_t length = length_[w];
-    bool moved = false;
-    while (at[w] < length) {
-      const Event& event = events_[first_[w] + at[w]];
-      int blocker = -1;
-      if (event.joint >= 0) {
-        const Joint& joint = joints_[static_cast<std::size_t>(event.joint)];
-        if (joint_ready(joint, at, active, blocker)) {
-          for (std::uint32_t i = joint.begin; i < joint.end; ++i) ++at[members_[i].wire];
-          moved = true;
-          todo |= joint.wires & ~bit_mask(wire);
-          for (Index rest = joint.wires; rest != 0; rest &= rest - 1) {
-            auto& others = waiting[static_cast<std::size_t>(std::countr_zero(rest))];
-            todo |= others;
-            others = 0;
-          }
-          continue;
-        }
-      } else {
-        for (const PackedNeed *need = needs + event.begin, *end = needs + event.end; need != end; ++need) {
-          if (at[need->wire] >= need->minimum) continue;
-          blocker = need->wire;
-          break;
-        }
-        if (blocker < 0) {
-          ++at[w];
-          moved = true;
-          continue;
-        }
+    const std::uint32_t begin = at[w], length = length_[w];
+    std::uint32_t position = begin;
+    int blocker = -1;
+    for (const Event* event = events_.data() + first_[w] + begin; position < length; ++event, ++position) {
+      if (event->joint < 0) {
+        blocker = first_blocker(*event, at);
+        if (blocker >= 0) break;
+        continue;
       }
-      waiting[static_cast<std::size_t>(blocker)] |= bit_mask(wire);
-      break;
+      at[w] = static_cast<std::uint16_t>(position);
+      const Joint& joint = joints_[static_cast<std::size_t>(event->joint)];
+      if (!joint_ready(joint, at, active, blocker)) break;
+      for (std::uint32_t i = joint.begin; i < joint.end; ++i) ++at[members_[i].wire];
+      todo |= joint.wires & ~bit_mask(wire);
+      for (Index rest = joint.wires; rest != 0; rest &= rest - 1) {
+        auto& others = waiting[static_cast<std::size_t>(std::countr_zero(rest))];
+        todo |= others;
+        others = 0;
+      }
     }
-    if (moved) {
+    at[w] = static_cast<std::uint16_t>(position);
+    if (position < length) waiting[static_cast<std::size_t>(blocker)] |= bit_mask(wire);
+    if (position != begin) {
       todo |= waiting[w];
       waiting[w] = 0;
     }
@@ -184,16 +185,18 @@ SetProblem SetProblem::reversed() const {
   back.events_.resize(events_.size());
   // "a leaves s only after b reached m" read backwards: b may go below m only after a is at s or below, that is, b's
   // reversed turn out of length_b - m needs a at length_a - s.
-  std::vector<std::vector<PackedNeed>> needs(events_.size());
+  std::vector<EventNeed> needs;
+  needs.reserve(events_.size() + needs_.size());
   for (std::size_t a = 0; a < static_cast<std::size_t>(wires_); ++a) {
     for (std::uint32_t s = 0; s < length_[a]; ++s) {
       const Event& event = events_[first_[a] + s];
-      for (std::uint32_t i = event.begin; i < event.end; ++i) {
-        const std::size_t b = needs_[i].wire;
-        const std::uint32_t position = length_[b] - needs_[i].minimum;
-        needs[first_[b] + position].push_back(
-            {static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(length_[a] - s)});
-      }
+      const auto add_reversed = [&](const PackedNeed& need) {
+        const std::uint32_t position = length_[need.wire] - need.minimum;
+        needs.push_back({first_[need.wire] + position,
+                         {static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(length_[a] - s)}});
+      };
+      if (event.first.minimum != 0) add_reversed(event.first);
+      std::for_each(needs_.begin() + event.begin, needs_.begin() + event.end, add_reversed);
       back.events_[first_[a] + (length_[a] - 1 - s)].joint = event.joint;
     }
   }

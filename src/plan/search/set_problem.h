@@ -33,22 +33,26 @@ class SetProblem {
   SetProblem reversed() const;
 
  private:
+  struct PackedNeed {
+    std::uint16_t wire = 0, minimum = 0;
+  };
+  struct EventNeed {
+    std::uint32_t event = 0;
+    PackedNeed need;
+  };
   struct Event {
-    std::uint32_t begin = 0;  // needs
-    std::uint32_t end = 0;
+    PackedNeed first;                  // always met where there is none
+    std::uint32_t begin = 0, end = 0;  // the other needs
     std::int32_t joint = -1;
   };
   struct Joint {
     Index wires = 0;
     std::uint32_t begin = 0, end = 0;  // (wire, position) of its targets, in `members_`
   };
-  struct PackedNeed {
-    std::uint16_t wire = 0, minimum = 0;
-  };
   SetProblem() = default;
   template <typename AddNeed>
   void add_joint(const Turn& turn, const std::vector<std::uint32_t>& from, const AddNeed& add_need);
-  void pack_needs(std::vector<std::vector<PackedNeed>>& needs);
+  void pack_needs(const std::vector<EventNeed>& needs);
   bool joint_ready(const Joint& joint, const Positions& at, Index active, int& blocker) const;
   int first_blocker(const Event& event, const Positions& at) const;
 

@@ -69,6 +69,12 @@ class SetSearch {
   static constexpr double kHot = 1.0, kCold = 0.3;  // annealing temperatures, in turns
   static constexpr double kWanted = 0.9;            // share of moves that add a wire which lacks turns
   static constexpr int kMovesInPlace = 100;         // moves before looking at the next set
+  static constexpr unsigned kTriedBits = 8;         // places for what a climb has tried
+  struct Tried {
+    Index set = 0;
+    std::uint64_t climb = 0;  // none is the first
+    std::int32_t value = 0;
+  };
 
   int room(std::size_t segment) const { return std::min(rules_.size, popcount(allowed_[segment])); }
 
@@ -119,8 +125,8 @@ class SetSearch {
   }
 
   // Turns done, those that the segment must do counting more.
-  std::int64_t value(const Positions& at, const Positions& goal) const {
-    std::int64_t total = 0;
+  std::int32_t value(const Positions& at, const Positions& goal) const {
+    std::int32_t total = 0;
     for (std::size_t w = 0; w < static_cast<std::size_t>(forward_.wires()); ++w)
       total += at[w] + 3 * std::min(at[w], goal[w]);
     return total;
@@ -177,11 +183,12 @@ class SetSearch {
   Index climb(const Positions& at, Index previous, std::size_t segment, std::uint64_t tries) {
     const Positions& goal = needed_[segment];
     const int keep = shared(previous, segment);
+    ++climbs_;
     Index set = first_guess(previous, segment);
-    std::int64_t best = value(advanced(at, set, segment), goal);
+    std::int32_t best = value(advanced(at, set, segment), goal);
     for (int start = 0; start < (rules_.pack ? kPackedStarts : 0); ++start) {
       const Index other = packed(at, previous, segment);
-      const std::int64_t reached = value(advanced(at, other, segment), goal);
+      const std::int32_t reached = value(advanced(at, other, segment), goal);
       if (reached <= best) continue;
       best = reached;
       set = other;
@@ -194,12 +201,24 @@ class SetSearch {
       if (random_.next() % 3 == 0 && outside != 0 && (other & set) != 0)
         other = (other & ~random_.pick(other & set)) | random_.pick(outside);
       if (popcount(other & previous) < keep) continue;
-      const std::int64_t reached = value(advanced(at, other, segment), goal);
+      const std::int32_t reached = tried(at, other, segment);
       if (reached < best) continue;
       best = reached;
       set = other;
     }
     return set;
+  }
+
+  // The value after `set`, from what was found before where this climb has asked for it already: a fifth to a third of
+  // all tries. Counts as used either way.
+  std::int32_t tried(const Positions& at, Index set, std::size_t segment) {
+    Tried& known = tried_[set * 0x9E3779B97F4A7C15ull >> (64 - kTriedBits)];
+    if (known.climb == climbs_ && known.set == set) {
+      ++used_;
+    } else {
+      known = {set, climbs_, value(advanced(at, set, segment), needed_[segment])};
+    }
+    return known.value;
   }
 
   SetSchedule greedy(std::uint64_t tries) {
@@ -376,6 +395,8 @@ class SetSearch {
   std::vector<Index> allowed_;
   std::vector<Positions> needed_;
   std::vector<Positions> before_, after_;
+  std::array<Tried, std::size_t{1} << kTriedBits> tried_{};
+  std::uint64_t climbs_ = 0;
   std::uint64_t used_ = 0;
 };
 

@@ -23,7 +23,8 @@ namespace {
 // compile.
 constexpr double kWorthwhile = 0.95;
 constexpr std::size_t kLongSweep =
-    2000;  // steps; longer ones try less, large matrices first, so that planning stays fast
+    2000;                          // steps; longer ones try less, large matrices first, so that planning stays fast
+constexpr double kFewEntries = 4;  // of a matrix on two targets that is worth making: one in each row
 constexpr std::size_t kNoCluster = std::numeric_limits<std::size_t>::max();
 
 using Members = std::vector<std::size_t>;
@@ -49,7 +50,7 @@ class ClusterFinder {
  public:
   /// `across`: clusters may span register groups.
   ClusterFinder(const std::vector<Element>& elements, const CostTable& cost, int size, bool across)
-      : elements_(elements), cost_(cost), size_(size), across_(across) {
+      : elements_(elements), cost_(cost), size_(size), across_(across), next_(elements.size()) {
     cluster_of_.fill(kNoCluster);
   }
 
@@ -68,6 +69,13 @@ class ClusterFinder {
   }
 
  private:
+  // A cluster that may grow: its members are a chain in `next_`.
+  struct Open {
+    std::size_t first = 0, last = 0, count = 0;
+    Index wires = 0;
+    double cost = 0;
+  };
+
   void visit(std::size_t i) {
     const Element& element = elements_[i];
     const Index wires = element.wires();
@@ -82,9 +90,7 @@ class ClusterFinder {
       cluster = clusters_.size();
       clusters_.emplace_back();
     }
-    clusters_[cluster].members.push_back(i);
-    clusters_[cluster].wires |= wires;
-    clusters_[cluster].cost += element_cost(element, cost_);
+    append(clusters_[cluster], {i, i, 1, wires, element_cost(element, cost_)});
     for_each_bit(wires, [&](unsigned wire) { cluster_of_[wire] = cluster; });
   }
 
@@ -121,14 +127,21 @@ class ClusterFinder {
     return group_wires_;
   }
 
+  void append(Open& cluster, const Open& more) {
+    if (cluster.count == 0) {
+      cluster.first = more.first;
+    } else {
+      next_[cluster.last] = more.first;
+    }
+    cluster.last = more.last;
+    cluster.count += more.count;
+    cluster.wires |= more.wires;
+    cluster.cost += more.cost;
+  }
+
   std::size_t join(std::size_t a, std::size_t b) {
-    auto& members = clusters_[a].members;
-    members.insert(members.end(), clusters_[b].members.begin(), clusters_[b].members.end());
-    std::sort(members.begin(), members.end());
-    clusters_[a].wires |= clusters_[b].wires;
-    clusters_[a].cost += clusters_[b].cost;
     for_each_bit(clusters_[b].wires, [&](unsigned wire) { cluster_of_[wire] = a; });
-    clusters_[b] = {};
+    append(clusters_[a], clusters_[b]);
     return a;
   }
 
@@ -137,15 +150,23 @@ class ClusterFinder {
     for_each_bit(wires & low_mask(kMaxQubits), [&](unsigned wire) {
       const std::size_t c = cluster_of_[wire];
       if (c == kNoCluster) return;
-      Cluster cluster = std::move(clusters_[c]);
-      clusters_[c] = {};
-      for_each_bit(cluster.wires, [&](unsigned other) { cluster_of_[other] = kNoCluster; });
-      const int count = popcount(cluster.wires);
-      if (count < 2 || cluster.members.size() < 2) return;
+      const Open& open = clusters_[c];
+      for_each_bit(open.wires, [&](unsigned other) { cluster_of_[other] = kNoCluster; });
+      const int count = popcount(open.wires);
+      if (count < 2 || open.count < 2) return;
+      if (open.cost <= (count == 2 ? cost_.pair(0) : cost_.matrix_dense[count])) return;
+      Cluster cluster{members_of(open), open.wires, open.cost};
       if (count == 2) cluster.entries = entries_of(cluster);
-      if (cluster.cost > (count == 2 ? cost_.pair(cluster.entries) : cost_.matrix_dense[count]))
-        found_.push_back(std::move(cluster));
+      if (count > 2 || cluster.cost > cost_.pair(cluster.entries)) found_.push_back(std::move(cluster));
     });
+  }
+
+  Members members_of(const Open& open) const {
+    Members members(open.count);
+    members[0] = open.first;
+    for (std::size_t i = 1; i < members.size(); ++i) members[i] = next_[members[i - 1]];
+    std::sort(members.begin(), members.end());
+    return members;
   }
 
   double entries_of(const Cluster& cluster) const {
@@ -163,7 +184,9 @@ class ClusterFinder {
   const CostTable& cost_;
   const int size_;
   const bool across_;
-  std::vector<Cluster> clusters_, found_;
+  std::vector<Open> clusters_;
+  std::vector<Cluster> found_;
+  std::vector<std::size_t> next_;  // member of the same cluster after each step, in no order
   std::array<std::size_t, kMaxQubits + 2> cluster_of_{};
   Index group_wires_ = 0;
   std::size_t group_end_ = 0;
@@ -189,14 +212,14 @@ void fuse(std::vector<Element>& elements, std::vector<Members>& parts, const Clu
   parts[cluster.members.back()] = std::move(all);
 }
 
-// A form of a sweep's steps, and for each step those that it is made of.
+// A form of a sweep's steps, and for each step those that it is made of; what they stand for is filled in last.
 struct Candidate {
   std::vector<Element> elements;
   std::vector<Members> parts;
 };
 
 Candidate as_they_are(const std::vector<Element>& elements) {
-  Candidate candidate{elements, std::vector<Members>(elements.size())};
+  Candidate candidate{without_sources(elements), std::vector<Members>(elements.size())};
   for (std::size_t i = 0; i < elements.size(); ++i) candidate.parts[i] = {i};
   return candidate;
 }
@@ -243,12 +266,14 @@ std::vector<Members> parts_of_product(const std::vector<Element>& steps, int siz
   return parts;
 }
 
-/// Returns how many matrices are not what their steps do.
-std::uint64_t fill_matrices(Candidate& candidate, const std::vector<Element>& elements) {
+/// The matrices, and what all steps stand for. Returns how many matrices are not what their steps do.
+std::uint64_t fill_in(Candidate& candidate, const std::vector<Element>& elements) {
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < candidate.elements.size(); ++i) {
     Element& dense = candidate.elements[i];
-    if (dense.gone || candidate.parts[i].size() < 2) continue;
+    if (dense.gone) continue;
+    for (const std::size_t part : candidate.parts[i]) add_sources(dense, elements[part]);
+    if (candidate.parts[i].size() < 2) continue;
     std::vector<Element> steps;
     for (const std::size_t part : candidate.parts[i]) steps.push_back(elements[part]);
     dense.matrix = product_of(steps, dense.target_mask(), parts_of_product);
@@ -267,6 +292,7 @@ double matrices_cost(const std::vector<Cluster>& clusters, const CostTable& cost
   return total;
 }
 
+// Of a copy.
 double cost_when_split(std::vector<Element> elements, const CostTable& cost, int register_bits) {
   split_steps(elements, cost);
   return steps_cost(elements, cost, register_bits);
@@ -312,7 +338,7 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
     sum += element_cost(element, cost);
   }
   const int most = std::min(kMaxMatrixTargets, popcount(turning));
-  const auto least_of = [&](int size) { return size == 2 ? cost.pair(4) : cost.matrix_dense[size]; };
+  const auto least_of = [&](int size) { return size == 2 ? cost.pair(kFewEntries) : cost.matrix_dense[size]; };
   Candidate best;  // empty: as they are
   double least = 0;
   const bool is_long = elements.size() > kLongSweep;
@@ -324,7 +350,7 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
       const auto clusters = find_clusters(from_best ? best.elements : elements, cost, size, register_bits);
       if (clusters.empty()) continue;
       if (is_long && least > 0 && matrices_cost(clusters, cost) >= least) continue;
-      if (least == 0) least = cost_when_split(elements, cost, register_bits);
+      if (least == 0) least = cost_when_split(without_sources(elements), cost, register_bits);
       Candidate candidate =
           fuse_downwards(from_best ? best : as_they_are(elements), clusters, size, cost, register_bits);
       const double now = cost_when_split(candidate.elements, cost, register_bits);
@@ -334,7 +360,7 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
     }
   }
   if (best.elements.empty()) return 0;
-  const std::uint64_t wrong = fill_matrices(best, elements);
+  const std::uint64_t wrong = fill_in(best, elements);
   if (wrong == 0) elements = std::move(best.elements);
   return wrong;
 }

@@ -31,11 +31,11 @@ bool is_single_turn(const Element& element) {
 
 double turn_cost(const Matrix2& m, const CostTable& cost) {
   if (is_diagonal(m)) return 0;  // joins the next merged diagonal
-  const bool real = is_real(m);
-  const double size = std::abs(m[0]);
-  const bool even = std::ranges::all_of(m, [&](const Complex& e) { return std::abs(std::abs(e) - size) < 1e-15; });
-  if (real && even) return cost.butterfly;
-  return real ? cost.matrix1_real : cost.matrix1_general;
+  if (!is_real(m)) return cost.matrix1_general;
+  const double size = std::abs(m[0].real());
+  const bool even =
+      std::ranges::all_of(m, [&](const Complex& e) { return std::abs(std::abs(e.real()) - size) < 1e-15; });
+  return even ? cost.butterfly : cost.matrix1_real;
 }
 
 // A diagonal usually shares its pass over the tile with others.
@@ -388,9 +388,23 @@ double element_cost(const Element& element, const CostTable& cost) {
 
 void take_over(Element& into, Element& from) {
   into.gates += from.gates;
+  add_sources(into, from);
+  from.gone = true;
+}
+
+void add_sources(Element& into, const Element& from) {
   into.turns.insert(into.turns.end(), from.turns.begin(), from.turns.end());
   into.diagonals.insert(into.diagonals.end(), from.diagonals.begin(), from.diagonals.end());
-  from.gone = true;
+}
+
+std::vector<Element> without_sources(const std::vector<Element>& elements) {
+  std::vector<Element> result;
+  result.reserve(elements.size());
+  for (const Element& e : elements) {
+    result.push_back(
+        {e.kind, e.gone, e.targets, e.control_mask, e.control_value, e.matrix, e.entries, e.diagonal, e.gates, {}, {}});
+  }
+  return result;
 }
 
 Index Element::target_mask() const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/inline_list.h"
 #include "plan/cost/machine.h"
 #include "plan/timeline/timeline.h"
 #include "qsim/types.h"
@@ -14,13 +15,13 @@ namespace qsim {
 struct Element {
   enum class Kind : std::uint8_t { kMatrix, kFlip, kDiagonal, kGroupEnd } kind = Kind::kMatrix;
   bool gone = false;
-  std::vector<Bit> targets;  // kMatrix, kFlip
+  InlineList<Bit, kMaxMatrixTargets> targets;  // kMatrix, kFlip
   Index control_mask = 0, control_value = 0;
   std::vector<Complex> matrix;  // kMatrix
   double entries = 32;          // kMatrix of two targets: pair_entries()
   Diagonal diagonal;            // kDiagonal; its slots are not used any more
   std::uint32_t gates = 0;
-  std::vector<std::uint32_t> turns, diagonals;  // of the timeline that it stands for
+  std::vector<std::uint32_t> turns, diagonals;  // its sources: what it stands for in the timeline
 
   Index target_mask() const;
   Index wires() const;
@@ -32,6 +33,9 @@ double element_cost(const Element& element, const CostTable& cost);
 bool is_diagonal_step(const Element& element);
 /// `into` stands for all that `from` stood for, and `from` is gone.
 void take_over(Element& into, Element& from);
+void add_sources(Element& into, const Element& from);
+/// Copies that stand for nothing, for what is only weighed: most of what copying costs.
+std::vector<Element> without_sources(const std::vector<Element>& elements);
 
 /// Turns around diagonals that are a CX between them become the CX, where that is cheaper by the table.
 void recombine_flips(std::vector<Element>& elements, const CostTable& cost);

@@ -23,6 +23,8 @@ class Builder {
       : lowered_(lowered), part_(part), keep_sources_(part.keep_sources) {
     result_.wires = lowered.qubits;
     result_.line.resize(lowered.qubits);
+    result_.turns.reserve(part.last - part.first);
+    result_.matrices.reserve(4 * (part.last - part.first));
     pending_.resize(lowered.qubits);
     for (Index rest = part.unborn; rest != 0; rest &= rest - 1) {
       const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
