@@ -1,9 +1,10 @@
 // Device choice with its reasons; streams, events and the pool's allocation.
 #include "cuda/device.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 
 #include "base/file/files.h"
 #include "comm/gpu/driver.h"
@@ -21,15 +22,14 @@ std::string version_text(int version) {
 }  // namespace
 
 bool machine_has_gpu() {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::directory_iterator devices("/sys/bus/pci/devices", error);
+  const std::string folder = "/sys/bus/pci/devices/";
+  const auto devices = system_folder(folder);
   // Without a list nothing is known; /dev/dxg is the GPU of a Windows host.
-  if (error || fs::exists("/dev/dxg", error)) return true;
-  return std::any_of(begin(devices), end(devices), [](const fs::directory_entry& device) {
+  if (!devices || ::access("/dev/dxg", F_OK) == 0) return true;
+  return std::ranges::any_of(*devices, [&](const std::string& device) {
     // Display controllers have class 0x03....
-    return read_system_file(device.path() / "vendor").starts_with("0x10de") &&
-           read_system_file(device.path() / "class").starts_with("0x03");
+    return read_system_file(folder + device + "/vendor").starts_with("0x10de") &&
+           read_system_file(folder + device + "/class").starts_with("0x03");
   });
 }
 

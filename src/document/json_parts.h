@@ -1,5 +1,6 @@
 // Parts that the JSON documents share (docs/json.md). Templates over the library's type, so that its header stays in
-// the files that write documents.
+// the files that write documents. An object starts as one: where a null becomes an object by its first member and memory
+// runs out, releases before 3.11.3 of the library crash.
 #pragma once
 
 #include <string>
@@ -26,7 +27,7 @@ Json registers_json(const std::vector<Register>& registers) {
 template <class Json>
 Json circuit_json(const CircuitSummary& circuit) {
   const bool known = !circuit.language.empty();
-  Json json;
+  Json json = Json::object();
   json["file"] = text_or_null<Json>(circuit.file);
   json["xxh3"] = text_or_null<Json>(circuit.xxh3);
   json["language"] = text_or_null<Json>(circuit.language);
@@ -41,7 +42,7 @@ Json circuit_json(const CircuitSummary& circuit) {
 
 template <class Json>
 Json environment_json(const EnvironmentSummary& environment) {
-  Json json;
+  Json json = Json::object();
   json["version"] = text_or_null<Json>(environment.version);
   json["commit"] = text_or_null<Json>(environment.commit);
   json["compiler"] = text_or_null<Json>(environment.compiler);
@@ -60,7 +61,7 @@ Json diagnostics_json(const Failure& error) {
   Json list = Json::array();
   const auto add = [&list](ExitCode code, const std::string& message, const std::string& hint,
                            const SourcePosition& where) {
-    Json json;
+    Json json = Json::object();
     json["code"] = static_cast<int>(code);
     json["message"] = message;
     json["hint"] = text_or_null<Json>(hint);
@@ -76,7 +77,7 @@ Json diagnostics_json(const Failure& error) {
 
 template <class Json>
 Json error_json(const Failure& error) {
-  Json json;
+  Json json = Json::object();
   json["code"] = static_cast<int>(error.code);
   json["message"] = error.message;
   json["hint"] = text_or_null<Json>(error.hint);

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What follows `key` on its line of a /proc file, without blanks around it.
-std::string line_value(const fs::path& path, const std::string& key) {
+std::string line_value(const std::string& path, const std::string& key) {
   std::istringstream file(read_system_file(path));
   for (std::string line; std::getline(file, line);) {
     const std::size_t at = line.find(key);
@@ -33,9 +33,9 @@ std::string line_value(const fs::path& path, const std::string& key) {
 
 std::vector<std::string> nvidia_devices() {
   std::vector<std::string> names;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/driver/nvidia/gpus", error)) {
-    names.push_back(line_value(entry.path() / "information", "Model:"));
+  const std::string folder = "/proc/driver/nvidia/gpus/";
+  for (const std::string& device : system_folder(folder).value_or(std::vector<std::string>())) {
+    names.push_back(line_value(folder + device + "/information", "Model:"));
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -13,8 +13,10 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cli/io/output.h"
 #include "qsim/error.h"
@@ -72,6 +74,15 @@ TEST_F(Files, ReadsRegularFilesOnlyAndWaitsForNothing) {
   fs::create_symlink(make("text", "abc"), path("link"));
   EXPECT_EQ(read_file(path("link"), 10), "abc");
   EXPECT_THROW(read_file(path("link"), 10, Links::kRefuse), FileError);
+}
+
+TEST_F(Files, NamesInAFolderAreSortedAndNoneIsNotEmpty) {
+  EXPECT_EQ(system_folder(path("absent")), std::nullopt);
+  EXPECT_EQ(system_folder(folder_.string()), std::vector<std::string>());
+  make("b", "");
+  make("a", "");
+  fs::create_directory(folder_ / "c");
+  EXPECT_EQ(system_folder(folder_.string()), (std::vector<std::string>{"a", "b", "c"}));
 }
 
 TEST_F(Files, KnowsOneFileByManyNames) {

@@ -1,6 +1,7 @@
 // Reading: stat, open without waiting, look again. Writing: an unnamed file and linkat, or O_EXCL and rename.
 #include "base/file/files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "base/file/read_files.h"
@@ -225,6 +227,18 @@ std::string read_system_file(const std::string& path) {
 bool write_system_file(const std::string& path, std::string_view text) {
   const OwnedDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return *file >= 0 && write_all(*file, text.data(), text.size(), std::nullopt) == 0;
+}
+
+std::optional<std::vector<std::string>> system_folder(const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(path.c_str()), ::closedir);
+  if (!entries) return std::nullopt;
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 bool is_regular_file(const std::string& path) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace qsim {
 
@@ -61,6 +63,10 @@ class InputFile {
   OwnedDescriptor descriptor_;
   std::uint64_t size_ = 0;
 };
+
+/// The names in a folder of the system's (/proc, /sys), sorted; none where it cannot be read. The standard library's
+/// iterators end the program where memory runs out.
+std::optional<std::vector<std::string>> system_folder(const std::string& path);
 
 /// The pipe or character device `path`, opened for writing; none, with errno set, where it cannot be or is neither.
 OwnedDescriptor open_stream(const std::string& path);

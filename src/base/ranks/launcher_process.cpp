@@ -60,11 +60,9 @@ bool writes_to(int pid) {
   const std::string own = link_target("/proc/self/fd/1");
   if (is_terminal_name(own)) return true;
   if (own.rfind("pipe:", 0) != 0) return false;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", error)) {
-    if (link_target(entry.path()) == own) return true;
-  }
-  return false;
+  const std::string folder = "/proc/" + std::to_string(pid) + "/fd/";
+  const auto descriptors = system_folder(folder).value_or(std::vector<std::string>());
+  return std::ranges::any_of(descriptors, [&](const std::string& name) { return link_target(folder + name) == own; });
 }
 
 /// True when mpirun was told to write what ranks say to files.
