@@ -1,6 +1,6 @@
 // Parts that the JSON documents share (docs/json.md). Templates over the library's type, so that its header stays in
-// the files that write documents. An object starts as one: where a null becomes an object by its first member and memory
-// runs out, releases before 3.11.3 of the library crash.
+// the files that write documents. An object starts as one: where a null becomes an object by its first member and
+// memory runs out, releases before 3.11.3 of the library crash.
 #pragma once
 
 #include <string>

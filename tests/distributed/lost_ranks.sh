@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Usage: lost_ranks.sh MPIRUN QSIM TRIALS [KINDS [SEED]]: a job of 4 ranks loses some at a random moment, by each of KINDS
+# Usage: lost_ranks.sh MPIRUN QSIM TRIALS [KINDS [SEED]]: a job of QSIM_LOST_RANKS (4) ranks, of `qsim bench` with the words
+# in QSIM_LOST_WORK or one of three circuits, loses some at a random moment, by each of KINDS
 # in turn: kill (one rank is killed), stop (one is stopped), cut (two hosts, and the cable between them is pulled). Every
 # process must be gone within 5 seconds of a kill and within 15 of the others, with an error, and nothing may be left.
 # Not inside MPI_Init, where ranks are in mpirun's hands alone: Open MPI 4.1's may then crash, hang, or leave its files.
@@ -7,7 +8,7 @@ set -uo pipefail
 here=$(dirname "$0")
 . "$here/processes.sh"
 . "$here/hosts.sh"
-mpi=$1 trials=$3 seed=${5:-7}
+mpi=$1 trials=$3 seed=${5:-7} ranks=${QSIM_LOST_RANKS:-4}
 read -ra kinds <<< "${4:-kill stop cut}"
 RANDOM=$seed
 folder=$(mktemp -d)
@@ -26,9 +27,9 @@ start() {
   local kind=$1
   shift
   if [ "$kind" = cut ]; then
-    hosts_mpirun 4 "$program" "$@" > /dev/null 2> "$folder/errors" &
+    hosts_mpirun "$ranks" "$program" "$@" > /dev/null 2> "$folder/errors" &
   else
-    "$here/mpirun_local.sh" "$mpi" 4 "$program" "$@" > /dev/null 2> "$folder/errors" &
+    "$here/mpirun_local.sh" "$mpi" "$ranks" "$program" "$@" > /dev/null 2> "$folder/errors" &
   fi
   job=$!
 }
@@ -46,8 +47,9 @@ for ((trial = 0; trial < trials; ++trial)); do
     1) work=(qft -n 20) ;;
     2) work=(ghz -n 14) ;;
   esac
+  [ -z "${QSIM_LOST_WORK:-}" ] || read -ra work <<< "$QSIM_LOST_WORK"
   start "$kind" bench "${work[@]}" --repeats 1000000 --budget 120
-  mapfile -t pids < <(started "$name" 4 "$job")
+  mapfile -t pids < <(started "$name" "$ranks" "$job")
   have_met "${pids[@]}" || { cat "$folder/errors"; exit 1; }
   pause_ms $((RANDOM % 1500))
   victim=${pids[RANDOM % ${#pids[@]}]}

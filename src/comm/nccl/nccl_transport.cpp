@@ -25,10 +25,11 @@
 namespace qsim {
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};  // a lane's longest exchange takes a few seconds
+constexpr std::chrono::seconds kPatience{60};       // a lane's longest exchange takes a few seconds
+constexpr std::chrono::seconds kStartPatience{15};  // eight GPUs of a host meet in two or three
 
-/// Ends the process when it lives longer than kPatience: for calls that wait for all ranks, give no sign of the others,
-/// and cannot be broken off.
+/// Ends the process when it lives longer than kStartPatience: for calls that wait for all ranks, give no sign of the
+/// others, and cannot be broken off.
 class StartLimit {
  public:
   explicit StartLimit(int rank)
@@ -36,9 +37,9 @@ class StartLimit {
           std::mutex mutex;
           std::condition_variable_any stopped;
           std::unique_lock lock(mutex);
-          if (stopped.wait_for(lock, stop, kPatience, [&] { return stop.stop_requested(); })) return;
+          if (stopped.wait_for(lock, stop, kStartPatience, [&] { return stop.stop_requested(); })) return;
           end_process("qsim: error: rank " + std::to_string(rank) + ": NCCL has waited for the other ranks for " +
-                          std::to_string(kPatience.count()) +
+                          std::to_string(kStartPatience.count()) +
                           " s; the job is ended (choose another way with --exchange)",
                       static_cast<int>(ExitCode::kCommunication));
         }) {}
