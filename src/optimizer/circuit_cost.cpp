@@ -1,6 +1,7 @@
 // What passes may not raise: a weight for each operation.
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "base/bits.h"
 #include "optimizer/operations.h"
@@ -22,8 +23,8 @@ double matrix_weight(const Matrix2& matrix) {
   return is_real(matrix) ? kRealTurn : kGeneral;
 }
 
-double turning_weight(const Circuit& circuit, const Operation& op, const Reach& reach) {
-  if (const auto matrix = single_qubit_matrix(circuit, op)) return matrix_weight(*matrix);
+// Of what is no matrix on one qubit.
+double turning_weight(const Operation& op, const Reach& reach) {
   if (op.kind == OpKind::kGate && op.gate == Gate::kX) return kControlledFlip;
   if (op.kind == OpKind::kGate && op.gate == Gate::kSwap) return 3 * kControlledFlip;
   if (op.kind == OpKind::kPauliRotation) return diagonal(0) + 2 * kGeneral * popcount(reach.all & ~reach.diagonal);
@@ -42,14 +43,16 @@ double circuit_cost(const Circuit& circuit) {
   for (const Operation& op : circuit.operations()) {
     if (skipped(op)) continue;
     const Reach reach = reach_of(circuit, op);
-    if (popcount(reach.all) == 1 && (reach.is_diagonal() || is_diagonal(*single_qubit_matrix(circuit, op)))) {
+    std::optional<Matrix2> single;
+    if (!reach.is_diagonal()) single = single_qubit_matrix(circuit, op);
+    if (popcount(reach.all) == 1 && (reach.is_diagonal() || is_diagonal(*single))) {
       slots[static_cast<std::size_t>(std::countr_zero(reach.all))].phases = true;
       total += kPhase;
     } else if (reach.is_diagonal()) {
       if (reach.all != 0) total += diagonal(count_bits(reach.all));
       for_each_bit(reach.all, [&](unsigned q) { slots[q].joined = true; });
     } else {
-      total += turning_weight(circuit, op, reach);
+      total += single ? matrix_weight(*single) : turning_weight(op, reach);
       for_each_bit(reach.all & ~reach.diagonal, [&](unsigned q) { close(q); });
     }
   }

@@ -51,6 +51,11 @@ Reach reach_of(const Circuit& circuit, const Operation& op) {
 std::optional<Matrix2> single_qubit_matrix(const Circuit& circuit, const Operation& op) {
   if (op.controls != 0 || op.targets != 1) return std::nullopt;
   if (op.kind != OpKind::kGate && op.kind != OpKind::kUnitary && op.kind != OpKind::kPauliRotation) return std::nullopt;
+  if (op.kind == OpKind::kUnitary) {
+    const auto parts = circuit.params(op);
+    return Matrix2{Complex(parts[0], parts[1]), Complex(parts[2], parts[3]), Complex(parts[4], parts[5]),
+                   Complex(parts[6], parts[7])};
+  }
   const Matrix matrix = circuit.matrix(op);
   return Matrix2{matrix[0], matrix[1], matrix[2], matrix[3]};
 }

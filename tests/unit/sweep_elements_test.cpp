@@ -7,10 +7,12 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <random>
 #include <vector>
 
 #include "base/bits.h"
 #include "plan/cost/machine.h"
+#include "plan/sweep/split_steps.h"
 #include "qsim/types.h"
 
 namespace qsim {
@@ -146,6 +148,39 @@ TEST(SweepElements, ATurnThatNothingFollowsKeepsItsPhase) {
     EXPECT_EQ(split_steps(before, costs()), 0u);
     EXPECT_EQ(before.size(), 3u);
   }
+}
+
+// Costs are sums of powers of 2: equal to the last bit.
+TEST(SweepElements, AreWeighedAsSplitWithoutBeingSplit) {
+  std::mt19937 random(5);
+  int splits = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<Element> elements;
+    for (int i = 0; i < 24; ++i) {
+      const auto wire = static_cast<Bit>(random() % 4);
+      const double left = static_cast<double>(random() % 3), right = static_cast<double>(random() % 3);
+      switch (random() % 5) {
+        case 0:
+          elements.push_back(diagonal(bit_mask(wire) | bit_mask(random() % 4), 0.2));
+          break;
+        case 1:
+          elements.push_back(turn(wire, kHadamard));
+          elements.back().gone = random() % 2 == 0;
+          break;
+        default:
+          elements.push_back(
+              turn(wire, {0.6, std::polar(-0.8, right), std::polar(0.8, left), std::polar(0.6, left + right)}));
+      }
+    }
+    TurnParts parts(elements.size());
+    const double weighed = cost_when_split(elements, costs(), 3, parts);
+    EXPECT_EQ(cost_when_split(elements, costs(), 3, parts), weighed);
+    const double whole = steps_cost(elements, costs(), 3);
+    EXPECT_EQ(split_steps(elements, costs()), 0u);
+    EXPECT_EQ(steps_cost(elements, costs(), 3), weighed) << trial;
+    splits += weighed != whole;
+  }
+  EXPECT_GT(splits, 100);
 }
 
 TEST(SweepElements, APhaseStandsOnItsOwnSideOfTheTurn) {

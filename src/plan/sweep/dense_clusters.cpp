@@ -15,6 +15,7 @@
 #include "plan/cost/machine.h"
 #include "plan/matrix_forms.h"
 #include "plan/sweep/dense_product.h"
+#include "plan/sweep/split_steps.h"
 
 namespace qsim {
 namespace {
@@ -96,20 +97,26 @@ class ClusterFinder {
 
   // Ends those clusters on `wires` that do not fit into one with the step: the dearest stay.
   void make_room(Index wires) {
-    std::vector<std::size_t> touched;
+    std::array<std::size_t, kMaxMatrixTargets> touched;  // NOLINT: the first `count`, the dearest first
+    std::size_t count = 0;
     for_each_bit(wires, [&](unsigned wire) {
       const std::size_t found = cluster_of_[wire];
-      if (found != kNoCluster && std::find(touched.begin(), touched.end(), found) == touched.end())
-        touched.push_back(found);
+      const auto end = touched.begin() + static_cast<std::ptrdiff_t>(count);
+      if (found == kNoCluster || std::find(touched.begin(), end, found) != end) return;
+      const auto place = std::upper_bound(touched.begin(), end, found, [&](std::size_t a, std::size_t b) {
+        return clusters_[a].cost > clusters_[b].cost;
+      });
+      std::move_backward(place, end, end + 1);
+      *place = found;
+      ++count;
     });
-    std::ranges::stable_sort(touched,
-                             [&](std::size_t a, std::size_t b) { return clusters_[a].cost > clusters_[b].cost; });
     Index reach = wires;
-    for (const std::size_t c : touched) {
-      if (popcount(reach | clusters_[c].wires) <= size_) {
-        reach |= clusters_[c].wires;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Index own = clusters_[touched[i]].wires;
+      if (popcount(reach | own) <= size_) {
+        reach |= own;
       } else {
-        close(clusters_[c].wires);
+        close(own);
       }
     }
   }
@@ -292,42 +299,7 @@ double matrices_cost(const std::vector<Cluster>& clusters, const CostTable& cost
   return total;
 }
 
-// Of a copy.
-double cost_when_split(std::vector<Element> elements, const CostTable& cost, int register_bits) {
-  split_steps(elements, cost);
-  return steps_cost(elements, cost, register_bits);
-}
-
 }  // namespace
-
-double steps_cost(const std::vector<Element>& elements, const CostTable& cost, int register_bits) {
-  double total = 0;
-  Index held = 0, waiting = 0;  // wires in registers; wires of diagonals that wait to be merged
-  int terms = 0;
-  const auto merge = [&] {
-    if (terms > 0) total += cost.phases + cost.phase_term * terms;
-    terms = 0;
-    waiting = 0;
-  };
-  for (const Element& element : elements) {
-    if (element.gone || element.kind == Element::Kind::kGroupEnd || element.wires() == 0) continue;
-    if (element.kind == Element::Kind::kDiagonal || is_diagonal_step(element)) {
-      terms += 1 << std::min(4, popcount(element.diagonal.mask & ~element.diagonal.value));
-      waiting |= element.wires();
-      continue;
-    }
-    const Index targets = element.target_mask();
-    if ((waiting & targets) != 0) merge();
-    if (popcount(held | targets) > register_bits) {
-      total += cost.regroup;
-      held = 0;
-    }
-    held |= targets;
-    total += element_cost(element, cost);
-  }
-  merge();
-  return total;
-}
 
 std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cost, int register_bits) {
   Index turning = 0;
@@ -340,6 +312,7 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
   const int most = std::min(kMaxMatrixTargets, popcount(turning));
   const auto least_of = [&](int size) { return size == 2 ? cost.pair(kFewEntries) : cost.matrix_dense[size]; };
   Candidate best;  // empty: as they are
+  TurnParts turns(elements.size());
   double least = 0;
   const bool is_long = elements.size() > kLongSweep;
   for (int step = 2; step <= most; ++step) {
@@ -350,10 +323,10 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
       const auto clusters = find_clusters(from_best ? best.elements : elements, cost, size, register_bits);
       if (clusters.empty()) continue;
       if (is_long && least > 0 && matrices_cost(clusters, cost) >= least) continue;
-      if (least == 0) least = cost_when_split(without_sources(elements), cost, register_bits);
+      if (least == 0) least = cost_when_split(elements, cost, register_bits, turns);
       Candidate candidate =
           fuse_downwards(from_best ? best : as_they_are(elements), clusters, size, cost, register_bits);
-      const double now = cost_when_split(candidate.elements, cost, register_bits);
+      const double now = cost_when_split(candidate.elements, cost, register_bits, turns);
       if (now >= least * (size > 2 ? kWorthwhile : 1)) continue;
       least = now;
       best = std::move(candidate);

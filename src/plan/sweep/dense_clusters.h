@@ -9,9 +9,6 @@
 
 namespace qsim {
 
-/// What the steps cost one after the other, by the table: nanoseconds a million amplitudes, regroups included.
-double steps_cost(const std::vector<Element>& elements, const CostTable& cost, int register_bits);
-
 /// Clusters of steps on 2 to 6 wires become one dense matrix each, where all steps together are then cheaper by the
 /// table; as they were, where no choice of clusters is, or where a matrix does not do to a vector what its steps do.
 /// Returns how many matrices did not.

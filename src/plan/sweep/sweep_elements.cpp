@@ -21,23 +21,6 @@ namespace {
 constexpr std::size_t kMaxFlips = 3;  // more than these are better off as one merged diagonal
 constexpr std::size_t kNoElement = std::numeric_limits<std::size_t>::max();
 
-Matrix2 matrix2(const Element& element) {
-  return {element.matrix[0], element.matrix[1], element.matrix[2], element.matrix[3]};
-}
-
-bool is_single_turn(const Element& element) {
-  return element.kind == Element::Kind::kMatrix && element.targets.size() == 1 && element.control_mask == 0;
-}
-
-double turn_cost(const Matrix2& m, const CostTable& cost) {
-  if (is_diagonal(m)) return 0;  // joins the next merged diagonal
-  if (!is_real(m)) return cost.matrix1_general;
-  const double size = std::abs(m[0].real());
-  const bool even =
-      std::ranges::all_of(m, [&](const Complex& e) { return std::abs(std::abs(e.real()) - size) < 1e-15; });
-  return even ? cost.butterfly : cost.matrix1_real;
-}
-
 // A diagonal usually shares its pass over the tile with others.
 double diagonal_cost(const CostTable& cost) { return 0.5 * cost.phases + cost.phase_term; }
 
@@ -178,30 +161,6 @@ Phased taken_apart(const Matrix2& unitary, const CostTable& cost) {
   return best;
 }
 
-Element phase_element(Index wire, double angle) {
-  Element element;
-  element.kind = Element::Kind::kDiagonal;
-  element.diagonal.mask = element.diagonal.value = wire;
-  element.diagonal.angle = angle;
-  return element;
-}
-
-// What an element is followed by.
-using Insertion = std::pair<std::size_t, Element>;
-
-void insert(std::vector<Element>& elements, std::vector<Insertion>& insertions) {
-  if (insertions.empty()) return;
-  std::ranges::stable_sort(insertions, {}, &Insertion::first);
-  std::vector<Element> result;
-  result.reserve(elements.size() + insertions.size());
-  auto next = insertions.begin();
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    result.push_back(std::move(elements[i]));
-    for (; next != insertions.end() && next->first == i; ++next) result.push_back(std::move(next->second));
-  }
-  elements = std::move(result);
-}
-
 // The turn before stays for where the condition does not hold; the last diagonal's place is the controlled matrix's.
 struct Replacement {
   Matrix2 without;
@@ -251,69 +210,7 @@ void replace(std::vector<Element>& elements, const ChoicePattern& pattern, std::
   if (by.other.phase != 0) insertions.emplace_back(place, phase_element(by.condition, by.other.phase));
 }
 
-// ---- Splitting
-
-// For each element: the diagonal that touches its wire right before it, if any, and whether one right after it must run
-// in this sweep because another step on the wire follows.
-struct Neighbours {
-  std::vector<std::size_t> before;
-  std::vector<bool> after;
-};
-
-Neighbours diagonals_beside(const std::vector<Element>& elements) {
-  Neighbours result{std::vector<std::size_t>(elements.size(), kNoElement), std::vector<bool>(elements.size(), false)};
-  std::array<std::size_t, kMaxQubits + 2> last;  // step that changed a wire last
-  last.fill(kNoElement);
-  std::array<std::size_t, kMaxQubits + 2> touched;  // diagonal since then
-  touched.fill(kNoElement);
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    const Element& element = elements[i];
-    if (element.gone || element.kind == Element::Kind::kGroupEnd) continue;
-    if (element.kind == Element::Kind::kDiagonal) {
-      for (Index rest = element.wires(); rest != 0; rest &= rest - 1)
-        touched[static_cast<std::size_t>(std::countr_zero(rest))] = i;
-      continue;
-    }
-    for (const Bit wire : element.targets) {
-      if (touched[wire] != kNoElement) {
-        result.before[i] = touched[wire];
-        if (last[wire] != kNoElement) result.after[last[wire]] = true;
-      }
-      last[wire] = i;
-      touched[wire] = kNoElement;
-    }
-  }
-  return result;
-}
-
 }  // namespace
-
-std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost) {
-  std::uint64_t refused = 0;
-  const Neighbours beside = diagonals_beside(elements);
-  std::vector<Insertion> phases;
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    Element& element = elements[i];
-    if (element.gone || !is_single_turn(element)) continue;
-    const Matrix2 matrix = matrix2(element);
-    if (is_diagonal(matrix) || is_flip(matrix)) continue;
-    const std::optional<Split> parts = split(matrix);
-    if (!parts) {
-      ++refused;
-      continue;
-    }
-    const bool fits = (parts->left == 0 || beside.after[i]) && (parts->right == 0 || beside.before[i] != kNoElement);
-    const double terms = cost.phase_term * ((parts->left != 0) + (parts->right != 0));
-    if (!fits || turn_cost(parts->rotation, cost) + terms >= turn_cost(matrix, cost)) continue;
-    const Index wire = element.target_mask();
-    element.matrix.assign(parts->rotation.begin(), parts->rotation.end());
-    if (parts->right != 0) phases.emplace_back(beside.before[i], phase_element(wire, parts->right));
-    if (parts->left != 0) phases.emplace_back(i, phase_element(wire, parts->left));
-    if (parts->phase != 0) phases.emplace_back(i, phase_element(0, parts->phase));
-  }
-  insert(elements, phases);
-  return refused;
-}
 
 std::vector<Element> recombine_controls(const std::vector<Element>& given, const CostTable& cost,
                                         std::uint64_t& refused) {
@@ -366,6 +263,44 @@ std::vector<Element> recombine_controls(const std::vector<Element>& given, const
   }
   if (!changed.empty()) insert(changed, insertions);
   return changed;
+}
+
+Matrix2 matrix2(const Element& element) {
+  return {element.matrix[0], element.matrix[1], element.matrix[2], element.matrix[3]};
+}
+
+bool is_single_turn(const Element& element) {
+  return element.kind == Element::Kind::kMatrix && element.targets.size() == 1 && element.control_mask == 0;
+}
+
+double turn_cost(const Matrix2& m, const CostTable& cost) {
+  if (is_diagonal(m)) return 0;  // joins the next merged diagonal
+  if (!is_real(m)) return cost.matrix1_general;
+  const double size = std::abs(m[0].real());
+  const bool even =
+      std::ranges::all_of(m, [&](const Complex& e) { return std::abs(std::abs(e.real()) - size) < 1e-15; });
+  return even ? cost.butterfly : cost.matrix1_real;
+}
+
+Element phase_element(Index wire, double angle) {
+  Element element;
+  element.kind = Element::Kind::kDiagonal;
+  element.diagonal.mask = element.diagonal.value = wire;
+  element.diagonal.angle = angle;
+  return element;
+}
+
+void insert(std::vector<Element>& elements, std::vector<Insertion>& insertions) {
+  if (insertions.empty()) return;
+  std::ranges::stable_sort(insertions, {}, &Insertion::first);
+  std::vector<Element> result;
+  result.reserve(elements.size() + insertions.size());
+  auto next = insertions.begin();
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    result.push_back(std::move(elements[i]));
+    for (; next != insertions.end() && next->first == i; ++next) result.push_back(std::move(next->second));
+  }
+  elements = std::move(result);
 }
 
 bool is_diagonal_step(const Element& element) { return is_single_turn(element) && is_diagonal(matrix2(element)); }

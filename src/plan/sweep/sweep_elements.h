@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/inline_list.h"
+#include "optimizer/single_qubit.h"
 #include "plan/cost/machine.h"
 #include "plan/timeline/timeline.h"
 #include "qsim/types.h"
@@ -27,6 +29,17 @@ struct Element {
   Index wires() const;
 };
 
+/// Of a matrix on one wire, without controls.
+bool is_single_turn(const Element& element);
+/// Of a step on one target.
+Matrix2 matrix2(const Element& element);
+Element phase_element(Index wire, double angle);
+/// What an element is followed by.
+using Insertion = std::pair<std::size_t, Element>;
+void insert(std::vector<Element>& elements, std::vector<Insertion>& insertions);
+
+/// Of a matrix on one wire by the table; nothing for a diagonal one, which joins the next merged diagonal.
+double turn_cost(const Matrix2& matrix, const CostTable& cost);
 /// What a step costs by the table, a diagonal as one of several that are merged: nanoseconds a million amplitudes.
 double element_cost(const Element& element, const CostTable& cost);
 /// A product of turns that came out diagonal.
@@ -46,9 +59,5 @@ void recombine_flips(std::vector<Element>& elements, const CostTable& cost);
 /// put together again. Empty when nothing changed.
 std::vector<Element> recombine_controls(const std::vector<Element>& given, const CostTable& cost,
                                         std::uint64_t& refused);
-
-/// A turn between merged diagonals gives its phases to them and stays a real rotation, where that is cheaper. Returns
-/// how many stayed because the parts were not the turn when put together again.
-std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost);
 
 }  // namespace qsim

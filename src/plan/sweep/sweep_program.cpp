@@ -13,6 +13,7 @@
 #include "plan/plan.h"
 #include "plan/search/set_search.h"
 #include "plan/sweep/dense_clusters.h"
+#include "plan/sweep/split_steps.h"
 
 namespace qsim {
 namespace {
