@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "qasm/text/expansion.h"
+
 namespace qsim::qasm {
 namespace {
 
@@ -17,8 +19,6 @@ constexpr std::string_view kNewerWords[] = {
     "pragma", "qubit",  "return", "stretch",       "switch", "uint",     "while"};
 
 bool begins_statement(TokenKind kind) { return kind >= TokenKind::kOpenQasm && kind <= TokenKind::kIf; }
-
-constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 20;  // far beyond any state, and still small to keep track of
 
 }  // namespace
 
@@ -218,14 +218,11 @@ void Parser::declare_register(bool quantum) {
   declaring_ = {};
 
   std::uint64_t& total = quantum ? qubits_ : clbits_;
-  if (saturating_add(total, size) > kMaxBits) {
+  if (saturating_add(total, size) > kMaxDeclared) {
     poisoned_.insert(text);
-    throw Failure{name.offset,
-                  "more than " + std::to_string(kMaxBits) + (quantum ? " qubits" : " classical bits") + " in all" +
-                      (quantum ? ": no machine holds such a state, at most " + std::to_string(kMaxQubits) +
-                                     " qubits can be addressed"
-                               : ""),
-                  "", ExitCode::kCapacity};
+    if (quantum) throw too_many_qubits(name.offset);
+    throw Failure{name.offset, "more than " + std::to_string(kMaxDeclared) + " classical bits in all", "",
+                  ExitCode::kCapacity};
   }
   const auto first = static_cast<std::uint32_t>(total);
   const auto width = static_cast<std::uint32_t>(size);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "qasm/parser.h"
+#include "qasm/text/expansion.h"
 
 namespace qsim::qasm {
 namespace {
@@ -323,26 +324,10 @@ std::uint32_t Parser::broadcast_size(const Token& at) const {
 
 // Counts what a statement will append before anything is expanded.
 void Parser::charge(const Token& at, std::uint64_t operations, std::uint64_t steps) {
-  constexpr std::uint64_t kMaxSteps = 0xf0000000u;  // also bounds the 32-bit positions of operands
   operations_ = saturating_add(operations_, operations);
   steps_ = saturating_add(steps_, steps);
-  // A circuit that no machine can hold is read to say what is wrong with it, not to be kept.
-  constexpr std::uint64_t kMostWhereTooLarge = std::uint64_t{1} << 22;
-  const bool too_large = qubits_ > static_cast<std::uint64_t>(kMaxQubits);
-  const std::uint64_t most =
-      too_large ? std::min(kMostWhereTooLarge, options_.max_operations) : options_.max_operations;
-  const std::uint64_t most_steps = std::min(kMaxSteps, saturating_multiply(most, 8));
-  if (operations_ <= most && steps_ <= most_steps) return;
-  if (too_large) {
-    throw Failure{at.offset,
-                  std::to_string(qubits_) + " qubits do not fit any machine: at most " + std::to_string(kMaxQubits) +
-                      " can be addressed",
-                  "", ExitCode::kCapacity, true};
-  }
-  throw Failure{at.offset,
-                "the program expands to more than " + std::to_string(options_.max_operations) +
-                    " operations (or to gates of that much work)",
-                "", ExitCode::kUnsupported, true};
+  const Expansion most(options_.max_operations, qubits_);
+  if (!most.holds(operations_, steps_)) throw most.failure(at.offset, "gates");
 }
 
 // ---- operations ----

@@ -241,6 +241,21 @@ TEST(QasmLimits, WideRegistersAreDeclaredButNotFilled) {
   EXPECT_EQ(ExitCode::kCapacity, code_of("OPENQASM 2.0; qreg q[200000000]; U(0,0,0) q;"));
 }
 
+// The same of OpenQASM 3, where parts of registers are lists as well.
+TEST(QasmLimits, WideRegistersOfVersion3AreDeclaredButNotListed) {
+  const Stopwatch watch;
+  const std::string header = "OPENQASM 3.0; include \"stdgates.inc\"; ";
+  EXPECT_EQ(1048576u, parse_qasm(header + "qubit[1048576] q; h q[5];").circuit.qubits());
+  EXPECT_EQ(ExitCode::kCapacity, code_of(header + "qubit[1048577] q;"));
+  EXPECT_EQ(ExitCode::kCapacity, code_of(header + "qubit[4294967295] q; qubit r;"));
+  EXPECT_EQ(ExitCode::kCapacity, code_of(header + "qubit[1000000] q; qubit[1000000] r;"));
+  EXPECT_EQ(ExitCode::kCircuit, code_of("qreg q[804467410];[2!6];q[q];q[1];q[14:]-65;"));  // a fuzzer's
+  for (const char* use : {"h q;", "h q[14:];", "reset q[::-1];", "barrier q[1:2:];"}) {
+    EXPECT_EQ(ExitCode::kCapacity, code_of(header + "qubit[1000000] q;" + repeat(use, 80))) << use;
+  }
+  EXPECT_EQ(ExitCode::kCapacity, code_of(header + "qubit[1000000] q;" + repeat("{ let a = q[0:2:]; }", 200)));
+}
+
 TEST(QasmLimits, RubbishIsSkippedInLinearTime) {
   const Stopwatch watch;
   EXPECT_EQ(2u, check_qasm("OPENQASM 2.0;" + repeat("@", 20000000)).size());

@@ -101,7 +101,6 @@ class Lowering {
   const std::vector<Scalar>* possible_values(std::uint32_t expression);
   void charge(std::uint64_t operations, std::uint64_t steps, std::uint32_t at);
   void require_room(const Cost& cost, std::uint32_t at) const;
-  [[noreturn]] void fail_size(std::uint32_t at) const;
   Checkpoint checkpoint();
   void back_to(const Checkpoint& point);
   [[noreturn]] void fail_dynamic(std::uint32_t at, const std::string& what) const;

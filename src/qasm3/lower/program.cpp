@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/bits.h"
+#include "qasm/text/expansion.h"
 #include "qasm3/lower/lowering.h"
 
 namespace qsim::qasm3 {
@@ -123,23 +124,15 @@ const std::vector<Scalar>* Lowering::possible_values(std::uint32_t expression) {
 void Lowering::charge(std::uint64_t operations, std::uint64_t steps, std::uint32_t at) {
   operations_ = saturating_add(operations_, operations);
   steps_ = saturating_add(steps_, steps);
-  constexpr std::uint64_t kMostSteps = 0xf0000000u;  // positions have 32 bits
-  const std::uint64_t most = std::min(kMostSteps, saturating_multiply(limits_.operations, 8));
-  if (operations_ > limits_.operations || steps_ > most) fail_size(at);
+  require_room({0, 0}, at);
 }
 
 // What costs too much is refused before any of it is done.
 void Lowering::require_room(const Cost& cost, std::uint32_t at) const {
-  const std::uint64_t operations = saturating_add(operations_, cost.operations);
-  const std::uint64_t steps = saturating_add(steps_, cost.steps);
-  if (operations > limits_.operations || steps > saturating_multiply(limits_.operations, 8)) fail_size(at);
-}
-
-void Lowering::fail_size(std::uint32_t at) const {
-  throw Failure{at,
-                "the program expands to more than " + std::to_string(limits_.operations) +
-                    " operations (or to loops and calls of that much work)",
-                "", ExitCode::kUnsupported, true};
+  const qasm::Expansion most(limits_.operations, flow_.circuit.qubits());
+  if (!most.holds(saturating_add(operations_, cost.operations), saturating_add(steps_, cost.steps))) {
+    throw most.failure(at, "loops and calls");
+  }
 }
 
 Lowering::Checkpoint Lowering::checkpoint() {

@@ -195,8 +195,13 @@ void Lowering::positions(NodeId item, std::uint32_t size, std::vector<std::uint3
   if (range.step == 0) throw Failure{node.at, "a range with step 0", ""};
   range.start = node.a != 0 ? integer(node.a) : range.step > 0 ? 0 : last;
   range.stop = node.c != 0 ? integer(node.c) : range.step > 0 ? last : 0;
-  if (size > 0 && !expand_range(range, size, places)) {
-    throw Failure{node.at, "the range leaves what it is taken from (" + std::to_string(size) + ")", ""};
+  if (size == 0) return;
+  const auto named = range_positions(range, size);
+  if (!named) throw Failure{node.at, "the range leaves what it is taken from (" + std::to_string(size) + ")", ""};
+  require_room({named->count, 0}, node.at);
+  places.reserve(named->count);
+  for (std::uint32_t i = 0; i < named->count; ++i) {
+    places.push_back(static_cast<std::uint32_t>(named->first + i * named->step));
   }
 }
 
@@ -213,6 +218,7 @@ void Lowering::select(NodeId id, std::vector<std::uint32_t>& ids) {
       return;
     case NodeKind::kName: {
       const Binding of = binding(model_.note(id).symbol);
+      require_room({ids.size() + of.count, 0}, node.at);
       for (std::uint32_t i = 0; i < of.count; ++i) ids.push_back(bound(of, i));
       return;
     }

@@ -1,6 +1,7 @@
 // Statements, one after the other.
 #include <algorithm>
 
+#include "qasm/text/expansion.h"
 #include "qasm3/lower/lowering.h"
 
 namespace qsim::qasm3 {
@@ -155,9 +156,7 @@ Lowering::Status Lowering::declare(NodeId id) {
 void Lowering::declare_qubits(const Node& node, SymbolId symbol) {
   const Type type = model_.symbols[symbol].type;
   const std::uint32_t first = flow_.circuit.qubits();
-  if (type.size > kUnknownSize - first) {
-    throw Failure{node.at, "more than 4294967295 qubits in all: no state of that size fits", "", ExitCode::kCapacity};
-  }
+  if (std::uint64_t{first} + type.size > qasm::kMaxDeclared) throw qasm::too_many_qubits(node.at);
   flow_.circuit.add_qreg(std::string(model_.names.text(node.name)), type.size);
   binding(symbol) = {first, type.size, false};
 }
@@ -171,6 +170,7 @@ void Lowering::alias(NodeId id) {
     throw Failure{node.at, "what an alias names depends on measurements", "", ExitCode::kUnsupported};
   }
   if (has_twice(ids)) throw Failure{node.at, "the same qubit or bit twice in an alias", ""};
+  charge(0, ids.size(), node.at);
   binding(model_.note(id).symbol) = listed(ids);
 }
 

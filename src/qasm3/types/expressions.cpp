@@ -275,11 +275,9 @@ std::uint32_t Checker::items_count(NodeId item, std::uint32_t size) {
   range.stop = bound(node.c, range.step > 0 ? last : 0);
   if (!constant) return kUnknownSize;
   if (size == 0) return 0;
-  std::vector<std::uint32_t> positions;
-  if (!expand_range(range, size, positions)) {
-    throw Failure{node.at, "the range leaves what it is taken from (" + std::to_string(size) + ")", ""};
-  }
-  return static_cast<std::uint32_t>(positions.size());
+  const auto positions = range_positions(range, size);
+  if (!positions) throw Failure{node.at, "the range leaves what it is taken from (" + std::to_string(size) + ")", ""};
+  return positions->count;
 }
 
 Type Checker::index(NodeId id) {

@@ -2,6 +2,7 @@
 #include "qasm3/types/type.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace qsim::qasm3 {
 namespace {
@@ -128,16 +129,20 @@ std::int64_t position_of(std::int64_t index, std::uint32_t size) {
   return place >= 0 && place < static_cast<std::int64_t>(size) ? place : -1;
 }
 
-bool expand_range(const RangeBounds& range, std::uint32_t size, std::vector<std::uint32_t>& positions) {
-  positions.clear();
+std::optional<RangePositions> range_positions(const RangeBounds& range, std::uint32_t size) {
   const auto bound = [size](std::int64_t index) { return index < 0 ? index + size : index; };
   constexpr std::int64_t kLongest = std::int64_t{1} << 33;  // longer steps leave any register as well
-  const std::int64_t stop = bound(range.stop), step = std::clamp(range.step, -kLongest, kLongest);
-  for (std::int64_t at = bound(range.start); step > 0 ? at <= stop : at >= stop; at += step) {
-    if (at < 0 || at >= static_cast<std::int64_t>(size)) return false;
-    positions.push_back(static_cast<std::uint32_t>(at));
-  }
-  return true;
+  const std::int64_t first = bound(range.start), stop = bound(range.stop);
+  const std::int64_t step = std::clamp(range.step, -kLongest, kLongest);
+  if (step > 0 ? first > stop : first < stop) return RangePositions{};
+  const auto outside = [size](std::int64_t at) { return at < 0 || at >= static_cast<std::int64_t>(size); };
+  if (outside(first)) return std::nullopt;
+  // The first is inside: the distance is below 2^64.
+  const std::uint64_t distance = step > 0 ? static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(first)
+                                          : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(stop);
+  const std::uint64_t further = distance / static_cast<std::uint64_t>(std::abs(step));
+  if (further >= size || outside(first + static_cast<std::int64_t>(further) * step)) return std::nullopt;
+  return RangePositions{first, step, static_cast<std::uint32_t>(further + 1)};
 }
 
 }  // namespace qsim::qasm3

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,11 +67,17 @@ Scalar convert(const Scalar& value, const Type& from, const Type& to);
 /// Type of an operator or function on values that are no arrays and nothing quantum; kNothing when it has no meaning.
 Type result_type(Operator op, const Type& a, const Type& b);
 
-/// Positions that start : step : stop names among `size`; negative ones count from the end. False when one is outside.
+/// As written: start : step : stop.
 struct RangeBounds {
   std::int64_t start = 0, step = 1, stop = 0;
 };
-bool expand_range(const RangeBounds& range, std::uint32_t size, std::vector<std::uint32_t>& positions);
+/// The positions start, start + step, ... as far as stop among `size`; negative bounds count from the end.
+struct RangePositions {
+  std::int64_t first = 0, step = 1;
+  std::uint32_t count = 0;
+};
+/// Nothing when one is outside.
+std::optional<RangePositions> range_positions(const RangeBounds& range, std::uint32_t size);
 /// `index` among `size`, from the end when negative; -1 when outside.
 std::int64_t position_of(std::int64_t index, std::uint32_t size);
 
