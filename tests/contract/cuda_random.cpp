@@ -1,12 +1,14 @@
 // Random circuits, planned in every way, on the GPU against the CPU. QSIM_CUDA_CIRCUITS says how many are interpreted
 // in each precision, QSIM_CUDA_COMPILED how many are compiled, QSIM_CUDA_QUBITS how many qubits they have at most,
-// QSIM_CUDA_EDGES how many circuits at numerical edges are run each way (of them one in four is deep).
+// QSIM_CUDA_EDGES how many circuits at numerical edges are run each way (of them one in four is deep), QSIM_CUDA_BLOCKS
+// how many of two-qubit blocks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "circuit/generate/families.h"
 #include "device/backend.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
@@ -58,6 +60,12 @@ Circuit random_circuit(std::uint64_t seed) {
 Circuit edge_circuit(std::uint64_t seed) {
   if (seed % 4 == 0) return test::deep_circuit(seed, 12, 3000);
   return test::edge_circuit(static_cast<unsigned>(3 + seed * 7 % 11), static_cast<unsigned>(10 + seed % 50), seed);
+}
+
+/// Two-qubit blocks everywhere, which kernels do on lanes.
+Circuit circuit_of_blocks(std::uint64_t seed) {
+  return generate("qv",
+                  {static_cast<std::uint32_t>(5 + seed * 7 % 12), static_cast<std::uint32_t>(2 + seed % 5), seed});
 }
 
 void compare(std::uint64_t seed, const Circuit& circuit, Backend& cuda, Backend& cpu, Precision precision) {
@@ -114,6 +122,16 @@ TEST(CudaRandom, InterpretedDoubleMatchesTheCpu) { compare_all(Precision::kDoubl
 TEST(CudaRandom, InterpretedSingleMatchesTheCpu) { compare_all(Precision::kSingle, Jit::kOff); }
 TEST(CudaRandom, CompiledDoubleMatchesTheCpu) { compare_all(Precision::kDouble, Jit::kOnly); }
 TEST(CudaRandom, CompiledSingleMatchesTheCpu) { compare_all(Precision::kSingle, Jit::kOnly); }
+
+TEST(CudaBlocks, InterpretedDoubleMatchesTheCpu) {
+  compare_all(Precision::kDouble, Jit::kOff, circuit_of_blocks, test::number_from("QSIM_CUDA_BLOCKS", 24));
+}
+TEST(CudaBlocks, CompiledDoubleMatchesTheCpu) {
+  compare_all(Precision::kDouble, Jit::kOnly, circuit_of_blocks, test::number_from("QSIM_CUDA_BLOCKS", 24));
+}
+TEST(CudaBlocks, CompiledSingleMatchesTheCpu) {
+  compare_all(Precision::kSingle, Jit::kOnly, circuit_of_blocks, test::number_from("QSIM_CUDA_BLOCKS", 24));
+}
 
 TEST(CudaEdges, InterpretedDoubleMatchesTheCpu) {
   compare_all(Precision::kDouble, Jit::kOff, edge_circuit, test::number_from("QSIM_CUDA_EDGES", 24));

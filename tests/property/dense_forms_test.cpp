@@ -99,6 +99,24 @@ TEST(DenseForms, RewritesThatAreLeftOutAreNotMade) {
   EXPECT_LE(widest_without(generate("heisenberg", {4, 20, 1})), 2);  // as wide as the circuit's own gates
 }
 
+// The gates of a block on two qubits may be in several register groups of a sweep, with other blocks' between them.
+TEST(DenseForms, PairsThatRegisterGroupsCutApartBecomeOneMatrix) {
+  PlanOptions options;
+  options.start = Start::kRandom;
+  int pairs = 0, single = 0;
+  const Plan plan = make_plan(generate("qv", {20, 8, 1}), find_machine("h200"), options);
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps) {
+      for (const PlanOp& op : sweep.ops) {
+        pairs += op.form == Form::kMatrix && op.target_count == 2;
+        single += op.form == Form::kMatrix && op.target_count == 1;
+      }
+    }
+  }
+  EXPECT_GE(pairs, 70);
+  EXPECT_LE(single, 8);
+}
+
 TEST(DenseForms, FewGatesOnManyQubitsStayGates) {
   const Circuit circuit = generate("qft", {12, 0, 1});
   PlanOptions options;

@@ -154,7 +154,23 @@ class Block {
     tile_read_ = true;
   }
 
+  /// Threads trade amplitudes within their warp, by shuffles: no place of the tile is touched.
+  void exchange(const Epoch& next) {
+    warp_barrier();
+    std::vector<std::vector<Complex>> traded(threads_, std::vector<Complex>(registers_));
+    each([&](std::uint32_t t, std::uint32_t j) {
+      const Coordinate wanted = next.coordinate(t, j);
+      for (std::uint32_t from = t / 4 * 4; from < t / 4 * 4 + 4; ++from) {
+        for (std::uint32_t r = 0; r < registers_; ++r) {
+          if (epoch_->coordinate(from, r) == wanted) traded[t][j] = amplitude_[from][r];
+        }
+      }
+    });
+    amplitude_ = traded;
+  }
+
   void regroup(const Epoch& next, const Regroup& how) {
+    if (next.exchanged) return exchange(next);
     std::vector<Complex> tile(std::size_t{1} << program_.bits);
     before_tile_is_written(how.own_places);
     each([&](std::uint32_t t, std::uint32_t j) {
@@ -256,6 +272,14 @@ class Block {
     });
   }
 
+  void lanes(const TileOp& op) {
+    const std::vector<std::vector<Complex>> before = amplitude_;
+    each([&](std::uint32_t t, std::uint32_t j) {
+      amplitude_[t][j] = 0;
+      for (std::uint32_t c = 0; c < 4; ++c) amplitude_[t][j] += op.matrix[t % 4 * 4 + c] * before[t / 4 * 4 + c][j];
+    });
+  }
+
   void dense(const TileOp& op) {
     std::vector<Complex> tile(std::size_t{1} << program_.bits);
     before_tile_is_written(true);
@@ -305,6 +329,8 @@ class Block {
         return matrix(op, 1);
       case TileOpKind::kMatrix2:
         return matrix(op, 2);
+      case TileOpKind::kLanes:
+        return lanes(op);
       case TileOpKind::kDense:
         return dense(op);
       case TileOpKind::kSwap:

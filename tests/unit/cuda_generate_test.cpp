@@ -60,6 +60,7 @@ std::vector<TileProgram> programs_of(const Circuit& circuit, Precision precision
     for (const Sweep& sweep : stage.sweeps) {
       LowerOptions lower = lower_options(plan, precision);
       lower.canonical = true;
+      lower.lanes = precision == Precision::kDouble;
       programs.push_back(lower_sweep(specialize(sweep, plan, 0), lower));
     }
   }
@@ -162,6 +163,32 @@ TEST(CudaGenerate, TextsOfRandomCircuitsDoOnTheHostWhatProgramsSay) {
   }
 }
 
+/// Blocks on lanes, exchanges between them, whether parts are split on the way or not.
+TEST(CudaGenerate, TextsOfBlocksOnLanesDoOnTheHostWhatProgramsSay) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  std::size_t whole = 0, split = 0, trades = 0;
+  const auto occurrences = [](const std::string& text, const std::string& what) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+    return count;
+  };
+  for (const auto& [qubits, depth] : {std::pair{11u, 4u}, {13u, 2u}, {14u, 6u}}) {
+    const Circuit circuit = generate("qv", GeneratorOptions{qubits, depth, 3});
+    for (const TileProgram& program : programs_of(circuit, Precision::kDouble, Start::kRandom)) {
+      const std::string source = generate(program).source;
+      // The warp meets between its loads and what takes its threads' amplitudes to other threads.
+      EXPECT_LE(source.find("__syncwarp();"), std::min(source.find("\ntrade("), source.find("\nsplit(")));
+      whole += occurrences(source, "\nwhole(");
+      split += occurrences(source, "\nsplit(");
+      trades += occurrences(source, "\ntrade(");
+      expect_same_effect(program, qubits, qubits);
+    }
+  }
+  EXPECT_GT(whole, 100u);
+  EXPECT_GT(split, 100u);
+  EXPECT_GT(trades, 100u);
+}
+
 // Births, unborn bits, any controls, stores to anywhere: what planners write seldom.
 TEST(CudaGenerate, TextsOfRandomSweepsDoOnTheHostWhatProgramsSay) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
@@ -182,6 +209,7 @@ TEST(CudaGenerate, TextsOfRandomSweepsDoOnTheHostWhatProgramsSay) {
     options.local_bits = shape.bits;
     options.register_bits = trial % 2 == 0 ? 4 : 5;
     options.canonical = trial % 5 < 2;
+    options.lanes = trial % 2 == 0;
     expect_same_effect(lower_sweep(sweep, options), shape.bits, trial, test::unborn_after(sweep));
   }
 }

@@ -57,6 +57,32 @@ static void warp_product(double& d0, double& d1, double a, double b) {
   }
   __syncwarp();
 }
+static double row_parts[8][32][4], column_parts[8][32][2];
+static void warp_product(double& d0, double& d1, double& d2, double& d3, double a0, double a1, double a2, double a3,
+                         double b0, double b1) {
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = lane / 4 * 4, column = lane % 4 * 8;
+  const double a[4] = {a0, a1, a2, a3}, b[2] = {b0, b1};
+  for (unsigned i = 0; i < 4; ++i) row_parts[warp][lane][i] = a[i];
+  for (unsigned i = 0; i < 2; ++i) column_parts[warp][lane][i] = b[i];
+  __syncwarp();
+  double sum[4] = {0, 0, 0, 0};
+  for (unsigned k = 0; k < 8; ++k) {
+    for (unsigned i = 0; i < 4; ++i) {
+      sum[i] += row_parts[warp][row + k % 4][k / 4 * 2 + i / 2] * column_parts[warp][column + i % 2 * 4 + k % 4][k / 4];
+    }
+  }
+  __syncwarp();
+  d0 = sum[0]; d1 = sum[1]; d2 = sum[2]; d3 = sum[3];
+}
+template <class Real> static Real __shfl_xor_sync(unsigned, Real x, unsigned lanes) {
+  static Real values[8][32];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  values[warp][lane] = x;
+  __syncwarp();
+  const Real result = values[warp][lane ^ lanes];
+  __syncwarp();
+  return result;
+}
 )";
 
 constexpr const char* kRunGenerated = R"(
@@ -80,8 +106,11 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 /// A generated kernel's text as the host's compiler takes it.
 std::string generated_source(std::string source) {
   replace_all(source, "extern __shared__ __align__(16) char tile[];", "");
-  const std::size_t product = source.find("asm(");
-  source.replace(product, source.find(");\n", product) + 1 - product, "warp_product(d0, d1, a, b)");
+  for (const char* const product :
+       {"warp_product(d0, d1, a, b)", "warp_product(d0, d1, d2, d3, a0, a1, a2, a3, b0, b1)"}) {
+    const std::size_t at = source.find("asm(");
+    if (at != std::string::npos) source.replace(at, source.find(");\n", at) + 1 - at, product);
+  }
   return source + kRunGenerated;
 }
 
@@ -165,7 +194,8 @@ void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* su
   for (const auto& table : program.tables) tables.insert(tables.end(), table.begin(), table.end());
   for (const cuda::Epoch& epoch : program.epochs) {
     for (const cuda::TileOp& op : epoch.ops) {
-      if (op.kind == cuda::TileOpKind::kDense) dense.insert(dense.end(), op.matrix.begin(), op.matrix.end());
+      if (op.kind == cuda::TileOpKind::kDense || op.kind == cuda::TileOpKind::kLanes)
+        dense.insert(dense.end(), op.matrix.begin(), op.matrix.end());
     }
   }
   std::vector<Angle> angles;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -41,8 +42,20 @@ LowerOptions lower_options(std::uint32_t bits, Precision precision) {
   return options;
 }
 
+/// Blocks on lanes, and moves to them by exchanges.
+struct LaneUse {
+  int blocks = 0, trades = 0;
+  void add(const TileProgram& program) {
+    for (const cuda::Epoch& epoch : program.epochs) {
+      trades += epoch.exchanged ? 1 : 0;
+      for (const cuda::TileOp& op : epoch.ops) blocks += op.kind == cuda::TileOpKind::kLanes ? 1 : 0;
+    }
+  }
+};
+
 /// The plan's state in physical order, through tile programs; every sweep in chunks of `chunk` where that is not 0.
-std::vector<Complex> emulate_plan(const Plan& plan, std::vector<Complex> state, Precision precision, bool chunked) {
+std::vector<Complex> emulate_plan(const Plan& plan, std::vector<Complex> state, Precision precision, bool chunked,
+                                  LaneUse* use = nullptr) {
   for (const Stage& stage : plan.stages) {
     for (const Sweep& words : stage.sweeps) {
       const Sweep sweep = specialize(words, plan, 0);
@@ -53,7 +66,9 @@ std::vector<Complex> emulate_plan(const Plan& plan, std::vector<Complex> state, 
       const Index chunk = chunked && spare != 0 ? spare & (~spare + 1) : 0;
       options.outside = chunk;
       options.canonical = chunked;
+      options.lanes = use != nullptr;
       const TileProgram program = lower_sweep(sweep, options);
+      if (use != nullptr) use->add(program);
       test::emulate(program, state, chunk, 0);
       if (chunk != 0) test::emulate(program, state, chunk, chunk);
     }
@@ -61,7 +76,8 @@ std::vector<Complex> emulate_plan(const Plan& plan, std::vector<Complex> state, 
   return state;
 }
 
-void compare(const Circuit& circuit, const PlanOptions& plan_options, std::uint64_t seed, Precision precision) {
+void compare(const Circuit& circuit, const PlanOptions& plan_options, std::uint64_t seed, Precision precision,
+             LaneUse* use = nullptr) {
   const Plan plan = make_plan(circuit, find_machine("h200"), plan_options);
   const bool from_zero = plan_options.start == Start::kZero;
   const std::vector<Complex> start = from_zero ? std::vector<Complex>{} : dense::random_state(circuit.qubits(), seed);
@@ -73,7 +89,7 @@ void compare(const Circuit& circuit, const PlanOptions& plan_options, std::uint6
       state[plan.initial_layout.to_physical(logical)] = start[logical];
     }
   }
-  state = emulate_plan(plan, std::move(state), precision, seed % 3 == 0);
+  state = emulate_plan(plan, std::move(state), precision, seed % 3 == 0, use);
   double worst = 0;
   for (Index logical = 0; logical < state.size(); ++logical) {
     const double difference = std::abs(state[plan.final_layout.to_physical(logical)] - expected[logical]);
@@ -98,6 +114,38 @@ TEST(CudaLower, RandomPlansMatchTheInterpreter) {
   }
 }
 
+/// Two-qubit unitaries everywhere, with `others` random operations for each hundred of them.
+Circuit circuit_of_blocks(unsigned qubits, std::uint64_t seed, std::uint64_t others) {
+  PhiloxSequence random(seed);
+  test::RandomCircuitOptions options;
+  options.qubits = qubits;
+  options.operations = 1;
+  Circuit circuit(qubits);
+  for (std::uint64_t i = 0; i < 6 * qubits; ++i) {
+    const auto a = static_cast<Qubit>(random.below(qubits)), b = static_cast<Qubit>(random.below(qubits - 1));
+    const std::array<Qubit, 2> targets{a, b >= a ? b + 1 : b};
+    circuit.add_unitary(test::random_unitary(2, 1000 * seed + i), {}, targets);
+    options.seed = 1000 * seed + i;
+    if (random.below(100) >= others) continue;
+    const Circuit other = test::random_circuit(options);
+    for (const Operation& op : other.operations()) circuit.append(other, op);
+  }
+  return circuit;
+}
+
+TEST(CudaLower, BlocksOnLanesMatchTheInterpreter) {
+  LaneUse use;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    PlanOptions options;
+    options.start = seed % 5 < 2 ? Start::kRandom : Start::kZero;
+    if (seed % 4 == 0) options.tile_bits = 4 + static_cast<std::uint32_t>(seed % 5);
+    const unsigned qubits = 5 + static_cast<unsigned>(seed % 9);
+    compare(circuit_of_blocks(qubits, seed, seed % 3 * 30), options, seed, Precision::kDouble, &use);
+  }
+  EXPECT_GT(use.blocks, 1000);
+  EXPECT_GT(use.trades, 500);
+}
+
 // Sweeps that no planner would write: controls that ask for 0, terms on their own controls, births, any store.
 TEST(CudaLower, RandomSweepsMatchTheirWords) {
   PhiloxSequence random(11);
@@ -114,6 +162,7 @@ TEST(CudaLower, RandomSweepsMatchTheirWords) {
     const std::vector<Complex> expected = test::reference_sweep(sweep, {}, shape.bits, memory);
     LowerOptions options = lower_options(shape.bits, trial % 2 == 0 ? Precision::kDouble : Precision::kSingle);
     options.canonical = trial % 5 < 2;
+    options.lanes = trial % 4 == 0;
     std::vector<Complex> state = memory;
     test::emulate(lower_sweep(sweep, options), state);
     const Index still = test::unborn_after(sweep);
@@ -304,6 +353,31 @@ TEST(CudaAddresses, OnlyAMapThatMovesNothingIsTheIdentity) {
   EXPECT_FALSE(other.identity());
 }
 
+TEST(CudaAddresses, ExchangesAreOfTheLowestLanesAlone) {
+  TileProgram program;
+  program.bits = 9;
+  cuda::Epoch epoch;
+  epoch.thread = {0, 1, 2, 3, 4};
+  epoch.reg = {5, 6, 7, 8};
+  for (unsigned i = 0; i < epoch.map.column.size(); ++i) epoch.map.column[i] = 1u << i;
+  program.epochs = {epoch, epoch};
+  cuda::Epoch& to = program.epochs[1];
+  EXPECT_TRUE(cuda::regroup_columns(program, 0).exchanges.empty());
+  to.exchanged = true;
+  EXPECT_TRUE(cuda::regroup_columns(program, 0).exchanges.empty());
+  using Exchanges = std::vector<std::pair<std::uint8_t, std::uint8_t>>;
+  std::swap(to.thread[1], to.reg[2]);
+  EXPECT_EQ(cuda::regroup_columns(program, 0).exchanges, (Exchanges{{1, 2}}));
+  std::swap(to.thread[0], to.reg[3]);
+  EXPECT_EQ(cuda::regroup_columns(program, 0).exchanges, (Exchanges{{0, 3}, {1, 2}}));
+  EXPECT_TRUE(cuda::regroup_columns(program, 0).within_warp);
+  program.epochs[0].map.offset = 1;
+  EXPECT_THROW(cuda::regroup_columns(program, 0), Error);
+  program.epochs[0].map.offset = 0;
+  std::swap(to.thread[2], to.reg[0]);
+  EXPECT_THROW(cuda::regroup_columns(program, 0), Error);
+}
+
 /// A warp's lanes of the first epoch hold lines of memory as they are loaded, those of the last as they are stored; in
 /// double precision.
 void expect_whole_lines(const TileProgram& program) {
@@ -354,6 +428,22 @@ TEST(CudaLower, LargeStatesLoadWholeLines) {
       expect_whole_lines(program);
     }
   }
+}
+
+TEST(CudaLower, BlocksOnLanesLoadAndStoreWholeLines) {
+  PlanOptions options;
+  options.start = Start::kRandom;
+  const Plan plan = make_plan(generate("qv", {24, 6, 2}), find_machine("h200"), options);
+  LaneUse use;
+  for (const Sweep& words : plan.stages[0].sweeps) {
+    LowerOptions lower = lower_options(24, Precision::kDouble);
+    lower.lanes = true;
+    const TileProgram program = lower_sweep(specialize(words, plan, 0), lower);
+    use.add(program);
+    EXPECT_TRUE(cuda::independent(cuda::place_columns(program)));
+    expect_whole_lines(program);
+  }
+  EXPECT_GT(use.trades, 30);
 }
 
 Sweep sweep_of_bits(Bit count) {

@@ -100,6 +100,37 @@ TEST(CudaProgramSize, OfTheFamiliesIsWhatWasReached) {
   }
 }
 
+/// Blocks on lanes, the exchanges of one and of two lanes that bring them there, other moves and those that wait for
+/// the whole block, bytes and arguments of the text.
+TEST(CudaProgramSize, OfBlocksOnLanesIsWhatWasReached) {
+  std::array<std::size_t, 7> work{};
+  PlanOptions options;
+  options.start = Start::kRandom;
+  const Plan plan = make_plan(generate("qv", {24, 8, 1}), find_machine("h200"), options);
+  for (const Sweep& words : plan.stages.front().sweeps) {
+    LowerOptions lower;
+    lower.local_bits = plan.local_bits();
+    lower.canonical = lower.lanes = true;
+    const TileProgram program = lower_sweep(specialize(words, plan, 0), lower);
+    for (std::size_t e = 0; e + 1 < program.epochs.size(); ++e) {
+      const Regroup columns = regroup_columns(program, e);
+      if (program.epochs[e + 1].exchanged) {
+        ++work[columns.exchanges.size()];
+      } else {
+        ++work[3];
+        work[4] += columns.within_warp ? 0 : 1;
+      }
+    }
+    for (const Epoch& epoch : program.epochs) {
+      for (const TileOp& op : epoch.ops) work[0] += op.kind == TileOpKind::kLanes ? 1 : 0;
+    }
+    const GeneratedSweep generated = generate(program);
+    work[5] += generated.source.size();
+    work[6] += generated.ints.size() + generated.reals.size();
+  }
+  test::expect_reached(work, std::array<std::size_t, 7>{90, 41, 28, 21, 17, 182009, 849});
+}
+
 TEST(CudaProgramSize, OfRandomCircuitsIsWhatWasReached) {
   const std::array<Work, 8> table{{
       {14, 5, 71, 56, 15, 3, 89266, 663},

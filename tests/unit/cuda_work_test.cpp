@@ -95,10 +95,21 @@ TEST(CudaWork, ConstantPhasesAreOneMultiplicationBeforeWhatIsNoPhase) {
   EXPECT_EQ(work({guarded, guarded}), 8);
 }
 
+TEST(CudaWork, OfABlockOnLanesIsHalfOfOneInRegisters) {
+  TileOp op = op_of(TileOpKind::kLanes);
+  op.matrix.assign(16, Complex(0.2, 0.1));
+  EXPECT_EQ(work({op}), 8);
+  op.kind = TileOpKind::kMatrix2;
+  op.set = 0x1111;
+  EXPECT_EQ(work({op}), 16);
+}
+
 TEST(CudaWork, OfEachTripBetweenEpochsIsThatOfAMove) {
   TileProgram program;
   program.epochs.resize(3);
   EXPECT_EQ(work_of(program), 16);
+  program.epochs[1].exchanged = true;
+  EXPECT_EQ(work_of(program), 3 + 8);
 }
 
 }  // namespace

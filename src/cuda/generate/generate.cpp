@@ -17,6 +17,8 @@ GeneratedSweep KernelText::generate() {
   begin();
   for (std::size_t e = 0; e < program_.epochs.size(); ++e) {
     epoch_ = &program_.epochs[e];
+    number_ = e;
+    if (e + 1 < program_.epochs.size() && program_.epochs[e + 1].exchanged && !epoch_->exchanged) line("__syncwarp();");
     for (const TileOp& op : epoch_->ops) {
       if (is_deferred(op)) {
         defer(op);
@@ -26,7 +28,13 @@ GeneratedSweep KernelText::generate() {
       guarded(op);
     }
     multiply_deferred();
-    if (e + 1 < program_.epochs.size()) regroup(regroup_columns(program_, e));
+    if (e + 1 == program_.epochs.size()) break;
+    const Regroup columns = regroup_columns(program_, e);
+    if (program_.epochs[e + 1].exchanged) {
+      exchange(columns);
+      continue;
+    }
+    regroup(columns);
   }
   store();
   body_ += "}\n";
@@ -38,7 +46,7 @@ std::string KernelText::head() const {
   return fmt::format("#define NU {}\n#define ND {}\ntypedef {} R;\ntypedef {} C;\n",
                      std::max<std::size_t>(out_.ints.size(), 1), std::max<std::size_t>(out_.reals.size(), 1),
                      double_ ? "double" : "float", double_ ? "double2" : "float2") +
-         kPrelude;
+         kPrelude + (uses_lanes(program_) ? kLanePrelude : "");
 }
 
 std::string KernelText::thread_index(const std::vector<Index>& columns) {
@@ -195,6 +203,8 @@ void KernelText::add(const TileOp& op, bool conditional) {
       return matrix(op, {op.slots[0], op.slots[1]});
     case TileOpKind::kSwap:
       return swap(op, conditional);
+    case TileOpKind::kLanes:
+      return lanes(op);
     case TileOpKind::kDense:
       return dense(op);
     case TileOpKind::kPair:

@@ -81,4 +81,22 @@ INLINE void sum_rows(double* rows, u32 values, u64* cells, double* totals, u64 n
 }
 )";
 
+/// Of kernels with blocks on lanes: two registers' products with a 4x4 complex matrix, whose 8 columns lane by lane are
+/// `b` and `c`; real and imaginary parts together in registers, or lanes apart; a trade of registers between lanes.
+inline constexpr const char* kLanePrelude = R"(
+INLINE void mma(double& d0, double& d1, double& d2, double& d3, double a0, double a1, double a2, double a3, double b0, double b1) {
+  const double o = 0;
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+      : "=d"(d0), "=d"(d1), "=d"(d2), "=d"(d3) : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1), "d"(o));
+}
+INLINE void whole(C& u, C& v, R b, R c) { mma(u.x, u.y, v.x, v.y, u.x, v.x, u.y, v.y, b, c); }
+INLINE void split(C& u, C& v, R b, R c) { mma(u.x, u.y, v.x, v.y, u.x, u.y, v.x, v.y, b, c); }
+INLINE void trade(R& u, R& v, bool upper, u32 lanes) {
+  const R r = __shfl_xor_sync(0xffffffffu, upper ? u : v, lanes);
+  u = upper ? r : u;
+  v = upper ? v : r;
+}
+INLINE void trade(C& u, C& v, bool upper, u32 lanes) { trade(u.x, v.x, upper, lanes); trade(u.y, v.y, upper, lanes); }
+)";
+
 }  // namespace qsim::cuda

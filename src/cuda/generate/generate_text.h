@@ -83,6 +83,16 @@ class KernelText {
   void swap(const TileOp& op, bool conditional);
   void dense(const TileOp& op);
 
+  // -- blocks on lanes: generate_lanes.cpp
+  /// Whether epoch e ends with a block on lanes that the next one, after an exchange, begins with another: between them
+  /// real and imaginary parts may be on the upper lane bit, and what was there takes their place in registers.
+  bool parts_split(std::size_t e) const;
+  /// Of a split exchange: the bit of the lanes' matrix index, 0 or 1, that stays on lanes.
+  static unsigned kept_target(const Regroup& columns);
+  void lanes(const TileOp& op);
+  void exchange(const Regroup& columns);
+  void exchange(std::uint8_t bit, std::uint8_t slot);
+
   // -- phases: generate_phases.cpp
   /// Text of this thread's entry of a table. Most are products of a lane's and a warp's part: reading those touches few
   /// lines, so they stay in the first-level cache.
@@ -127,6 +137,7 @@ class KernelText {
 
   const TileProgram& program_;
   const Epoch* epoch_ = nullptr;
+  std::size_t number_ = 0;  // of the epoch
   GeneratedSweep out_;
   std::vector<Deferred> deferred_;
   std::size_t deferred_count_ = 0;

@@ -413,6 +413,14 @@ class ItemMaker {
 
 }  // namespace
 
+bool Item::lane_block() const {
+  if (kind != Kind::kMatrix || targets.size() != 2 || control_mask != 0 || !guard.always()) return false;
+  constexpr int kFewestNumbers = 21;  // of 32: registers take half an instruction an amplitude for each, lanes ten
+  int numbers = 0;
+  for (const Complex entry : matrix) numbers += (entry.real() != 0 ? 1 : 0) + (entry.imag() != 0 ? 1 : 0);
+  return numbers >= kFewestNumbers;
+}
+
 bool Item::foldable() const {
   if (kind != Kind::kFlip) return false;
   const unsigned controls = count_bits(control_mask);

@@ -31,6 +31,8 @@ struct Item {
   std::vector<Complex> matrix;
   Term term;
 
+  /// A matrix of two targets that is done everywhere and is so full that lanes do it faster than registers.
+  bool lane_block() const;
   /// A flip that is an affine map of coordinates.
   bool foldable() const;
 };

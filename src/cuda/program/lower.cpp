@@ -7,6 +7,7 @@
 #include "cuda/program/items.h"
 #include "cuda/program/phases.h"
 #include "cuda/program/schedule.h"
+#include "cuda/program/thread_order.h"
 #include "cuda/tile/addresses.h"
 #include "cuda/tile/work.h"
 #include "plan/plan.h"
@@ -15,7 +16,6 @@
 namespace qsim::cuda {
 namespace {
 
-constexpr int kWarpBits = 5;
 constexpr int kTilesBits = 9;  // as many tiles (2^this) as keep a large GPU busy come before larger tiles
 
 Index active_mask(const std::vector<Bit>& bits) {
@@ -38,11 +38,14 @@ class Lowering {
     choose_bits();
     set_births();
     const ItemList list = make_items(sweep_, coordinate_of_, options_.canonical, options_.precision);
-    ScheduleLimits limits{program_.bits, options_.register_bits, live_coordinates(), low_coordinates(program_.active)};
+    ScheduleLimits limits{program_.bits, options_.register_bits, live_coordinates(),
+                          low_coordinates(program_, program_.active)};
+    limits.lane_blocks =
+        options_.lanes && static_cast<int>(count_bits(limits.usable)) >= options_.register_bits + kLanePair;
     const std::vector<EpochPlan> plans = schedule(list, limits);
     for (const EpochPlan& plan : plans) add_epoch(list, plan);
     finish_layout(list.frame);
-    order_threads();
+    order_threads(program_, lanes_);
     for (std::size_t e = 0; e < plans.size(); ++e) fill_epoch(list, plans[e], program_.epochs[e]);
     set_start_factors();
     multiply(program_, Complex(list.scale));
@@ -50,8 +53,6 @@ class Lowering {
   }
 
  private:
-  unsigned line_bits() const { return options_.precision == Precision::kDouble ? 3 : 4; }  // 128 bytes
-
   /// The plan's active bits, more bits where tiles would be small, phantoms where there are too few.
   void choose_bits() {
     Index births = 0;
@@ -108,15 +109,6 @@ class Lowering {
     return live;
   }
 
-  /// Coordinates whose places are neighbours within a memory line.
-  Coordinate low_coordinates(const std::vector<Bit>& places) const {
-    Coordinate low = 0;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (places[i] < line_bits()) low |= 1u << i;
-    }
-    return low;
-  }
-
   static AffineMap identity_map() {
     AffineMap map;
     for (unsigned i = 0; i < kMaxTileBits; ++i) map.column[i] = 1u << i;
@@ -125,10 +117,33 @@ class Lowering {
 
   void add_epoch(const ItemList& list, const EpochPlan& plan) {
     Epoch epoch;
-    for (std::uint8_t i = 0; i < program_.bits; ++i) (plan.reg >> i & 1 ? epoch.reg : epoch.thread).push_back(i);
+    if (plan.exchanged) {
+      epoch = exchanged(program_.epochs.back(), plan.lanes);
+    } else {
+      for_each_bit(plan.lanes, [&](unsigned i) { epoch.thread.push_back(static_cast<std::uint8_t>(i)); });
+      for (std::uint8_t i = 0; i < program_.bits; ++i) {
+        if ((plan.lanes >> i & 1) == 0) (plan.reg >> i & 1 ? epoch.reg : epoch.thread).push_back(i);
+      }
+    }
     epoch.map = identity_map();
     for (const std::uint32_t index : plan.folded) fold(list.items[index], epoch.map);
     program_.epochs.push_back(std::move(epoch));
+    lanes_.push_back(plan.lanes);
+  }
+
+  /// Places of an epoch that has `lanes` on the lowest lanes; what was there goes to their registers.
+  static Epoch exchanged(const Epoch& before, Coordinate lanes) {
+    Epoch epoch;
+    epoch.reg = before.reg;
+    epoch.thread = before.thread;
+    epoch.exchanged = true;
+    for (int b = 0; b < kLanePair; ++b) {
+      std::uint8_t& place = epoch.thread[static_cast<std::size_t>(b)];
+      if (lanes >> place & 1) continue;
+      std::swap(place,
+                *std::find_if(epoch.reg.begin(), epoch.reg.end(), [&](std::uint8_t i) { return lanes >> i & 1; }));
+    }
+    return epoch;
   }
 
   /// v_target ^= control, after what the map already does.
@@ -145,37 +160,46 @@ class Lowering {
     if (flip.control_value == 0) map.offset ^= 1u << target;
   }
 
-  /// Coordinates that must be among a warp's lanes for stores of whole lines; all-ones when no choice of lanes will do.
-  Coordinate store_lanes(const Epoch& last) const {
-    Coordinate lanes = 0;
-    for (int i = 0; i < program_.bits; ++i) {
-      if (program_.store[static_cast<std::size_t>(i)] >= line_bits() || program_.dead >> i & 1) continue;
-      for (int source = 0; source < program_.bits; ++source) {
-        const Coordinate column = last.map.column[static_cast<std::size_t>(source)];
-        if ((column >> i & 1) == 0) continue;
-        if (column != 1u << i) return ~Coordinate{0};
-        lanes |= 1u << source;
-      }
-    }
-    return lanes;
-  }
-
   static Coordinate mask_of(const std::vector<std::uint8_t>& coordinates) {
     Coordinate mask = 0;
     for (const std::uint8_t i : coordinates) mask |= 1u << i;
     return mask;
   }
 
+  /// Adds an epoch without work that brings `wanted` from registers to lanes by an exchange; false where none does.
+  bool exchange_for_stores(Coordinate wanted) {
+    const Epoch& last = program_.epochs.back();
+    const Coordinate held = lanes_.back(), missing = wanted & mask_of(last.reg);
+    if (wanted == ~Coordinate{0} || held == 0 || !last.map.identity() || count_bits(missing) > kLanePair) return false;
+    // Those that stay: of the two on lanes first what is wanted there.
+    Coordinate lanes = missing;
+    for (const Coordinate from : {held & wanted, held & ~wanted}) {
+      for_each_bit(from, [&](unsigned i) {
+        if (count_bits(lanes) < kLanePair) lanes |= 1u << i;
+      });
+    }
+    Coordinate others = wanted & ~lanes;
+    if ((others & held) != 0) return false;
+    if (head_of(program_, program_.epochs.size() - 1) == 0)
+      others |= low_coordinates(program_, program_.active) & ~lanes_[0];
+    if (static_cast<int>(count_bits(others)) > kWarpBits - kLanePair) return false;
+    program_.epochs.push_back(exchanged(last, lanes));
+    program_.epochs.back().map = identity_map();
+    lanes_.push_back(lanes);
+    return true;
+  }
+
   /// Adds an epoch without work where the last one could not store whole lines.
   void finish_layout(Coordinate frame) {
-    const Coordinate lanes = store_lanes(program_.epochs.back());
-    Coordinate needed = lanes;
-    if (program_.epochs.size() == 1) needed |= low_coordinates(program_.active);
-    const bool fits = lanes != ~Coordinate{0} && (mask_of(program_.epochs.back().reg) & lanes) == 0 &&
-                      count_bits(needed) <= kWarpBits;
-    if (!fits) {
+    const std::size_t last = program_.epochs.size() - 1;
+    const Coordinate lanes = store_lanes(program_);
+    Coordinate needed = lanes & ~lanes_[last];
+    if (head_of(program_, last) == 0) needed |= low_coordinates(program_, program_.active) & ~lanes_[0];
+    const bool fits = lanes != ~Coordinate{0} && (mask_of(program_.epochs[last].reg) & lanes) == 0 &&
+                      static_cast<int>(count_bits(needed)) <= kWarpBits - (lanes_[last] == 0 ? 0 : kLanePair);
+    if (!fits && !exchange_for_stores(lanes)) {
       Epoch epoch;
-      const Coordinate low = low_coordinates(program_.store);
+      const Coordinate low = low_coordinates(program_, program_.store);
       Coordinate candidates = live_coordinates() & ~low;
       for (int i = program_.bits - 1; count_bits(candidates) < static_cast<unsigned>(options_.register_bits); --i) {
         candidates |= 1u << i;
@@ -187,119 +211,9 @@ class Lowering {
       for (std::uint8_t i = 0; i < program_.bits; ++i) (reg >> i & 1 ? epoch.reg : epoch.thread).push_back(i);
       epoch.map = identity_map();
       program_.epochs.push_back(std::move(epoch));
+      lanes_.push_back(0);
     }
     program_.epochs.back().map.offset ^= frame;
-  }
-
-  /// Lanes first hold what memory accesses need; between, threads keep their warps and lanes meet different banks.
-  void order_threads() {
-    const auto move_front = [](Epoch& epoch, Coordinate wanted) {
-      std::stable_partition(epoch.thread.begin(), epoch.thread.end(), [&](std::uint8_t i) { return wanted >> i & 1; });
-    };
-    std::vector<Epoch>& epochs = program_.epochs;
-    Epoch& last = epochs.back();
-    const Coordinate load_lanes = low_coordinates(program_.active), lanes = store_lanes(last);
-    std::stable_sort(last.thread.begin(), last.thread.end(),
-                     [&](std::uint8_t a, std::uint8_t b) { return program_.store[a] < program_.store[b]; });
-    move_front(last, lanes);
-    move_front(epochs.front(), load_lanes);
-    choose_banks();
-    for (std::size_t e = 0; e < epochs.size(); ++e) {
-      const Coordinate fixed = (e == 0 ? load_lanes : 0) | (e + 1 == epochs.size() ? lanes : 0);
-      choose_warps(e, fixed);
-      if (fixed == 0) choose_lanes(epochs[e]);
-    }
-  }
-
-  /// Different banks for the first epoch's lanes and for the last one's; all banks spread over the other coordinates.
-  void choose_banks() {
-    const unsigned width = bank_bits(options_.precision), banks = 1u << width;
-    std::array<int, 16> used{};
-    const auto assign = [&](const Epoch& epoch) {
-      std::vector<Coordinate> taken;
-      for (unsigned m = 0; m < width; ++m) {
-        const std::uint8_t bank = program_.bank[epoch.thread[m]];
-        if (bank != 0) taken.push_back(bank);
-      }
-      for (unsigned m = 0; m < width; ++m) {
-        std::uint8_t& bank = program_.bank[epoch.thread[m]];
-        for (std::uint8_t trial = 1; bank == 0 && trial < banks; ++trial) {
-          taken.push_back(trial);
-          if (used[trial] == 0 && independent(taken))
-            bank = trial;
-          else
-            taken.pop_back();
-        }
-        if (bank != 0) ++used[bank];
-      }
-    };
-    assign(program_.epochs.front());
-    assign(program_.epochs.back());
-    for (int i = 0; i < program_.bits; ++i) {
-      std::uint8_t& bank = program_.bank[static_cast<std::size_t>(i)];
-      if (bank != 0) continue;
-      bank = static_cast<std::uint8_t>(std::min_element(used.begin() + 1, used.begin() + banks) - used.begin());
-      ++used[bank];
-    }
-  }
-
-  /// Puts at the warps' bits what was there an epoch before, or else what stays with the threads an epoch later.
-  void choose_warps(std::size_t e, Coordinate fixed_lanes) {
-    std::vector<Epoch>& epochs = program_.epochs;
-    std::vector<std::uint8_t>& threads = epochs[e].thread;
-    if (threads.size() <= kWarpBits) return;
-    const auto warps = static_cast<std::ptrdiff_t>(threads.size() - kWarpBits);
-    const auto place = [&](const std::vector<std::uint8_t>& wanted) {
-      std::vector<std::uint8_t> order;
-      for (const std::uint8_t i : threads) {
-        if (std::find(wanted.begin(), wanted.end(), i) == wanted.end()) order.push_back(i);
-      }
-      order.insert(order.end(), wanted.begin(), wanted.end());
-      threads = order;
-    };
-    if (e > 0) {
-      const std::vector<std::uint8_t>& before = epochs[e - 1].thread;
-      const std::vector<std::uint8_t> wanted(before.end() - warps, before.end());
-      const bool all = std::all_of(wanted.begin(), wanted.end(), [&](std::uint8_t i) {
-        return (fixed_lanes >> i & 1) == 0 && std::find(threads.begin(), threads.end(), i) != threads.end();
-      });
-      if (all) return place(wanted);
-    }
-    if (e + 1 == epochs.size()) return;
-    std::vector<std::uint8_t> wanted;
-    const std::vector<std::uint8_t>& after = epochs[e + 1].thread;
-    for (const std::uint8_t i : threads) {
-      const bool stays = std::find(after.begin(), after.end(), i) != after.end();
-      if (stays && (fixed_lanes >> i & 1) == 0 && static_cast<std::ptrdiff_t>(wanted.size()) < warps)
-        wanted.push_back(i);
-    }
-    if (static_cast<std::ptrdiff_t>(wanted.size()) == warps) place(wanted);
-  }
-
-  /// Lowest lanes with independent banks, before and after the epoch's permutation where that is possible.
-  void choose_lanes(Epoch& epoch) const {
-    const unsigned width = bank_bits(options_.precision);
-    const auto bank_of = [&](Coordinate v) {
-      Coordinate bank = 0;
-      for (int i = 0; i < program_.bits; ++i) {
-        if (v >> i & 1) bank ^= program_.bank[static_cast<std::size_t>(i)];
-      }
-      return bank;
-    };
-    std::vector<Coordinate> read, write;
-    unsigned chosen = 0;
-    for (std::size_t i = 0; i < kWarpBits && i < epoch.thread.size() && chosen < width; ++i) {
-      read.push_back(bank_of(1u << epoch.thread[i]));
-      write.push_back(bank_of(epoch.map.column[epoch.thread[i]]));
-      if (independent(read) && independent(write)) {
-        std::rotate(epoch.thread.begin() + chosen, epoch.thread.begin() + static_cast<std::ptrdiff_t>(i),
-                    epoch.thread.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-        ++chosen;
-      } else {
-        read.pop_back();
-        write.pop_back();
-      }
-    }
   }
 
   void fill_epoch(const ItemList& list, const EpochPlan& plan, Epoch& epoch) {
@@ -337,6 +251,13 @@ class Lowering {
   void add_matrix(const Item& item, Epoch& epoch) const {
     TileOp op;
     op.guard = item.guard;
+    if (item.targets.size() == 2 && (mask_of(epoch.reg) & item.moves) == 0) {
+      op.kind = TileOpKind::kLanes;
+      op.matrix = item.matrix;
+      if (epoch.thread[0] != item.targets[0]) swap_matrix_bits(op.matrix);
+      epoch.ops.push_back(std::move(op));
+      return;
+    }
     if (item.targets.size() > 2) {
       op.kind = TileOpKind::kDense;
       op.targets = item.targets;
@@ -366,17 +287,19 @@ class Lowering {
     if (item.targets.size() == 2) {
       op.kind = TileOpKind::kMatrix2;
       op.slots[1] = static_cast<std::uint8_t>(slot_of(epoch, item.targets[1]));
-      if (op.slots[0] > op.slots[1]) swap_matrix_bits(op);
+      if (op.slots[0] > op.slots[1]) {
+        std::swap(op.slots[0], op.slots[1]);
+        swap_matrix_bits(op.matrix);
+      }
     }
     epoch.ops.push_back(std::move(op));
   }
 
-  static void swap_matrix_bits(TileOp& op) {
-    std::swap(op.slots[0], op.slots[1]);
-    const std::vector<Complex> old = op.matrix;
+  static void swap_matrix_bits(std::vector<Complex>& matrix) {
+    const std::vector<Complex> old = matrix;
     constexpr std::size_t kSwapped[4] = {0, 2, 1, 3};
     for (std::size_t r = 0; r < 4; ++r) {
-      for (std::size_t c = 0; c < 4; ++c) op.matrix[r * 4 + c] = old[kSwapped[r] * 4 + kSwapped[c]];
+      for (std::size_t c = 0; c < 4; ++c) matrix[r * 4 + c] = old[kSwapped[r] * 4 + kSwapped[c]];
     }
   }
 
@@ -410,20 +333,28 @@ class Lowering {
   const LowerOptions& options_;
   TileProgram program_;
   std::vector<int> coordinate_of_;
+  std::vector<Coordinate> lanes_;  // of each epoch: what the schedule wants on its lowest lanes
 };
 
 }  // namespace
 
 TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options) {
-  TileProgram program = Lowering(sweep, options).lower();
   const bool blocks = std::any_of(sweep.ops.begin(), sweep.ops.end(), [](const PlanOp& op) {
     return op.form == Form::kMatrix && op.target_count == 2 && op.control_mask == 0;
   });
-  if (!options.canonical || !blocks) return program;
-  LowerOptions as_they_are = options;
-  as_they_are.canonical = false;
-  TileProgram other = Lowering(sweep, as_they_are).lower();
-  return work_of(other) < work_of(program) ? other : program;
+  LowerOptions trial = options;
+  trial.lanes = false;
+  TileProgram best = Lowering(sweep, trial).lower();
+  if (!blocks) return best;
+  const auto try_with = [&](bool lanes) {
+    trial.canonical = false;
+    trial.lanes = lanes;
+    TileProgram program = Lowering(sweep, trial).lower();
+    if (work_of(program) < work_of(best)) best = std::move(program);
+  };
+  if (options.canonical) try_with(false);
+  if (options.lanes) try_with(true);
+  return best;
 }
 
 }  // namespace qsim::cuda

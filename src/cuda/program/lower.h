@@ -14,6 +14,7 @@ struct LowerOptions {
   int max_bits = 12;       // tiles are filled up to this many bits where there are enough tiles
   bool sums_bits = false;  // generated kernels sum each bit's probability while they store
   bool canonical = false;  // blocks of two targets may become their canonical form, where that is less work
+  bool lanes = false;      // blocks of two targets may be done on lanes, where that is less work
 };
 
 TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options);

@@ -1,5 +1,6 @@
 // Greedy epochs: the register set that lets the most work be done, again and again. Phase terms wait until something
-// needs them done, so that they merge; flips go to the end of an epoch where they are free.
+// needs them done, so that they merge; flips go to the end of an epoch where they are free. Blocks on lanes: two
+// coordinates more, of which two at a time are on lanes while the others are in registers.
 #include "cuda/program/schedule.h"
 
 #include <algorithm>
@@ -23,6 +24,12 @@ struct Wall {
   }
 };
 
+/// Where coordinates are during an epoch, or during epochs that exchange them: then the lanes' are any two of `reg`.
+struct Places {
+  Coordinate reg = 0, lanes = 0;
+  bool any_lanes = false;
+};
+
 class Scheduler {
  public:
   Scheduler(const ItemList& list, const ScheduleLimits& limits)
@@ -31,7 +38,10 @@ class Scheduler {
   std::vector<EpochPlan> run() {
     std::vector<EpochPlan> epochs;
     do {
-      epochs.push_back(make_epoch(choose_registers(epochs.empty())));
+      if (blocks_wait())
+        add_exchanged_epochs(epochs);
+      else
+        epochs.push_back(make_epoch({choose_registers(epochs.empty(), limits_.register_bits), 0, false}));
     } while (std::find(done_.begin(), done_.end(), false) != done_.end());
     return epochs;
   }
@@ -56,8 +66,56 @@ class Scheduler {
     throw Error("unknown item kind");
   }
 
-  /// What can be done while `reg` is in registers; lists are filled where asked for.
-  double closure(Coordinate reg, Closure* out) const {
+  bool blocks_wait() const {
+    if (!limits_.lane_blocks) return false;
+    for (std::uint32_t i = first_; i < items_.size(); ++i) {
+      if (!done_[i] && items_[i].lane_block()) return true;
+    }
+    return false;
+  }
+
+  /// Epochs of one set of coordinates, two more than are in registers: pair after pair of them comes to the lanes.
+  void add_exchanged_epochs(std::vector<EpochPlan>& epochs) {
+    const Coordinate set = choose_registers(epochs.empty(), limits_.register_bits + kLanePair);
+    Coordinate lanes = choose_lanes(set, 0);
+    if (lanes == 0) {  // the first epoch need not do anything
+      if (!epochs.empty()) throw Error("sweep scheduling found no next epoch");
+      epochs.push_back(make_epoch({choose_registers(true, limits_.register_bits), 0, false}));
+    }
+    for (bool exchanged = false; lanes != 0; exchanged = true) {
+      epochs.push_back(make_epoch({set & ~lanes, lanes, false}));
+      epochs.back().lanes = lanes;
+      epochs.back().exchanged = exchanged;
+      lanes = epochs.back().folded.empty() ? choose_lanes(set, lanes) : 0;  // what is folded needs a move
+    }
+  }
+
+  /// The two of `set` that let the most be done on lanes, the others in registers; of equals those of which more are
+  /// there. 0: nothing is left to do.
+  Coordinate choose_lanes(Coordinate set, Coordinate before) const {
+    Coordinate best = 0;
+    double best_weight = 0;
+    for_each_bit(set, [&](unsigned low) {
+      for_each_bit(set & ~static_cast<Coordinate>(low_mask(low + 1)), [&](unsigned high) {
+        const Coordinate lanes = 1u << low | 1u << high;
+        double weight = closure({set & ~lanes, lanes, false}, nullptr);
+        if (weight > 0) weight += 0.1 * static_cast<double>(count_bits(lanes & before));
+        if (weight <= best_weight) return;
+        best = lanes;
+        best_weight = weight;
+      });
+    });
+    return best;
+  }
+
+  bool out_of_reach(const Item& item, const Places& places) const {
+    if (limits_.lane_blocks && item.lane_block() && !places.any_lanes) return item.moves != places.lanes;
+    return item.targets.size() <= 3 && (item.moves & ~places.reg) != 0;
+  }
+
+  /// What can be done while coordinates are in these places; lists are filled where asked for.
+  double closure(const Places& places, Closure* out) const {
+    const Coordinate reg = places.reg;
     Wall undone, tail;
     double weight = 0;
     for (std::uint32_t i = first_; i < items_.size(); ++i) {
@@ -73,7 +131,7 @@ class Scheduler {
         tail.add(item);
         weight += weight_of(item);
         if (out != nullptr) out->tail.push_back(i);
-      } else if (item.targets.size() <= 3 && (item.moves & ~reg) != 0) {
+      } else if (out_of_reach(item, places)) {
         undone.add(item);
       } else {
         weight += weight_of(item);
@@ -83,23 +141,27 @@ class Scheduler {
     return weight;
   }
 
-  Coordinate choose_registers(bool first) const {
+  /// `count` coordinates; where those are more than registers hold, the lanes have some of them.
+  Coordinate choose_registers(bool first, int count) const {
     Coordinate usable = limits_.usable;
-    const auto size = static_cast<unsigned>(limits_.register_bits);
+    const auto size = static_cast<unsigned>(count);
     if (first && count_bits(usable & ~limits_.avoid_first) >= size) usable &= ~limits_.avoid_first;
     Coordinate reg = 0;
     while (count_bits(reg) < size) reg |= 1u << best_addition(reg, usable);
     for (bool improved = true; improved;) improved = improve(reg, usable);
-    return first || closure(reg, nullptr) > 0 ? reg : registers_of_first(reg);
+    return first || weight_with(reg) > 0 ? reg : registers_of_first(reg);
   }
+
+  double weight_with(Coordinate reg) const { return closure({reg, 0, limits_.lane_blocks}, nullptr); }
 
   /// Registers that let the first undone item be done: what guarantees an end.
   Coordinate registers_of_first(Coordinate reg) const {
     for (std::uint32_t i = first_; i < items_.size(); ++i) {
       if (done_[i] || items_[i].kind == Item::Kind::kTerm) continue;
       Coordinate chosen = items_[i].moves;
+      const unsigned size = count_bits(reg);
       for_each_bit(reg & ~chosen, [&](unsigned bit) {
-        if (count_bits(chosen) < static_cast<unsigned>(limits_.register_bits)) chosen |= 1u << bit;
+        if (count_bits(chosen) < size) chosen |= 1u << bit;
       });
       return chosen;
     }
@@ -110,7 +172,7 @@ class Scheduler {
     unsigned best = 0;
     double best_weight = -1;
     for_each_bit(usable & ~reg, [&](unsigned bit) {
-      const double weight = closure(reg | 1u << bit, nullptr) + 0.01 * near_weight(bit);
+      const double weight = weight_with(reg | 1u << bit) + 0.01 * near_weight(bit);
       // Ties go to high coordinates: the low ones serve the threads' memory accesses.
       if (weight >= best_weight) {
         best = bit;
@@ -132,12 +194,12 @@ class Scheduler {
   }
 
   bool improve(Coordinate& reg, Coordinate usable) const {
-    double best = closure(reg, nullptr);
+    double best = weight_with(reg);
     const Coordinate start = reg;
     for_each_bit(start, [&](unsigned out) {
       for_each_bit(usable & ~start, [&](unsigned in) {
         const Coordinate trial = (start & ~(1u << out)) | 1u << in;
-        const double weight = closure(trial, nullptr);
+        const double weight = weight_with(trial);
         if (weight > best + 1e-9) {
           best = weight;
           reg = trial;
@@ -147,16 +209,16 @@ class Scheduler {
     return reg != start;
   }
 
-  EpochPlan make_epoch(Coordinate reg) {
+  EpochPlan make_epoch(const Places& places) {
     Closure todo;
-    closure(reg, &todo);
+    closure(places, &todo);
     EpochPlan epoch;
-    epoch.reg = reg;
+    epoch.reg = places.reg;
     fold_trailing_flips(todo);
     epoch.folded = todo.tail;
     place_work(todo.work, epoch);
     for (const std::uint32_t i : todo.tail) done_[i] = true;
-    flush_terms(reg, todo.tail, epoch);
+    flush_terms(places.reg, todo.tail, epoch);
     while (first_ < items_.size() && done_[first_]) ++first_;
     return epoch;
   }

@@ -11,6 +11,8 @@ namespace qsim::cuda {
 /// the flips that fold into the move to the next epoch.
 struct EpochPlan {
   Coordinate reg = 0;                             // coordinates in registers
+  Coordinate lanes = 0;                           // the two on the lowest lanes, where blocks are done; or any
+  bool exchanged = false;                         // from the epoch before: lanes and registers change places
   std::vector<std::vector<std::uint32_t>> steps;  // each step is all terms, or all non-terms
   std::vector<std::uint32_t> folded;
 };
@@ -19,6 +21,7 @@ struct ScheduleLimits {
   int bits = 0, register_bits = 4;
   Coordinate usable = 0;       // coordinates that may be in registers
   Coordinate avoid_first = 0;  // better not in registers in the first epoch (neighbours in memory)
+  bool lane_blocks = false;    // dense blocks of two targets are done on lanes
 };
 
 std::vector<EpochPlan> schedule(const ItemList& list, const ScheduleLimits& limits);

@@ -148,7 +148,9 @@ class Encoder {
         word(std::uint32_t{op.slots[0]});
         return add_threads(op);
       case TileOpKind::kDense:
-        return add_dense(op);
+        return add_dense(op, op.targets);
+      case TileOpKind::kLanes:  // of targets that are not in registers
+        return add_dense(op, {epoch_->thread[0], epoch_->thread[1]});
       case TileOpKind::kPair:
         return add_pair(op);
       case TileOpKind::kMultiply:
@@ -203,10 +205,10 @@ class Encoder {
     add_factor(factor);
   }
 
-  void add_dense(const TileOp& op) {
+  void add_dense(const TileOp& op, const std::vector<std::uint8_t>& targets) {
     const std::vector<Coordinate> address = place_columns(program_);
     word(Code::kDense);
-    word(static_cast<std::uint32_t>(op.targets.size()));
+    word(static_cast<std::uint32_t>(targets.size()));
     word(static_cast<std::uint32_t>(dense_.size()));
     word(op.control_mask);
     word(op.control_value);
@@ -214,8 +216,8 @@ class Encoder {
     for (const std::uint8_t i : epoch_->reg) word(address[i]);
     for (const std::uint8_t i : epoch_->thread) word(1u << i);
     for (const std::uint8_t i : epoch_->reg) word(1u << i);
-    for (const std::uint8_t i : op.targets) word(address[i]);
-    for (const std::uint8_t i : op.targets) word(1u << i);
+    for (const std::uint8_t i : targets) word(address[i]);
+    for (const std::uint8_t i : targets) word(1u << i);
     dense_.insert(dense_.end(), op.matrix.begin(), op.matrix.end());
   }
 

@@ -27,6 +27,7 @@ constexpr std::size_t kKeptSweeps = 256;  // more are lowered again each time th
 // they come back often, so that a single short run never waits for a compiler at its end.
 constexpr std::uint32_t kCompileBits = 30;
 constexpr std::uint32_t kCompileUses = 16;
+constexpr int kLaneBlocksMajor = 9;  // compute capability from which on tensor cores multiply in double fast enough
 
 /// A sweep cut in two that do the same one after the other.
 std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
@@ -57,6 +58,7 @@ class Runner final : public SweepRunner {
   explicit Runner(const BackendOptions& options) : mode_(options.jit) {
     if (mode_ == Jit::kOff) return;
     const DeviceFacts facts = device_facts(options.device_id);
+    lanes_ = sizeof(Real) == 8 && facts.major >= kLaneBlocksMajor;
     try {
       jit_ = std::make_unique<JitCompiler>(facts.major * 10 + facts.minor, kernel_cache_folder(options.kernel_cache));
     } catch (const DeviceError&) {
@@ -80,7 +82,7 @@ class Runner final : public SweepRunner {
       Variant& variant = prepared_[i].variants.back();
       if (start + staged.size() + variant.bytes() > memory_.table_bytes) continue;
       place_tables(variant, start + staged.size());
-      for (const Part& part : variant.parts) append(staged, part.encoded.tables.bytes);
+      for (const Part& part : variant.parts) append(staged, part);
     }
     upload(staged.data(), start, staged.size(), stream);
     table_used_ = start + staged.size();
@@ -137,10 +139,12 @@ class Runner final : public SweepRunner {
   };
   struct Part {
     EncodedSweep<Real> encoded;
-    TileProgram program;  // with the arrivals that are expected, if any
+    TileProgram program;       // of the kernels, with the arrivals that are expected, if any
+    TableBytes kernel_tables;  // of the kernels, after the interpreter's, whose program is another; or none
     std::uint64_t table_at = 0;
     Kernel kernel;   // of the program without arrivals
     Kernel arrived;  // of the program with them: loads them from where they are
+    std::uint64_t bytes() const { return padded(encoded.tables.bytes.size()) + padded(kernel_tables.bytes.size()); }
   };
   struct Variant {
     Index inside = 0;  // active index bits: a chunk view must not fix them
@@ -148,7 +152,7 @@ class Runner final : public SweepRunner {
     std::vector<Part> parts;
     std::uint64_t bytes() const {
       std::uint64_t sum = 0;
-      for (const Part& part : parts) sum += padded(part.encoded.tables.bytes.size());
+      for (const Part& part : parts) sum += part.bytes();
       return sum;
     }
   };
@@ -159,9 +163,11 @@ class Runner final : public SweepRunner {
   };
 
   static std::uint64_t padded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
-  static void append(std::vector<std::byte>& staged, const std::vector<std::byte>& bytes) {
-    staged.insert(staged.end(), bytes.begin(), bytes.end());
-    staged.resize(padded(staged.size()));
+  static void append(std::vector<std::byte>& staged, const Part& part) {
+    for (const TableBytes* const tables : {&part.encoded.tables, &part.kernel_tables}) {
+      staged.insert(staged.end(), tables->bytes.begin(), tables->bytes.end());
+      staged.resize(padded(staged.size()));
+    }
   }
 
   Variant make_variant(const Prepared& prepared, Index outside) const {
@@ -180,10 +186,17 @@ class Runner final : public SweepRunner {
     options.max_bits = register_bits(Real{}) + kMaxThreadBits;
     const bool compile = compiles_at_once();
     options.canonical = compile;  // the interpreter does whole blocks faster
+    options.lanes = compile && lanes_;
     TileProgram program = lower_sweep(sweep, options);
     if (options.precision == Precision::kSingle) round_tangents(program);
     std::optional<EncodedSweep<Real>> encoded = encode<Real>(program);
-    if (!encoded || padded(encoded->tables.bytes.size()) > memory_.table_bytes) {
+    TableBytes kernel_tables;
+    if (encoded && uses_lanes(program)) {
+      kernel_tables = std::move(encoded->tables);
+      options.canonical = options.lanes = false;
+      encoded = encode<Real>(lower_sweep(sweep, options));  // of blocks in registers: what interprets faster
+    }
+    if (!encoded || padded(encoded->tables.bytes.size()) + padded(kernel_tables.bytes.size()) > memory_.table_bytes) {
       const auto [first, second] = split_sweep(sweep);
       add_parts(first, false, outside, variant);
       add_parts(second, sums_bits, outside, variant);
@@ -192,7 +205,7 @@ class Runner final : public SweepRunner {
     for (const Bit bit : program.active) {
       if (bit != kPhantom) variant.inside |= bit_mask(bit);
     }
-    Part part{std::move(*encoded), std::move(program), 0, {}, {}};
+    Part part{std::move(*encoded), std::move(program), std::move(kernel_tables), 0, {}, {}};
     if (jit_) {
       part.kernel.generated = generate(part.program);
       ask_for_kernel(part.kernel, !compile);
@@ -237,7 +250,7 @@ class Runner final : public SweepRunner {
   void place_tables(Variant& variant, std::uint64_t at) {
     for (Part& part : variant.parts) {
       part.table_at = at;
-      at += padded(part.encoded.tables.bytes.size());
+      at += part.bytes();
     }
     variant.generation = generation_;
   }
@@ -253,15 +266,19 @@ class Runner final : public SweepRunner {
     }
     if (bytes > memory_.table_bytes) return run_parts_alone(variant);
     place_tables(variant, table_used_);
-    for (const Part& part : variant.parts) {
-      upload(part.encoded.tables.bytes.data(), part.table_at, part.encoded.tables.bytes.size(), stream);
-    }
+    for (const Part& part : variant.parts) upload(part, part.table_at, stream);
     table_used_ += bytes;
   }
 
   /// Parts that fit the table space only one at a time are uploaded by launch().
   void run_parts_alone(Variant& variant) {
     for (Part& part : variant.parts) part.table_at = kNotPlaced;
+  }
+
+  void upload(const Part& part, std::uint64_t at, cudaStream_t stream) {
+    std::vector<std::byte> staged;
+    append(staged, part);
+    upload(staged.data(), at, staged.size(), stream);
   }
 
   void upload(const std::byte* data, std::uint64_t at, std::uint64_t bytes, cudaStream_t stream) {
@@ -279,7 +296,7 @@ class Runner final : public SweepRunner {
     if (at == kNotPlaced) {
       for (const Stream& lane : memory_.lanes) wait_for(lane.get());
       at = 0;
-      upload(part.encoded.tables.bytes.data(), 0, part.encoded.tables.bytes.size(), stream);
+      upload(part, 0, stream);
       table_used_ = memory_.table_bytes;
     }
     NormCell* const norm = accumulate_norm ? memory_.norm : nullptr;
@@ -335,8 +352,9 @@ class Runner final : public SweepRunner {
       ints[1 + 2 * r] = runs[r].shift;
       ints[2 + 2 * r] = runs[r].mask << runs[r].shift;
     }
-    const TableBytes& tables = part.encoded.tables;
-    std::byte* const base = memory_.tables + at;
+    const bool own_tables = !part.kernel_tables.bytes.empty();
+    const TableBytes& tables = own_tables ? part.kernel_tables : part.encoded.tables;
+    std::byte* const base = memory_.tables + at + (own_tables ? padded(part.encoded.tables.bytes.size()) : 0);
     const std::uint64_t tiles = bit_mask(count_bits(free));
     const bool sums = !generated.summed.empty() && chunk.mask == 0 && memory_.sums.holds(tiles);
     if (sums) {
@@ -382,6 +400,7 @@ class Runner final : public SweepRunner {
   static constexpr std::uint64_t kNotPlaced = ~std::uint64_t{0};
 
   const Jit mode_;
+  bool lanes_ = false;  // generated kernels may do blocks on lanes
   std::unique_ptr<JitCompiler> jit_;
   bool loading_held_ = false;
   std::vector<std::byte> arguments_;

@@ -1,7 +1,10 @@
 // Columns of linear maps over GF(2).
 #include "cuda/tile/addresses.h"
 
+#include <algorithm>
+
 #include "base/bits.h"
+#include "qsim/error.h"
 
 namespace qsim::cuda {
 namespace {
@@ -37,6 +40,21 @@ bool stores_to_own_places(const TileProgram& program, std::size_t first_bit) {
     if ((offset & owners) != 0) return false;
   }
   return (store.offset & owners) == 0;
+}
+
+std::vector<std::pair<std::uint8_t, std::uint8_t>> exchanges_between(const Epoch& from, const Epoch& to) {
+  std::vector<std::pair<std::uint8_t, std::uint8_t>> exchanges;
+  Epoch trial = from;
+  for (std::uint8_t bit = 0; bit < kLanePair; ++bit) {
+    if (from.thread[bit] == to.thread[bit]) continue;
+    const auto slot = std::find(trial.reg.begin(), trial.reg.end(), to.thread[bit]);
+    if (slot == trial.reg.end()) break;
+    std::swap(*slot, trial.thread[bit]);
+    exchanges.emplace_back(bit, static_cast<std::uint8_t>(slot - trial.reg.begin()));
+  }
+  if (!from.map.identity() || trial.reg != to.reg || trial.thread != to.thread)
+    throw Error("epochs are no exchange of lanes and registers");
+  return exchanges;
 }
 
 }  // namespace
@@ -124,6 +142,7 @@ Regroup regroup_columns(const TileProgram& program, std::size_t e) {
   for (std::size_t i = kLaneBits; i < from.thread.size(); ++i) {
     regroup.within_warp = regroup.within_warp && from.thread[i] == to.thread[i];
   }
+  if (to.exchanged) regroup.exchanges = exchanges_between(from, to);
   return regroup;
 }
 

@@ -32,6 +32,8 @@ struct Regroup {
   std::vector<std::pair<TileGuard, Coordinate>> guarded;
   bool own_places = false;   // no barrier is needed before writing
   bool within_warp = false;  // amplitudes stay in their warp
+  // To an epoch that is `exchanged`, all there is to do: (bit of the thread, slot).
+  std::vector<std::pair<std::uint8_t, std::uint8_t>> exchanges;
 };
 Regroup regroup_columns(const TileProgram& program, std::size_t e);
 

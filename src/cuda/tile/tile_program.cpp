@@ -1,6 +1,7 @@
 // Small functions of the tile program.
 #include "cuda/tile/tile_program.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/bits.h"
@@ -29,6 +30,12 @@ Coordinate Epoch::coordinate(std::uint32_t thread_number, std::uint32_t register
   for (std::size_t i = 0; i < thread.size(); ++i) v |= (thread_number >> i & 1u) << thread[i];
   for (std::size_t j = 0; j < reg.size(); ++j) v |= (register_number >> j & 1u) << reg[j];
   return v;
+}
+
+bool uses_lanes(const TileProgram& program) {
+  return std::ranges::any_of(program.epochs, [](const Epoch& epoch) {
+    return std::ranges::any_of(epoch.ops, [](const TileOp& op) { return op.kind == TileOpKind::kLanes; });
+  });
 }
 
 void multiply(TileProgram& program, Complex factor) {

@@ -19,6 +19,7 @@ using Coordinate = std::uint32_t;  // coordinate in a tile, or a mask over it
 
 constexpr int kMaxTileBits = 13;
 constexpr int kMaxRegisterBits = 5;
+constexpr int kLanePair = 2;  // lowest bits of a thread's number: the block's targets in TileOpKind::kLanes
 constexpr Bit kPhantom = 255;
 
 /// Holds for a tile when (base & mask) == value and, where parity_mask is not 0, parity(base & parity_mask) is `odd`.
@@ -64,6 +65,7 @@ enum class TileOpKind : std::uint8_t {
   kRotate,    // rotation[s], tangent[s] on every register slot s
   kMatrix1,   // 2x2 on slots[0]
   kMatrix2,   // 4x4 on slots[0] < slots[1]; bit 0 of a matrix index is slots[0]
+  kLanes,     // 4x4 on the lowest two bits of the thread's number, in that order; of every register
   kDense,     // matrix on the coordinates `targets`, in registers or not
   kSwap,      // X on slots[0]
   kPair,      // factor[0] everywhere, [1] where slots[0] is 1, [2] where slots[1] is 1, [3] where both are
@@ -96,6 +98,8 @@ struct AffineMap {
 /// Register j of thread t holds the amplitude whose coordinate has the bits of j at reg and those of t at thread.
 struct Epoch {
   std::vector<std::uint8_t> reg, thread;
+  bool exchanged = false;  // from the epoch before, whose map is the identity: places of the lowest two bits of the
+                           // thread's number and of registers' bits are exchanged, all others stay
   std::vector<TileOp> ops;
   AffineMap map;
   Coordinate coordinate(std::uint32_t thread_number, std::uint32_t register_number) const;
@@ -127,6 +131,9 @@ struct TileProgram {
   std::vector<std::vector<TileTerm>> tile_factors;  // each exp(i sum of angles)
   int thread_bits() const { return bits - register_bits; }
 };
+
+/// Whether it has blocks on lanes.
+bool uses_lanes(const TileProgram& program);
 
 /// Multiplies all that the program stores: where a multiplication is made anyway, or by one more.
 void multiply(TileProgram& program, Complex factor);

@@ -8,8 +8,10 @@
 namespace qsim::cuda {
 namespace {
 
-constexpr double kProduct = 4;  // of two complex numbers
-constexpr double kMove = 8;     // an amplitude through shared memory, with its addresses and barriers
+constexpr double kProduct = 4;   // of two complex numbers
+constexpr double kMove = 8;      // an amplitude through shared memory, with its addresses and barriers
+constexpr double kLanes = 8;     // a block on tensor cores, at twice the rate
+constexpr double kExchange = 3;  // of a lane and a register, by shuffles and selections
 
 double share(std::uint32_t set, std::uint32_t registers) {
   return static_cast<double>(count_bits(set)) / static_cast<double>(registers);
@@ -45,6 +47,8 @@ double work_of(const TileOp& op, std::uint32_t registers) {
     case TileOpKind::kMatrix1:
     case TileOpKind::kMatrix2:
       return matrix_work(op, registers);
+    case TileOpKind::kLanes:
+      return kLanes;
     case TileOpKind::kDense:
       return 2 * kMove + kProduct / 2 * static_cast<double>(std::size_t{1} << op.targets.size());  // tensor cores
     case TileOpKind::kSwap:
@@ -74,8 +78,9 @@ bool is_deferred(const TileOp& op) {
 
 double work_of(const TileProgram& program) {
   const std::uint32_t registers = 1u << program.register_bits;
-  double work = kMove * static_cast<double>(program.epochs.size() - 1);
+  double work = -kMove;  // the first epoch comes from memory
   for (const Epoch& epoch : program.epochs) {
+    work += epoch.exchanged ? kExchange : kMove;
     double deferred = 0;  // phases that will be one multiplication
     for (const TileOp& op : epoch.ops) {
       if (is_deferred(op)) {

@@ -21,7 +21,7 @@ namespace qsim {
 namespace {
 
 // A matrix on more than two wires must save that much of a sweep's arithmetic: it takes tables and, on a GPU, time to
-// compile.
+// compile. So must one on two wires whose steps are in several register groups: it moves what is beside it.
 constexpr double kWorthwhile = 0.95;
 constexpr std::size_t kLongSweep =
     2000;                          // steps; longer ones try less, large matrices first, so that planning stays fast
@@ -199,9 +199,8 @@ class ClusterFinder {
   std::size_t group_end_ = 0;
 };
 
-std::vector<Cluster> find_clusters(const std::vector<Element>& elements, const CostTable& cost, int size,
-                                   int register_bits) {
-  return ClusterFinder(elements, cost, size, size > register_bits).run();
+std::vector<Cluster> find_clusters(const std::vector<Element>& elements, const CostTable& cost, int size, bool across) {
+  return ClusterFinder(elements, cost, size, across).run();
 }
 
 // The members act on no other wire, and nothing else between them acts on theirs: the last one's place will do. The
@@ -236,7 +235,7 @@ Candidate fuse_downwards(Candidate candidate, const std::vector<Cluster>& cluste
                          int register_bits) {
   for (const Cluster& cluster : clusters) fuse(candidate.elements, candidate.parts, cluster);
   for (int smaller = size - 1; smaller >= 2; --smaller)
-    for (const Cluster& cluster : find_clusters(candidate.elements, cost, smaller, register_bits))
+    for (const Cluster& cluster : find_clusters(candidate.elements, cost, smaller, smaller > register_bits))
       fuse(candidate.elements, candidate.parts, cluster);
   return candidate;
 }
@@ -256,7 +255,7 @@ std::vector<Members> parts_of_product(const std::vector<Element>& steps, int siz
   std::vector<Cluster> best;
   double least = std::numeric_limits<double>::infinity();
   for (int smaller = 2; smaller < size; ++smaller) {
-    std::vector<Cluster> clusters = find_clusters(steps, kEager, smaller, size);
+    std::vector<Cluster> clusters = find_clusters(steps, kEager, smaller, false);
     double work = 0;
     auto rest = static_cast<double>(steps.size());
     for (const Cluster& cluster : clusters) {
@@ -317,19 +316,23 @@ std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cos
   const bool is_long = elements.size() > kLongSweep;
   for (int step = 2; step <= most; ++step) {
     const int size = is_long ? most + 2 - step : step;
-    for (const bool from_best : {false, true}) {
-      if (from_best && (best.elements.empty() || is_long)) continue;
-      if (sum <= least_of(size)) continue;
-      const auto clusters = find_clusters(from_best ? best.elements : elements, cost, size, register_bits);
-      if (clusters.empty()) continue;
-      if (is_long && least > 0 && matrices_cost(clusters, cost) >= least) continue;
-      if (least == 0) least = cost_when_split(elements, cost, register_bits, turns);
-      Candidate candidate =
-          fuse_downwards(from_best ? best : as_they_are(elements), clusters, size, cost, register_bits);
-      const double now = cost_when_split(candidate.elements, cost, register_bits, turns);
-      if (now >= least * (size > 2 ? kWorthwhile : 1)) continue;
-      least = now;
-      best = std::move(candidate);
+    // Pairs that register groups cut apart are tried as well: where blocks are cheap they are worth the regroup.
+    for (const bool across : {size > register_bits, size == 2 && !is_long}) {
+      for (const bool from_best : {false, true}) {
+        if (from_best && (best.elements.empty() || is_long)) continue;
+        if (sum <= least_of(size)) continue;
+        const auto clusters = find_clusters(from_best ? best.elements : elements, cost, size, across);
+        if (clusters.empty()) continue;
+        if (is_long && least > 0 && matrices_cost(clusters, cost) >= least) continue;
+        if (least == 0) least = cost_when_split(elements, cost, register_bits, turns);
+        Candidate candidate =
+            fuse_downwards(from_best ? best : as_they_are(elements), clusters, size, cost, register_bits);
+        const double now = cost_when_split(candidate.elements, cost, register_bits, turns);
+        if (now >= least * (size > 2 || across ? kWorthwhile : 1)) continue;
+        least = now;
+        best = std::move(candidate);
+      }
+      if (size != 2) break;
     }
   }
   if (best.elements.empty()) return 0;
