@@ -16,14 +16,17 @@ struct Element {
   bool gone = false;
   std::vector<Bit> targets;  // kMatrix, kFlip
   Index control_mask = 0, control_value = 0;
-  std::vector<Complex> matrix;  // kMatrix
-  double entries = 32;          // kMatrix of two targets: pair_entries()
-  Diagonal diagonal;            // kDiagonal; its slots are not used any more
+  std::vector<Complex> matrix;   // kMatrix
+  std::vector<OpenFactor> open;  // kMatrix on one target: its factors, where one is open
+  double entries = 32;           // kMatrix of two targets: pair_entries()
+  Diagonal diagonal;             // kDiagonal; its slots are not used any more
   std::uint32_t gates = 0;
   std::vector<std::uint32_t> turns, diagonals;  // of the timeline that it stands for
 
   Index target_mask() const;
   Index wires() const;
+  /// Its number is not to be relied on, nor to be multiplied into others.
+  bool is_open() const { return !open.empty() || diagonal.open != 0; }
 };
 
 /// What a step costs by the table, a diagonal as one of several that are merged: nanoseconds a million amplitudes.
