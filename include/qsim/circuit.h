@@ -178,6 +178,8 @@ class Circuit {
 
   /// Names of the parameters, in the order of their first use.
   const std::vector<std::string>& parameters() const { return parameters_; }
+  /// Gives parameters these places in parameters() before they are used.
+  void name_parameters(std::span<const std::string> names);
   /// The circuit with values[i] put in for parameters()[i]. UsageError as require_values(), and for angles that are not
   /// finite then.
   Circuit bind(std::span<const double> values) const;
@@ -205,6 +207,8 @@ class Circuit {
     double factor = 1;
   };
   std::span<const OpenTerm> open_terms(std::uint64_t param) const;
+  /// What bind() makes of an angle; not finite where the sum is not.
+  static double bound_angle(double constant, std::span<const OpenTerm> terms, std::span<const double> values);
   /// Matrix on the targets alone (controls left out); kGate, kUnitary and kPauliRotation.
   Matrix matrix(const Operation& op) const;
 

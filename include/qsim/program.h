@@ -48,8 +48,8 @@ class Program {
 };
 
 /// Checks that `circuit` can run on `target`; plans are made when they are first needed, and kept: one for each layout
-/// and set of values that it is run from. UsageError, UnsupportedError, CapacityError for more qubits than can be
-/// addressed.
+/// that it is run from, into which new values are put. UsageError, UnsupportedError, CapacityError for more qubits than
+/// can be addressed.
 Program compile(const Circuit& circuit, const Target& target = {}, const CompileOptions& options = {});
 
 }  // namespace qsim

@@ -30,6 +30,10 @@ std::uint32_t Circuit::parameter_index(const std::string& name) {
   return found->second;
 }
 
+void Circuit::name_parameters(std::span<const std::string> names) {
+  for (const std::string& name : names) parameter_index(name);
+}
+
 void Circuit::open_last(const Angle& angle, std::size_t back) {
   for (const auto& [name, factor] : angle.terms) {
     if (!std::isfinite(factor)) throw CircuitError("the factor of parameter " + escape_text(name) + " is not finite");
@@ -79,14 +83,19 @@ void Circuit::require_values(std::span<const double> values) const {
   }
 }
 
+double Circuit::bound_angle(double constant, std::span<const OpenTerm> terms, std::span<const double> values) {
+  double angle = constant;
+  for (const OpenTerm& term : terms) angle += term.factor * values[term.parameter];
+  return reduced_angle(angle);
+}
+
 Circuit Circuit::bind(std::span<const double> values) const {
   require_values(values);
   Circuit bound = *this;
   for (const auto& [param, terms] : open_) {
-    double angle = params_[param];
-    for (const OpenTerm& term : terms) angle += term.factor * values[term.parameter];
+    const double angle = bound_angle(params_[param], terms, values);
     if (!std::isfinite(angle)) throw UsageError("an angle is not finite with these values");
-    bound.params_[param] = reduced_angle(angle);
+    bound.params_[param] = angle;
   }
   bound.open_.clear();
   bound.parameters_.clear();

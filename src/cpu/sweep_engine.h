@@ -20,6 +20,8 @@ class SweepEngine {
   virtual std::string_view name() const = 0;
   /// Translates sweeps of shards of 2^local_bits; returns the handle of the first.
   virtual std::uint32_t prepare(std::span<const Sweep> sweeps, std::uint32_t local_bits, int threads) = 0;
+  /// Prepared sweeps become these, which are the same but for numbers.
+  virtual void renew(std::uint32_t handle, std::span<const Sweep> sweeps, std::uint32_t local_bits) = 0;
   virtual void clear() = 0;
   /// Runs a sweep over the tiles of `chunk`; returns the sum of |a|^2 written where `norm`, else 0. The sum does not
   /// depend on the number of threads.

@@ -12,6 +12,8 @@
 
 namespace qsim {
 
+struct Sweep;
+
 /// When a device's lanes did what they were given, for time lines.
 class LaneClock {
  public:
@@ -43,6 +45,15 @@ class ArrivalSweeps {
   /// instead of in place; loads_arrived() was true.
   virtual void sweep_arrived(std::uint32_t handle, ChunkView chunk, int lane, bool accumulate_norm, Index arrivals,
                              std::span<const Trade> arrived) = 0;
+};
+
+/// Prepared sweeps that take other numbers.
+class SweepRenewal {
+ public:
+  virtual ~SweepRenewal() = default;
+  /// Sweeps `handle`, ... become `sweeps`: those they were prepared for but for the numbers in matrices, phases and
+  /// births.
+  virtual void renew(std::uint32_t handle, std::span<const Sweep> sweeps) = 0;
 };
 
 /// Sweeps that sum the probabilities of bits while they store.
@@ -99,6 +110,7 @@ struct Abilities {
   BitSums* bit_sums = nullptr;
   Drawer* drawer = nullptr;
   VendorLibrary* library = nullptr;
+  SweepRenewal* renewal = nullptr;
 };
 
 }  // namespace qsim

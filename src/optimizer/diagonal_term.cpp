@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "base/numbers/rounding.h"
+#include "optimizer/operations.h"
 
 namespace qsim {
 namespace {
@@ -32,6 +33,7 @@ std::vector<Qubit> qubits_of(Index mask) {
 }
 
 std::optional<DiagonalTerm> term_of(const Circuit& circuit, const Operation& op) {
+  if (is_open(circuit, op)) return std::nullopt;
   DiagonalTerm term;
   for (const Qubit q : circuit.controls(op)) term.ones |= bit_mask(q);
   Index targets = 0;

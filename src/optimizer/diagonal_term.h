@@ -15,7 +15,7 @@ struct DiagonalTerm {
   double angle = 0;
 };
 
-/// The operation, which is diagonal, as one term where it is one.
+/// The operation, which is diagonal, as one term where it is one whose angle is not open.
 std::optional<DiagonalTerm> term_of(const Circuit& circuit, const Operation& op);
 
 /// Within one period, which is 4 pi for rotations: sums of many angles stay as exact as each.

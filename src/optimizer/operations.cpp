@@ -48,8 +48,25 @@ Reach reach_of(const Circuit& circuit, const Operation& op) {
   return reach;
 }
 
+bool is_open(const Circuit& circuit, const Operation& op) {
+  if (circuit.parameters().empty() || (op.kind != OpKind::kGate && op.kind != OpKind::kPauliRotation)) return false;
+  const std::size_t angles = circuit.params(op).size();
+  for (std::size_t i = 0; i < angles; ++i) {
+    if (!circuit.open_terms(op.param_begin + i).empty()) return true;
+  }
+  return false;
+}
+
+Angle whole_angle(const Circuit& circuit, const Operation& op) {
+  Angle angle = circuit.params(op)[0];
+  for (const Circuit::OpenTerm& term : circuit.open_terms(op.param_begin)) {
+    angle.terms.emplace_back(circuit.parameters()[term.parameter], term.factor);
+  }
+  return angle;
+}
+
 std::optional<Matrix2> single_qubit_matrix(const Circuit& circuit, const Operation& op) {
-  if (op.controls != 0 || op.targets != 1) return std::nullopt;
+  if (op.controls != 0 || op.targets != 1 || is_open(circuit, op)) return std::nullopt;
   if (op.kind != OpKind::kGate && op.kind != OpKind::kUnitary && op.kind != OpKind::kPauliRotation) return std::nullopt;
   if (op.kind == OpKind::kUnitary) {
     const auto parts = circuit.params(op);
@@ -63,6 +80,7 @@ std::optional<Matrix2> single_qubit_matrix(const Circuit& circuit, const Operati
 Rewriter::Rewriter(const Circuit& circuit, Rewritten& result) : circuit_(circuit), result_(result) {
   result_.circuit = Circuit(circuit.qubits());
   result_.circuit.reserve(circuit);
+  result_.circuit.name_parameters(circuit.parameters());
   result_.place.assign(circuit.operations().size(), kNoPlace);
 }
 
@@ -79,7 +97,13 @@ void Rewriter::copy_renamed(std::uint32_t i, std::span<const Qubit> wire_of) {
   Circuit& out = append_for(i);
   switch (op.kind) {
     case OpKind::kGate:
-      out.add_gate(op.gate, controls, targets, circuit_.params(op));
+      if (is_open(circuit_, op)) {
+        const std::vector<ControlQubit> on_one(controls.begin(), controls.end());
+        const Angle angle = whole_angle(circuit_, op);
+        out.apply(op.gate, on_one, targets, {&angle, 1});
+      } else {
+        out.add_gate(op.gate, controls, targets, circuit_.params(op));
+      }
       break;
     case OpKind::kUnitary:
       out.add_unitary(circuit_.matrix(op), controls, targets, false);
@@ -87,7 +111,7 @@ void Rewriter::copy_renamed(std::uint32_t i, std::span<const Qubit> wire_of) {
     case OpKind::kPauliRotation: {
       std::string letters;
       for (const std::uint32_t letter : circuit_.letters(op)) letters += "IXYZ"[letter];
-      out.add_pauli_rotation(circuit_.params(op)[0], letters, targets, controls);
+      out.add_pauli_rotation(whole_angle(circuit_, op), letters, targets, controls);
       break;
     }
     case OpKind::kMeasure:

@@ -29,7 +29,12 @@ struct Reach {
 };
 Reach reach_of(const Circuit& circuit, const Operation& op);
 
-/// The matrix of an operation on one qubit alone.
+/// Whether an angle of the operation is open. Passes neither multiply nor compare what is: its number stands for any.
+bool is_open(const Circuit& circuit, const Operation& op);
+/// The angle of an operation that has one, with what is open of it.
+Angle whole_angle(const Circuit& circuit, const Operation& op);
+
+/// The matrix of an operation on one qubit alone; of none that is open.
 std::optional<Matrix2> single_qubit_matrix(const Circuit& circuit, const Operation& op);
 
 /// Fills a Rewritten, operation by operation.

@@ -85,16 +85,20 @@ bool run_passes(std::span<const Pass> passes, const std::vector<std::string_view
 std::span<const Pass> optimizer_passes() { return kPasses; }
 std::span<const std::string_view> recognising_passes() { return kRecognisers; }
 
-bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result) {
+bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result,
+              const Rewritten* form) {
   const std::span<const Pass> passes = kPasses;
   const std::span<const Pass> first = passes.first(kPreparation), last = passes.subspan(kRecognised);
   const std::span<const Pass> recognition = passes.subspan(kPreparation, kRecognised - kPreparation);
   std::vector<std::string_view> left_out(disabled.begin(), disabled.end());
 
-  bool changed = run_passes(first, left_out, circuit, result);
+  bool changed = form != nullptr;
+  if (changed) result = *form;
   const auto so_far = [&]() -> const Circuit& { return changed ? result.circuit : circuit; };
 
   Rewritten next;
+  if (run_passes(first, left_out, so_far(), next)) chain(result, changed, std::move(next));
+  next = Rewritten();
   bool found = false;
   const auto enabled = [&](std::string_view pass) { return std::ranges::find(left_out, pass) == left_out.end(); };
   if (std::ranges::any_of(kRecognisers, enabled)) found = run_passes(recognition, left_out, so_far(), next);

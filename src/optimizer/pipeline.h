@@ -50,8 +50,10 @@ std::span<const std::string_view> recognising_passes();
 
 /// Runs all passes but the disabled ones over a unitary circuit (terminal measurements and barriers are dropped). What
 /// a pass makes dearer by circuit_cost() is not taken, but for passes that weigh it themselves. False when nothing
-/// changed: the circuit can be used as it is.
-bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result);
+/// changed: the circuit can be used as it is. `form`: what the circuit is rewritten as already, from where passes go
+/// on.
+bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result,
+              const Rewritten* form = nullptr);
 
 /// Arithmetic of the circuit on an amplitude, done gate by gate, in units of half a real 2x2 matrix. Phases of one
 /// qubit are nearly free where a diagonal on several qubits stands between the same gates: one merged diagonal does

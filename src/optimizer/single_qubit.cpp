@@ -31,9 +31,10 @@ Matrix2 adjoint(const Matrix2& matrix) {
   return {std::conj(matrix[0]), std::conj(matrix[2]), std::conj(matrix[1]), std::conj(matrix[3])};
 }
 
-Matrix2 unitary_product(const Matrix2& left, const Matrix2& right) {
+Matrix2 unitary_product(const Matrix2& left, const Matrix2& right) { return nearest_unitary(product(left, right)); }
+
+Matrix2 nearest_unitary(const Matrix2& m) {
   constexpr double kUnit = 4.5e-16;  // two units in the last place of 1
-  const Matrix2 m = product(left, right);
   // What the columns' products lack of 1, 1 and 0.
   const double first = std::norm(m[0]) + std::norm(m[2]) - 1, second = std::norm(m[1]) + std::norm(m[3]) - 1;
   const Complex dot = times(std::conj(m[0]), m[1]) + times(std::conj(m[2]), m[3]);

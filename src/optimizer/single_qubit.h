@@ -15,6 +15,8 @@ extern const Matrix2 kIdentity2, kFlip2, kHadamard2;
 
 Matrix2 product(const Matrix2& left, const Matrix2& right);
 Matrix2 adjoint(const Matrix2& matrix);
+/// A matrix that is unitary to rounding, brought back to the nearest unitary; others as they are.
+Matrix2 nearest_unitary(const Matrix2& matrix);
 /// product(left, right), brought back to the nearest unitary where both are unitary to rounding: thousands of factors
 /// then leave no more of a drift than one.
 Matrix2 unitary_product(const Matrix2& left, const Matrix2& right);

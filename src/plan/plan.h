@@ -7,11 +7,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/layout.h"
+#include "plan/open_numbers.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 
@@ -27,9 +29,14 @@ enum class Form : std::uint8_t {
 /// exp(i angle) where every bit of `mask` is 1 (parity: where an odd number of them is). mask 0, parity false:
 /// everywhere.
 struct PhaseTerm {
+  PhaseTerm() = default;
+  PhaseTerm(Index bits, bool of_parity, const OpenAngle& of)
+      : mask(bits), parity(of_parity), open(of.sum), angle(of.value) {}
   Index mask = 0;
   bool parity = false;
+  std::uint32_t open = 0;  // the angle's sum in Plan::open; 0: fixed
   double angle = 0;
+  OpenAngle whole_angle() const { return {angle, open}; }
   friend bool operator==(const PhaseTerm&, const PhaseTerm&) = default;
 };
 
@@ -43,6 +50,7 @@ struct PlanOp {
   Index control_mask = 0, control_value = 0;
   std::uint32_t data_begin = 0, data_count = 0;  // kMatrix: 4^t entries of Sweep::matrices, row-major; kPhases: terms
   std::uint32_t gates = 0;                       // operations of the circuit merged into this one
+  std::uint32_t open = 0;                        // kMatrix: the product in Plan::open that it is; 0: fixed
   friend bool operator==(const PlanOp&, const PlanOp&) = default;
 };
 
@@ -51,6 +59,7 @@ struct PlanOp {
 struct Birth {
   Bit bit = 0;
   std::array<Complex, 2> factor{Complex(1), Complex(0)};
+  std::uint32_t open = 0;  // the product in Plan::open of which it is the first column; 0: fixed
   friend bool operator==(const Birth&, const Birth&) = default;
 };
 
@@ -125,6 +134,7 @@ struct Plan {
   double unitarity_defect = 0;                                // Circuit::unitarity_defect() of what it stands for
   std::uint64_t rewrites_refused = 0;  // not made: put together again they were not what they stood for
   std::vector<TraceEntry> trace;
+  OpenNumbers open;  // of a plan for angles that are open: how its numbers follow them
 
   std::uint32_t local_bits() const { return qubits - rank_bits; }
   friend bool operator==(const Plan&, const Plan&) = default;
@@ -138,6 +148,9 @@ struct PlanWork {
   double sweep_seconds = 0, exchange_seconds = 0, total_seconds = 0;  // predicted; total counts overlap
 };
 PlanWork plan_work(const Plan& plan);
+
+/// Puts in the numbers of `plan`, which `open` says how to make, for other angles of its circuit.
+void put_angles(Plan& plan, const OpenNumbers& open, std::span<const double> angles);
 
 /// Throws VerificationError naming the stage, sweep and operation that break a rule of the plan's words above.
 void verify_plan(const Plan& plan);

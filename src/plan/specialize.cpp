@@ -36,10 +36,17 @@ Sweep specialize(const Sweep& sweep, const Plan& plan, std::uint32_t rank) {
   const std::uint32_t local_bits = plan.local_bits();
   const Index local_mask = (Index{1} << local_bits) - 1;
   const Index rank_value = Index{rank} << local_bits;
-  Sweep result = sweep;
-  result.ops.clear();
-  result.phases.clear();
-  result.matrices.clear();
+  Sweep result;
+  result.active = sweep.active;
+  result.store = sweep.store;
+  result.reads = sweep.reads;
+  result.unborn = sweep.unborn;
+  result.births = sweep.births;
+  result.start_scale = sweep.start_scale;
+  result.predicted_seconds = sweep.predicted_seconds;
+  result.ops.reserve(sweep.ops.size());
+  result.phases.reserve(sweep.phases.size());
+  result.matrices.reserve(sweep.matrices.size());
   if (!sweep.reads) {
     if (rank >= plan.global_start.size()) {
       throw Error("plan.global_start has " + std::to_string(plan.global_start.size()) + " entries but rank " +

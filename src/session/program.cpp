@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/bits.h"
 #include "base/ranks/communicator.h"
@@ -25,6 +28,32 @@ namespace {
 /// Of a state that no circuit is known for yet: room for gates on that many qubits.
 constexpr std::uint32_t kLeastLocalBits = 6;
 
+constexpr std::size_t kMostOrigins = 64;  // layouts whose plans are kept
+
+// When the numbers of an open plan are put in, and when the values are planned for themselves. Predictions and the
+// circuit decide, not a clock: all ranks must decide alike.
+constexpr std::size_t kMostOpenOperations = 4000;  // of longer circuits two generic plans take too long
+constexpr double kDearer = 1.02;                   // an open plan may be, beside what planning takes
+constexpr double kMostRuns = 50;  // times what planning takes: of longer runs planning is too small a part
+
+/// What planning takes, about; larger states are searched twice.
+double planning_seconds(const Circuit& circuit) {
+  const double an_operation = circuit.qubits() < 20 ? 6e-6 : 20e-6;
+  return an_operation * static_cast<double>(circuit.operations().size());
+}
+
+/// An angle at which gates become simpler ones, or two values that could cancel each other: a plan for such values may
+/// be far shorter.
+bool are_special(std::span<const double> angles, std::span<const double> values) {
+  constexpr double kNear = 1e-9, kPart = std::numbers::pi / 4;
+  const auto is_part = [](double angle) { return std::abs(std::remainder(angle, kPart)) <= kNear; };
+  if (std::ranges::any_of(angles, is_part)) return true;
+  std::vector<double> sizes;
+  for (const double value : values) sizes.push_back(std::abs(value));
+  std::ranges::sort(sizes);
+  return std::ranges::adjacent_find(sizes, [](double a, double b) { return b - a <= kNear; }) != sizes.end();
+}
+
 }  // namespace
 
 bool is_split(std::uint32_t qubits, int ranks, std::uint32_t needed_bits) {
@@ -35,13 +64,18 @@ bool is_split(std::uint32_t qubits, int ranks, std::uint32_t needed_bits) {
 bool Program::Impl::is_split() const { return qsim::is_split(circuit.qubits(), ranks, needed_bits); }
 
 // Plans are of the latest values.
-void Program::Impl::bind(std::span<const double> values) {
-  if (bound_ && std::equal(values.begin(), values.end(), values_.begin(), values_.end())) return;
-  bound_ = std::make_shared<const Circuit>(circuit.bind(values));
-  values_.assign(values.begin(), values.end());
-  from_zero_.reset();
+void Program::Impl::take(std::span<const double> values) {
+  if (values_ && std::ranges::equal(values, *values_)) return;
+  circuit.require_values(values);
+  values_.emplace(values.begin(), values.end());
+  bound_.reset();
   planned_.reset();
-  from_.clear();
+  for (Origin& origin : origins_) origin.latest = {};
+}
+
+const std::shared_ptr<const Circuit>& Program::Impl::bound() {
+  if (!bound_) bound_ = std::make_shared<const Circuit>(circuit.bind(*values_));
+  return bound_;
 }
 
 PlanOptions Program::Impl::plan_options() const {
@@ -54,29 +88,74 @@ PlanOptions Program::Impl::plan_options() const {
   return wanted;
 }
 
-std::shared_ptr<const Plan> Program::Impl::plan(std::span<const double> values, const Layout* from) {
-  const std::lock_guard lock(mutex_);
-  bind(values);
-  if (from == nullptr && from_zero_) return from_zero_;
-  for (const auto& [layout, known] : from_) {
-    if (from != nullptr && layout == *from) return known;
-  }
+PlanOptions Program::Impl::plan_options(const Origin& origin) const {
   PlanOptions wanted = plan_options();
-  if (from != nullptr) {
-    wanted.start = Start::kState;
-    wanted.known_zeros = false;
-    wanted.initial_layout = *from;
+  if (!origin.from) return wanted;
+  wanted.start = qsim::Start::kState;
+  wanted.known_zeros = false;
+  wanted.initial_layout = *origin.from;
+  return wanted;
+}
+
+Program::Impl::Origin& Program::Impl::origin_of(const Layout* from) {
+  const std::optional<Layout> wanted = from == nullptr ? std::nullopt : std::optional(*from);
+  const auto known = std::ranges::find(origins_, wanted, &Origin::from);
+  if (known != origins_.end()) return *known;
+  if (origins_.size() == kMostOrigins) origins_.erase(origins_.begin());
+  return origins_.emplace_back(Origin{wanted, {}, {}, false, {}});
+}
+
+ShapedPlan Program::Impl::plan(std::span<const double> values, const Layout* from) {
+  const std::lock_guard lock(mutex_);
+  take(values);
+  return plan_of(from);
+}
+
+const ShapedPlan& Program::Impl::plan_of(const Layout* from) {
+  Origin& origin = origin_of(from);
+  if (!origin.latest.plan) origin.latest = planned(origin);
+  return origin.latest;
+}
+
+ShapedPlan Program::Impl::planned(Origin& origin) {
+  if (origin.first_seconds && !values_->empty()) {
+    if (!angles_) angles_.emplace(circuit);
+    const std::vector<double> angles = angles_->bound(*values_);
+    if (const OpenPlan* const open = open_plan(origin, angles)) return {open->at(angles), open->shape()};
   }
-  auto made = std::make_shared<const Plan>(make_plan(*bound_, machine, wanted));
-  from == nullptr ? void(from_zero_ = made) : void(from_.emplace_back(*from, made));
-  return made;
+  auto made = std::make_shared<const Plan>(make_plan(*bound(), machine, plan_options(origin)));
+  if (!origin.first_seconds) origin.first_seconds = plan_work(*made).total_seconds;
+  return {std::move(made)};
+}
+
+const OpenPlan* Program::Impl::open_plan(Origin& origin, std::span<const double> angles) {
+  const double planning = planning_seconds(circuit), first = *origin.first_seconds;
+  if (options.strategy != Strategy::kSearch || circuit.operations().size() > kMostOpenOperations) return nullptr;
+  if (first > kMostRuns * planning) return nullptr;
+  if (first > planning && are_special(angles, *values_)) return nullptr;
+  if (!std::exchange(origin.open_tried, true)) {
+    origin.open = OpenPlan::make(circuit, *angles_, machine, plan_options(origin));
+    if (origin.open && origin.open->predicted_seconds() > kDearer * first + planning) origin.open.reset();
+  }
+  return origin.open ? &*origin.open : nullptr;
 }
 
 Program::Impl::Whole Program::Impl::whole(std::span<const double> values) {
   const std::lock_guard lock(mutex_);
-  bind(values);
-  if (!planned_) planned_ = std::make_shared<const PlannedCircuit>(plan_circuit(*bound_, machine, plan_options()));
-  return {bound_, planned_};
+  take(values);
+  const std::shared_ptr<const Circuit>& of_values = bound();
+  if (!planned_ && frame_) {  // a circuit that does not branch is one plan
+    PlannedCircuit planned = *frame_;
+    planned.plans.front() = *plan_of(nullptr).plan;
+    planned_ = std::make_shared<const PlannedCircuit>(std::move(planned));
+  } else if (!planned_) {
+    planned_ = std::make_shared<const PlannedCircuit>(plan_circuit(*of_values, machine, plan_options()));
+    if (!dynamic) {
+      frame_ = planned_;
+      origin_of(nullptr).first_seconds = plan_work(planned_->plans.front()).total_seconds;
+    }
+  }
+  return {of_values, planned_};
 }
 
 std::shared_ptr<Program::Impl> make_program(const Circuit& circuit, const Target& target, int ranks,
@@ -108,7 +187,7 @@ const Circuit& Program::circuit() const { return impl_->circuit; }
 bool Program::dynamic() const { return impl_->dynamic; }
 
 ProgramWork Program::work(std::span<const double> values) const {
-  const std::shared_ptr<const Plan> plan = impl_->plan(values, nullptr);
+  const std::shared_ptr<const Plan> plan = impl_->plan(values, nullptr).plan;
   const PlanWork of_plan = plan_work(*plan);
   ProgramWork work;
   work.sweeps = of_plan.sweeps;
@@ -122,7 +201,7 @@ ProgramWork Program::work(std::span<const double> values) const {
 
 std::string Program::timetable(std::span<const double> values, std::size_t width) const {
   if (dynamic()) return program_svg(*impl_->whole(values).planned, impl_->machine, width);
-  return plan_svg(*impl_->plan(values, nullptr), impl_->machine, width);
+  return plan_svg(*impl_->plan(values, nullptr).plan, impl_->machine, width);
 }
 
 }  // namespace qsim

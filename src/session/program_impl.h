@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "base/layout.h"
+#include "optimizer/open/open_angles.h"
 #include "plan/cost/machine.h"
 #include "plan/plan.h"
 #include "plan/plan_options.h"
+#include "plan/program/open_plan.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/program.h"
+#include "session/rank/rank_session.h"
 
 namespace qsim {
 
@@ -30,7 +33,8 @@ struct Program::Impl {
   /// Whether the ranks share its states; else each of them holds the whole state.
   bool is_split() const;
   /// From |0...0>, or with `from` from a state of that layout.
-  std::shared_ptr<const Plan> plan(std::span<const double> values, const Layout* from);
+  /// The first values are planned for as they are; from the second ones on the numbers of one plan are put in.
+  ShapedPlan plan(std::span<const double> values, const Layout* from);
   /// All of a circuit that may measure, reset and branch on its way, from |0...0>.
   struct Whole {
     std::shared_ptr<const Circuit> circuit;
@@ -39,15 +43,31 @@ struct Program::Impl {
   Whole whole(std::span<const double> values);
 
  private:
-  void bind(std::span<const double> values);
+  /// Plans from |0...0> or from a state of one layout.
+  struct Origin {
+    std::optional<Layout> from;
+    ShapedPlan latest;                    // of values_; null: not yet
+    std::optional<double> first_seconds;  // predicted, of the first plan that was made for values
+    bool open_tried = false;
+    std::optional<OpenPlan> open;
+  };
+
+  void take(std::span<const double> values);
+  const std::shared_ptr<const Circuit>& bound();
   PlanOptions plan_options() const;
+  PlanOptions plan_options(const Origin& origin) const;
+  Origin& origin_of(const Layout* from);
+  const ShapedPlan& plan_of(const Layout* from);
+  ShapedPlan planned(Origin& origin);
+  /// The open plan, where its numbers are to be put in for these angles.
+  const OpenPlan* open_plan(Origin& origin, std::span<const double> angles);
 
   std::mutex mutex_;
-  std::vector<double> values_;  // that the plans are of
+  std::optional<std::vector<double>> values_;  // that the plans are of
   std::shared_ptr<const Circuit> bound_;
-  std::shared_ptr<const Plan> from_zero_;
-  std::shared_ptr<const PlannedCircuit> planned_;
-  std::vector<std::pair<Layout, std::shared_ptr<const Plan>>> from_;
+  std::shared_ptr<const PlannedCircuit> planned_, frame_;  // frame_: of the first values of a circuit without branches
+  std::optional<OpenAngles> angles_;                       // of an open circuit
+  std::vector<Origin> origins_;
 };
 
 /// Whether 2^qubits amplitudes are shared by `ranks` where a rank needs `needed_bits` of the qubits to itself.

@@ -82,7 +82,7 @@ struct State::Impl {
   }
   /// As read(), for work that makes the state what it is; where it fails there is none.
   void write(const char* call, const Work& work);
-  void run(const char* call, const std::function<std::shared_ptr<const Plan>(RankSession&, Shard&)>& plan_of,
+  void run(const char* call, const std::function<ShapedPlan(RankSession&, Shard&)>& plan_of,
            std::uint64_t start_seed = 1);
 
   /// UsageError unless the state has a value.

@@ -25,13 +25,13 @@ namespace qsim {
 namespace {
 
 /// The plan of `circuit` from |0...0>, for the ranks of `rank`.
-std::shared_ptr<const Plan> plan_from_zero(const Circuit& circuit, const RankSession& rank, Start start) {
+ShapedPlan plan_from_zero(const Circuit& circuit, const RankSession& rank, Start start) {
   PlanOptions options;
   options.rank_bits = rank.settled().rank_bits;
   options.precision = rank.settled().target.precision;
   options.start = start;
   options.initial_layout = Layout::identity(static_cast<int>(circuit.qubits()));
-  return std::make_shared<const Plan>(make_plan(circuit, rank.settled().machine, options));
+  return {std::make_shared<const Plan>(make_plan(circuit, rank.settled().machine, options))};
 }
 
 }  // namespace
@@ -74,10 +74,10 @@ void State::Impl::write(const char* call, const Work& work) {
   defined = true;
 }
 
-void State::Impl::run(const char* call, const std::function<std::shared_ptr<const Plan>(RankSession&, Shard&)>& plan_of,
+void State::Impl::run(const char* call, const std::function<ShapedPlan(RankSession&, Shard&)>& plan_of,
                       std::uint64_t start_seed) {
   write(call, [&](RankSession& rank, Shard& shard, bool) {
-    std::shared_ptr<const Plan> plan;
+    ShapedPlan plan;
     together(rank.rank().communicator(), [&] { plan = plan_of(rank, shard); });
     rank.run(shard, plan, start_seed);
   });

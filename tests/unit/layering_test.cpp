@@ -67,7 +67,7 @@ const std::map<std::string, std::set<std::string>> kForbidden{
 const std::map<std::string, Strings> kRooms{
     {"src/base", {"", "numbers", "names", "file", "ranks"}},
     {"src/qasm", {"text", "", "write"}},
-    {"src/optimizer", {"", "passes"}},
+    {"src/optimizer", {"", "open", "passes"}},
     {"src/plan", {"", "cost", "lower", "timeline", "search", "sweep", "make", "program", "show"}},
     {"src/circuit", {"", "generate"}},
     {"src/device", {"numbers", ""}},

@@ -22,7 +22,7 @@ namespace qsim::cpu {
 namespace {
 
 template <typename T>
-class CpuBackend final : public Backend, private ShardReader {
+class CpuBackend final : public Backend, private ShardReader, private SweepRenewal {
  public:
   explicit CpuBackend(const BackendOptions& options)
       : instruction_set_(choose_instruction_set(options.instruction_set)),
@@ -84,7 +84,11 @@ class CpuBackend final : public Backend, private ShardReader {
   }
 
   ShardReader& reader() override { return *this; }
-  Abilities abilities() override { return {}; }
+  Abilities abilities() override {
+    Abilities abilities;
+    abilities.renewal = this;
+    return abilities;
+  }
 
   std::uint32_t prepare(std::span<const Sweep> sweeps, Summing) override {
     return engine_->prepare(sweeps, bits_, team_.size());
@@ -112,6 +116,8 @@ class CpuBackend final : public Backend, private ShardReader {
 
  private:
   using Amplitude = std::complex<T>;
+
+  void renew(std::uint32_t handle, std::span<const Sweep> sweeps) override { engine_->renew(handle, sweeps, bits_); }
 
   double norm() override { return cpu::norm(shard(), team_); }
   void bit_probabilities(std::span<double> out) override { cpu::bit_probabilities(shard(), team_, out); }

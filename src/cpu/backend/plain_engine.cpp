@@ -55,6 +55,10 @@ class PlainEngine : public SweepEngine<T> {
     return first;
   }
 
+  void renew(std::uint32_t handle, std::span<const Sweep> sweeps, std::uint32_t local_bits) override {
+    for (const Sweep& sweep : sweeps) programs_.at(handle++) = std::make_unique<PlainProgram>(sweep, local_bits);
+  }
+
   void clear() override { programs_.clear(); }
 
   double run(std::uint32_t handle, std::complex<T>* shard, ChunkView chunk, ThreadTeam& team, bool norm) override {

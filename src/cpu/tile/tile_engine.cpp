@@ -58,6 +58,15 @@ class TileEngine : public SweepEngine<T> {
     return first;
   }
 
+  void renew(std::uint32_t handle, std::span<const Sweep> sweeps, std::uint32_t local_bits) override {
+    const std::size_t wanted = static_cast<std::size_t>(machine_.lane_bits + machine_.register_bits) + 2;
+    for (const Sweep& sweep : sweeps) {
+      Prepared& prepared = prepared_.at(handle++);
+      prepared.wide = translate(widened(sweep, local_bits, wanted), local_bits, &*prepared.wide);
+      if (prepared.narrow) prepared.narrow = translate(sweep, local_bits, &*prepared.narrow);
+    }
+  }
+
   void clear() override { prepared_.clear(); }
 
   double run(std::uint32_t handle, std::complex<T>* shard, ChunkView chunk, ThreadTeam& team, bool norm) override {
@@ -106,8 +115,8 @@ class TileEngine : public SweepEngine<T> {
     Index wide_bits = 0;
   };
 
-  TileProgram<T> translate(const Sweep& sweep, std::uint32_t local_bits) {
-    TileProgram<T> program = translate_sweep<T>(sweep, local_bits, machine_.lane_bits, machine_.register_bits);
+  TileProgram<T> translate(const Sweep& sweep, std::uint32_t local_bits, const TileProgram<T>* like = nullptr) {
+    TileProgram<T> program = translate_sweep<T>(sweep, local_bits, machine_.lane_bits, machine_.register_bits, like);
     const std::size_t reals = program.batch(0) << (program.position_bits + 1);
     const std::size_t tables = program.tile_diagonals.size() * program.table_reals();
     for (ThreadMemory<T>& memory : threads_) {

@@ -1,7 +1,26 @@
 // TileGeometry from a sweep's words: births, unborn bits, reads and the store permutation.
 #include "cpu/tile/tile_geometry.h"
 
+#include <algorithm>
+
 namespace qsim::cpu {
+namespace {
+
+void append_moved(std::vector<Index>& offsets, Index by) {
+  const std::size_t count = offsets.size();
+  for (std::size_t place = 0; place < count; ++place) offsets.push_back(offsets[place] | by);
+}
+
+/// `factors`: of a bit at 0 and at 1, or null. `born`: else there is nothing at 1.
+void append_scaled(std::vector<Complex>& start, const Complex* factors, bool born) {
+  const std::size_t count = start.size();
+  for (std::size_t place = 0; place < count; ++place) {
+    start.push_back(!born ? Complex(0) : factors == nullptr ? start[place] : start[place] * factors[1]);
+  }
+  for (std::size_t place = 0; factors != nullptr && place < count; ++place) start[place] *= factors[0];
+}
+
+}  // namespace
 
 TileGeometry::TileGeometry(const Sweep& sweep, std::uint32_t local_bits)
     : tile_bits(static_cast<int>(sweep.active.size())), reads(sweep.reads), start_scale(sweep.start_scale) {
@@ -15,25 +34,19 @@ TileGeometry::TileGeometry(const Sweep& sweep, std::uint32_t local_bits)
     if (!reads && !test_bit(active_mask, birth.bit)) inactive_births.push_back(birth);
   }
 
-  const Index size = bit_mask(static_cast<unsigned>(tile_bits));
-  load.resize(size);
-  store.resize(size);
   const bool plain = reads && (sweep.unborn & active_mask) == 0;
-  if (!plain) start.assign(size, Complex(1));
-  for (Index place = 0; place < size; ++place) {
-    for (std::size_t j = 0; j < sweep.active.size(); ++j) {
-      if (!test_bit(place, static_cast<unsigned>(j))) continue;
-      if (!test_bit(sweep.unborn, sweep.active[j])) load[place] |= bit_mask(sweep.active[j]);
-      store[place] |= bit_mask(sweep.store[j]);
-    }
+  load.reserve(bit_mask(static_cast<unsigned>(tile_bits)));
+  store.reserve(load.capacity());
+  load = store = {0};
+  if (!plain) start = {1};
+  // Bit by bit: places with the new bit are those without it, moved.
+  for (std::size_t j = 0; j < sweep.active.size(); ++j) {
+    const Bit bit = sweep.active[j];
+    append_moved(load, test_bit(sweep.unborn, bit) ? 0 : bit_mask(bit));
+    append_moved(store, bit_mask(sweep.store[j]));
     if (plain) continue;
-    for (std::size_t j = 0; j < sweep.active.size(); ++j) {
-      const bool one = test_bit(place, static_cast<unsigned>(j));
-      if (one && test_bit(unborn_after, sweep.active[j])) start[place] = 0;
-      for (const Birth& birth : sweep.births) {
-        if (birth.bit == sweep.active[j]) start[place] *= birth.factor[one ? 1 : 0];
-      }
-    }
+    const auto birth = std::ranges::find(sweep.births, bit, &Birth::bit);
+    append_scaled(start, birth == sweep.births.end() ? nullptr : birth->factor.data(), !test_bit(unborn_after, bit));
   }
 }
 

@@ -14,6 +14,7 @@ class Translator {
  public:
   Translator(const Sweep& sweep, Index tile_bits_mask) : sweep_(sweep), varying_(tile_bits_mask) {
     for (const Bit bit : sweep.active) active_ |= bit_mask(bit);
+    items_.reserve(sweep.ops.size() + sweep.phases.size());
   }
 
   std::vector<TileItem> run() {
@@ -63,7 +64,7 @@ class Translator {
 
   /// Diagonal and antidiagonal matrices become phases, with a flip where needed.
   void add_two_by_two(MatrixItem item) {
-    const std::vector<Complex> m = item.matrix;
+    const FewNumbers m(item.matrix);
     const bool diagonal = is_tiny(m[1]) && is_tiny(m[2]) && is_phase(m[0]) && is_phase(m[3]);
     const bool anti = is_tiny(m[0]) && is_tiny(m[3]) && is_phase(m[1]) && is_phase(m[2]);
     if (!diagonal && !anti) {
@@ -154,8 +155,8 @@ double clean_angle(double angle) {
 }
 
 /// The form's own 2x2 matrix.
-std::vector<Complex> form_matrix(const Factored& parts) {
-  const std::vector<Complex>& c = parts.coefficients;
+FewNumbers form_matrix(const Factored& parts) {
+  const FewNumbers& c = parts.coefficients;
   const Complex i(0, 1);
   switch (parts.form) {
     case Factored::Form::kShearA:
@@ -179,11 +180,11 @@ std::vector<Complex> form_matrix(const Factored& parts) {
 }
 
 /// scale * after * form * before.
-std::vector<Complex> product_of(const Factored& parts) {
-  std::vector<Complex> made = form_matrix(parts);
+FewNumbers product_of(const Factored& parts) {
+  FewNumbers made = form_matrix(parts);
   for (std::size_t row = 0; row < 2; ++row) {
     for (std::size_t column = 0; column < 2; ++column)
-      made[2 * row + column] *= parts.scale * std::polar(1.0, parts.after[row] + parts.before[column]);
+      made.begin()[2 * row + column] *= parts.scale * std::polar(1.0, parts.after[row] + parts.before[column]);
   }
   return made;
 }
@@ -249,13 +250,19 @@ std::vector<TileItem> tile_items(const Sweep& sweep, Index tile_bits_mask) {
   return Translator(sweep, tile_bits_mask).run();
 }
 
+ItemShape shape_of(const TileItem& item) {
+  if (const auto* term = std::get_if<Term>(&item)) return {0, term->bits(), 0};
+  const auto& matrix = std::get<MatrixItem>(item);
+  return {matrix.targets.size(), matrix.target_mask(), matrix.control_mask};
+}
+
 Factored factor_matrix(const std::vector<Complex>& m) {
   Factored general;
   if (m.empty()) {
     general.form = Factored::Form::kFlip;
     return general;
   }
-  general.coefficients = m;
+  general.coefficients = FewNumbers(m);
   const bool swapped = std::abs(m[1]) > std::abs(m[0]) * (1 - 1e-12);
   Factored result;
   if (!factor_real(m, swapped ? m[1] : m[0], result)) result = factor_rotation(m, swapped);

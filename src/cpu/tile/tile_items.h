@@ -2,8 +2,12 @@
 // touches their bits.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -54,14 +58,44 @@ struct MatrixItem {
 
 using TileItem = std::variant<MatrixItem, Term>;
 
+/// What decides about the passes of a sweep: an item's bits.
+struct ItemShape {
+  std::size_t targets = 0;  // of a matrix; 0: a term
+  Index target_mask = 0, control_mask = 0;
+  friend bool operator==(const ItemShape&, const ItemShape&) = default;
+};
+ItemShape shape_of(const TileItem& item);
+
 /// The operations in order. `tile_bits_mask`: the inactive bits that vary among tiles (the others are 0).
 std::vector<TileItem> tile_items(const Sweep& sweep, Index tile_bits_mask);
+
+/// Up to four numbers, in place: translations make them by the thousand.
+class FewNumbers {
+ public:
+  FewNumbers() = default;
+  FewNumbers(std::initializer_list<Complex> numbers) : size_(numbers.size()) {
+    std::copy(numbers.begin(), numbers.end(), numbers_.begin());
+  }
+  explicit FewNumbers(std::span<const Complex> numbers) : size_(numbers.size()) {
+    std::copy(numbers.begin(), numbers.end(), numbers_.begin());
+  }
+  std::size_t size() const { return size_; }
+  Complex* begin() { return numbers_.data(); }
+  Complex* end() { return numbers_.data() + size_; }
+  const Complex* begin() const { return numbers_.data(); }
+  const Complex* end() const { return numbers_.data() + size_; }
+  const Complex& operator[](std::size_t i) const { return numbers_[i]; }
+
+ private:
+  std::array<Complex, 4> numbers_{};
+  std::size_t size_ = 0;
+};
 
 /// How one 2x2 unitary without controls becomes scale * after * form * before: `before` and `after` are phases on the
 /// target at 0 and 1, the form costs one multiplication and addition a real number.
 struct Factored {
   enum class Form { kShearA, kShearB, kShearC, kCrossA, kCrossB, kReal, kCross, kGeneral, kFlip } form = Form::kGeneral;
-  std::vector<Complex> coefficients;  // of the form: two shears, or four entries
+  FewNumbers coefficients;  // of the form: two shears, or four entries
   Complex scale{1};
   double before[2] = {}, after[2] = {};
 };

@@ -2,6 +2,8 @@
 #include "cpu/tile/tile_micro.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace qsim::cpu {
 namespace {
@@ -16,7 +18,7 @@ T imaginary_part(Complex c) {
 }
 /// How far rounding the entries of a unitary times a factor moves norms: its mean square, 1 without rounding.
 template <typename T>
-double mean_square(const std::vector<Complex>& entries) {
+double mean_square(std::span<const Complex> entries) {
   double rounded = 0, exact = 0;
   for (const Complex c : entries) {
     rounded += rounded_square<T>(c);
@@ -25,8 +27,9 @@ double mean_square(const std::vector<Complex>& entries) {
   return rounded / exact;
 }
 template <typename T>
-std::vector<T> interleaved(const std::vector<Complex>& values) {
+std::vector<T> interleaved(std::span<const Complex> values) {
   std::vector<T> out;
+  out.reserve(2 * values.size());
   for (const Complex& c : values) {
     out.push_back(real_part<T>(c));
     out.push_back(imaginary_part<T>(c));
@@ -91,7 +94,7 @@ MicroOp MicroWriter<T>::conditioned(const MatrixItem& item, unsigned target_regi
 
 /// Appends scalars, and starts them at a boundary that vectors could have too.
 template <typename T>
-std::uint64_t MicroWriter<T>::write(const std::vector<T>& values) {
+std::uint64_t MicroWriter<T>::write(std::span<const T> values) {
   LineVector<T>& all = program_.coefficients;
   const std::size_t lanes = std::size_t{1} << program_.lane_bits;
   all.resize((all.size() + lanes - 1) / lanes * lanes);
@@ -106,7 +109,7 @@ void MicroWriter<T>::add_on_register(const MatrixItem& item, const Factored& for
   const int bit = placement_.register_of(item.targets[0]);
   MicroOp op = conditioned(item, 1u << bit, program_.register_bits);
   op.bit = static_cast<std::uint8_t>(bit);
-  const std::vector<Complex>& c = form.coefficients;
+  const FewNumbers& c = form.coefficients;
   using Form = Factored::Form;
   if (!all_lanes(op) && form.form != Form::kFlip) {
     op.kind = Micro::kGeneralMasked;
@@ -114,7 +117,12 @@ void MicroWriter<T>::add_on_register(const MatrixItem& item, const Factored& for
     program_.ops.push_back(op);
     return;
   }
-  std::vector<T> values;
+  std::array<T, 8> values{};
+  std::size_t count = 0;
+  const auto add = [&](Complex one, bool both) {
+    values[count++] = real_part<T>(one);
+    if (both) values[count++] = imaginary_part<T>(one);
+  };
   switch (form.form) {
     case Form::kShearA:
       op.kind = Micro::kShearA;
@@ -137,19 +145,20 @@ void MicroWriter<T>::add_on_register(const MatrixItem& item, const Factored& for
     case Form::kCross:
       op.kind = Micro::kCross;
       values = {real_part<T>(c[0]), imaginary_part<T>(c[1]), imaginary_part<T>(c[2]), real_part<T>(c[3])};
+      count = 4;
       break;
     case Form::kGeneral:
       op.kind = Micro::kGeneral;
-      values = interleaved<T>(c);
+      for (const Complex& one : c) add(one, true);
       break;
     case Form::kFlip:
       op.kind = all_lanes(op) ? Micro::kFlip : Micro::kFlipMasked;
       break;
   }
-  if (values.empty()) {
-    for (const Complex& one : c) values.push_back(real_part<T>(one));
+  if (count == 0) {
+    for (const Complex& one : c) add(one, false);
   }
-  op.data = write(values);
+  op.data = write(std::span<const T>(values).first(count));
   program_.ops.push_back(op);
 }
 
@@ -159,7 +168,7 @@ void MicroWriter<T>::add_on_lane(const MatrixItem& item, const Factored& form) {
   MicroOp op = conditioned(item, 0, program_.register_bits);
   const int lane_bit = placement_.position[item.targets[0]];
   op.bit = static_cast<std::uint8_t>(lane_bit);
-  const std::vector<Complex>& c = form.coefficients;
+  const FewNumbers& c = form.coefficients;
   using Form = Factored::Form;
   const Complex i(0, 1);
   Complex own[2], other[2];
@@ -208,7 +217,9 @@ void MicroWriter<T>::add_on_lane(const MatrixItem& item, const Factored& form) {
 template <typename T>
 void MicroWriter<T>::write_lanes(MicroOp& op, const Complex* own, const Complex* other) {
   const unsigned lanes = 1u << program_.lane_bits;
-  std::vector<T> own_re(lanes), own_im(lanes), other_re(lanes), other_im(lanes);
+  constexpr std::size_t kMostLanes = 16;
+  std::array<T, kMostLanes> own_re{}, own_im{}, other_re{}, other_im{};
+  const auto write_all = [&](const std::array<T, kMostLanes>& values) { return write({values.data(), lanes}); };
   for (unsigned lane = 0; lane < lanes; ++lane) {
     const bool on = (op.lanes >> lane & 1) != 0, one = (lane >> op.bit & 1) != 0;
     own_re[lane] = on ? real_part<T>(own[one]) : T(1);
@@ -218,10 +229,10 @@ void MicroWriter<T>::write_lanes(MicroOp& op, const Complex* own, const Complex*
   }
   const bool other_alone = op.kind == Micro::kLaneShearA || op.kind == Micro::kLaneCrossA;
   const bool complex = op.kind == Micro::kLaneGeneral;
-  op.data = write(other_alone ? other_re : own_re);
-  if (complex) write(own_im);
-  if (!other_alone) write(other_re);
-  if (complex) write(other_im);
+  op.data = write_all(other_alone ? other_re : own_re);
+  if (complex) write_all(own_im);
+  if (!other_alone) write_all(other_re);
+  if (complex) write_all(other_im);
 }
 
 template <typename T>

@@ -1,6 +1,7 @@
 // Writes micro-operations for matrices, where controls and targets are by then: in lanes, registers or groups.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "cpu/tile/tile_items.h"
@@ -26,7 +27,7 @@ class MicroWriter {
  private:
   MicroOp conditioned(const MatrixItem& item, unsigned target_registers, int register_bits) const;
   bool all_lanes(const MicroOp& op) const { return op.lanes == (1u << (1u << program_.lane_bits)) - 1; }
-  std::uint64_t write(const std::vector<T>& values);
+  std::uint64_t write(std::span<const T> values);
   void add_on_register(const MatrixItem& item, const Factored& form);
   void add_on_lane(const MatrixItem& item, const Factored& form);
   void write_lanes(MicroOp& op, const Complex* own, const Complex* other);

@@ -6,8 +6,30 @@
 
 namespace qsim::cpu {
 
-PassScheduler::PassScheduler(const std::vector<TileItem>& items, Index wanted) : items_(items), wanted_(wanted) {
-  for (std::size_t number = 0; number < items.size(); ++number) left_.push_back(number);
+PassScheduler::PassScheduler(const std::vector<TileItem>& items, Index wanted, const std::vector<ScheduledPass>* known)
+    : items_(items), wanted_(wanted), known_(known) {
+  if (known_ == nullptr) list_left();
+}
+
+void PassScheduler::list_left() {
+  std::vector<bool> done(items_.size(), false);
+  for (const ScheduledPass& pass : made_) {
+    for (const std::size_t number : pass.plan.items) done[number] = true;
+  }
+  for (std::size_t number = 0; number < items_.size(); ++number) {
+    if (!done[number]) left_.push_back(number);
+  }
+}
+
+PassPlan PassScheduler::next(const Placement& placement) {
+  if (known_ != nullptr && (*known_)[made_.size()].position != placement.position) {
+    known_ = nullptr;
+    list_left();
+  }
+  PassPlan plan = known_ != nullptr ? (*known_)[made_.size()].plan : choose(placement);
+  done_ += plan.items.size();
+  made_.push_back({plan, placement.position});
+  return plan;
 }
 
 std::size_t PassScheduler::reachable(Index available, std::vector<std::size_t>* chosen) const {
@@ -37,7 +59,7 @@ std::size_t PassScheduler::reachable(Index available, std::vector<std::size_t>* 
   return matrices;
 }
 
-PassPlan PassScheduler::next(const Placement& placement) {
+PassPlan PassScheduler::choose(const Placement& placement) {
   const int vector_bits = placement.position_bits - placement.lane_bits;
   tile_ = low_mask(static_cast<unsigned>(placement.position.size()));
   Index lanes = 0;

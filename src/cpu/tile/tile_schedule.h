@@ -9,30 +9,31 @@
 
 namespace qsim::cpu {
 
-/// What a pass does: numbers of items that are done by it, in order.
-struct PassPlan {
-  std::vector<std::uint8_t> registers;  // vector bits, ascending
-  std::vector<std::size_t> items;       // matrices and terms
-  bool dense = false;                   // the one item is a matrix on three or more targets
-};
-
 /// Chooses passes one after the other: registers with which the most matrices can be done, with everything that does
 /// not depend on what is left over. Items commute where they share no bit, or are both diagonal on the bits they share.
 class PassScheduler {
  public:
-  /// `wanted`: tile bits that should be reachable in the end (to be brought back into lanes), a tie-break.
-  PassScheduler(const std::vector<TileItem>& items, Index wanted);
+  /// `wanted`: tile bits that should be reachable in the end (to be brought back into lanes), a tie-break. `known`: the
+  /// passes of items of the same shapes; they are taken again while the tile bits are where they were.
+  PassScheduler(const std::vector<TileItem>& items, Index wanted, const std::vector<ScheduledPass>* known);
 
-  bool finished() const { return left_.empty(); }
+  bool finished() const { return done_ == items_.size(); }
   PassPlan next(const Placement& placement);
+  /// The passes so far.
+  std::vector<ScheduledPass> take_passes() { return std::move(made_); }
 
  private:
   /// Marks what can be done with the tile bits `available`; returns the number of matrices. `chosen` may be null.
   std::size_t reachable(Index available, std::vector<std::size_t>* chosen) const;
+  PassPlan choose(const Placement& placement);
+  void list_left();
 
   const std::vector<TileItem>& items_;
   const Index wanted_;
-  std::list<std::size_t> left_;  // numbers of the items not done yet, in order
+  const std::vector<ScheduledPass>* known_;
+  std::vector<ScheduledPass> made_;
+  std::size_t done_ = 0;
+  std::list<std::size_t> left_;  // numbers of the items not done yet, in order; once passes are chosen
   Index tile_ = 0;               // all tile bits
 };
 

@@ -39,13 +39,16 @@ class SweepTranslator {
     for (int bit = 0; bit < program_.position_bits; ++bit) placement_.position.push_back(bit);
   }
 
-  TileProgram<T> run() {
+  TileProgram<T> run(const TileProgram<T>* like) {
+    if (like != nullptr) program_.reserve_as(*like);
     make_loads();
     Index wanted = 0;
     if (program_.store_units) {
       for (int lane = 0; lane + 1 < program_.lane_bits; ++lane) wanted |= bit_mask(home(lane));
     }
-    PassScheduler scheduler(items_, wanted);
+    for (const TileItem& item : items_) program_.items.push_back(shape_of(item));
+    const bool alike = like != nullptr && like->items == program_.items;
+    PassScheduler scheduler(items_, wanted, alike ? &like->schedule : nullptr);
     while (!scheduler.finished()) {
       const PassPlan plan = scheduler.next(placement_);
       if (plan.dense) {
@@ -54,6 +57,7 @@ class SweepTranslator {
         add_pass(plan);
       }
     }
+    program_.schedule = scheduler.take_passes();
     restore_lanes();
     flush_rest();
     make_stores();
@@ -141,14 +145,20 @@ class SweepTranslator {
   }
 
   void make_stores() {
-    const Index step = program_.store_units ? Index{1} << (program_.lane_bits - 1) : 1;
-    for (Index position = 0; position < places(); position += step) {
-      Index offset = 0;
-      for (std::size_t bit = 0; bit < placement_.position.size(); ++bit) {
-        if ((position >> placement_.position[bit] & 1) == 0) continue;
-        offset = bit < sweep_.store.size() && offset != kNowhere ? offset | bit_mask(sweep_.store[bit]) : kNowhere;
+    std::vector<Index> offset_at(placement_.position.size(), kNowhere);  // by position
+    for (std::size_t bit = 0; bit < sweep_.store.size(); ++bit) {
+      offset_at[static_cast<std::size_t>(placement_.position[bit])] = bit_mask(sweep_.store[bit]);
+    }
+    const int first = program_.store_units ? program_.lane_bits - 1 : 0;  // positions below are consecutive in memory
+    std::vector<Index>& offsets = program_.store_offsets;
+    offsets.reserve(places() >> first);
+    offsets = {0};
+    for (std::size_t position = static_cast<std::size_t>(first); position < offset_at.size(); ++position) {
+      const std::size_t count = offsets.size();
+      const Index here = offset_at[position];
+      for (std::size_t i = 0; i < count; ++i) {
+        offsets.push_back(here == kNowhere || offsets[i] == kNowhere ? kNowhere : offsets[i] | here);
       }
-      program_.store_offsets.push_back(offset);
     }
     choose_traffic();
   }
@@ -290,6 +300,7 @@ class SweepTranslator {
   /// pass's start has them all.
   std::vector<Step> pass_steps(const PassPlan& plan) {
     std::vector<Step> steps;
+    steps.reserve(plan.items.size());
     Index changed = 0;
     for (const std::size_t number : plan.items) {
       Step& step = steps.emplace_back();
@@ -330,8 +341,8 @@ class SweepTranslator {
   /// so that amplitudes grow in the tile as the scale shrinks; once it is small, a matrix takes it in.
   Factored next_form(const std::vector<Complex>& matrix) {
     constexpr double kSmallestScale = 0x1p-60;  // amplitudes stay far inside the range of single precision
-    const long double size = std::abs(program_.scale);
-    if (!matrix.empty() && size < kSmallestScale) {
+    if (!matrix.empty() && std::norm(program_.scale) < kSmallestScale * kSmallestScale) {
+      const long double size = std::abs(program_.scale);
       program_.scale /= size;
       return plain_form(matrix, static_cast<double>(size));
     }
@@ -346,7 +357,7 @@ class SweepTranslator {
     Factored form;
     auto real = [](Complex c) { return is_tiny(c.imag()); };
     auto imaginary = [](Complex c) { return is_tiny(c.real()); };
-    form.coefficients = m;
+    form.coefficients = FewNumbers(m);
     if (m.empty()) {
       form.form = Factored::Form::kFlip;
     } else if (real(m[0]) && real(m[1]) && real(m[2]) && real(m[3])) {
@@ -450,11 +461,12 @@ class SweepTranslator {
 }  // namespace
 
 template <typename T>
-TileProgram<T> translate_sweep(const Sweep& sweep, std::uint32_t local_bits, int lane_bits, int register_bits) {
-  return SweepTranslator<T>(sweep, local_bits, lane_bits, register_bits).run();
+TileProgram<T> translate_sweep(const Sweep& sweep, std::uint32_t local_bits, int lane_bits, int register_bits,
+                               const TileProgram<T>* like) {
+  return SweepTranslator<T>(sweep, local_bits, lane_bits, register_bits).run(like);
 }
-template TileProgram<float> translate_sweep(const Sweep&, std::uint32_t, int, int);
-template TileProgram<double> translate_sweep(const Sweep&, std::uint32_t, int, int);
+template TileProgram<float> translate_sweep(const Sweep&, std::uint32_t, int, int, const TileProgram<float>*);
+template TileProgram<double> translate_sweep(const Sweep&, std::uint32_t, int, int, const TileProgram<double>*);
 
 template <typename T>
 TileProgramView<T> TileProgram<T>::view() const {

@@ -33,6 +33,19 @@ struct LineAllocator {
 template <typename T>
 using LineVector = std::vector<T, LineAllocator<T>>;
 
+/// What a pass does: numbers of items that are done by it, in order.
+struct PassPlan {
+  std::vector<std::uint8_t> registers;  // vector bits, ascending
+  std::vector<std::size_t> items;       // matrices and terms
+  bool dense = false;                   // the one item is a matrix on three or more targets
+};
+
+/// A pass, and what it was chosen by.
+struct ScheduledPass {
+  PassPlan plan;
+  std::vector<int> position;  // of each tile bit
+};
+
 /// |c|^2 as a coefficient of the machine.
 template <typename T>
 double rounded_square(Complex c) {
@@ -58,6 +71,9 @@ struct TileProgram {
   std::vector<MicroOp> ops;
   std::vector<TileDiagonal> tile_diagonals;
   std::vector<double> scalar_pieces;
+  // What the passes were made from: the items, as far as passes are chosen by them, and the passes.
+  std::vector<ItemShape> items;
+  std::vector<ScheduledPass> schedule;
   std::vector<TileScale> tile_scales;
   /// Of everything stored. In more digits than the amplitudes have: one factor repeated a hundred thousand times must
   /// not add up what its own rounding leaves.
@@ -72,8 +88,17 @@ struct TileProgram {
   /// Coefficients as they are rounded multiply norms by sqrt(mean_square) where they act, on a `share` of all
   /// amplitudes, and exactly they would not: the scale takes it back, on average over amplitudes.
   void keep_norm(double mean_square, double share) {
-    if (mean_square > 0)
-      scale *= std::pow(static_cast<long double>(mean_square), -0.5L * static_cast<long double>(share));
+    constexpr double kNear = 1e-5;  // what is left out of the series is below a long double's last place
+    const long double power = -0.5L * share, off = mean_square - 1.0L;
+    if (std::abs(mean_square - 1) <= kNear) {
+      scale *= 1 + power * off * (1 + (power - 1) / 2 * off * (1 + (power - 2) / 3 * off));
+    } else if (mean_square > 0) {
+      scale *= std::pow(static_cast<long double>(mean_square), power);
+    }
+  }
+  void reserve_as(const TileProgram& like) {
+    coefficients.reserve(like.coefficients.size());
+    ops.reserve(like.ops.size());
   }
   std::uint64_t vectors() const { return std::uint64_t{1} << (position_bits - lane_bits); }
   /// Reals of one tile diagonal's table in a thread's scratch.
@@ -85,9 +110,11 @@ struct TileProgram {
   TileProgramView<T> view() const;
 };
 
-/// For a machine with these lanes and registers. The sweep must mention local bits only.
+/// For a machine with these lanes and registers. The sweep must mention local bits only. `like`: the program of a sweep
+/// that was the same but for numbers; it spares the search for passes where they are as they were.
 template <typename T>
-TileProgram<T> translate_sweep(const Sweep& sweep, std::uint32_t local_bits, int lane_bits, int register_bits);
+TileProgram<T> translate_sweep(const Sweep& sweep, std::uint32_t local_bits, int lane_bits, int register_bits,
+                               const TileProgram<T>* like = nullptr);
 
 /// Where tile bits are: tile bit -> position (a lane bit or lane_bits + a vector bit), and what a pass has in
 /// registers.

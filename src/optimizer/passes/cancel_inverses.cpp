@@ -66,6 +66,7 @@ class Canceller {
   // Both act on the same qubits, so that equal targets leave the same controls.
   bool undoes(const Operation& a, const Operation& b) const {
     if (a.kind != OpKind::kGate || b.kind != OpKind::kGate) return false;
+    if (is_open(circuit_, a) || is_open(circuit_, b)) return false;
     if (a.controls != b.controls || a.targets != b.targets) return false;
     if (!std::ranges::equal(circuit_.targets(a), circuit_.targets(b))) return false;
     const GateCall inverse = gate_info(a.gate).inverse(circuit_.params(a));

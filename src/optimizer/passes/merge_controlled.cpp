@@ -42,8 +42,8 @@ class ControlledMerger {
 
  private:
   // Flips stay what they are: other passes look for them.
-  static bool mergeable(const Operation& op) {
-    if (op.controls == 0 || op.targets != 1) return false;
+  bool mergeable(const Operation& op) const {
+    if (op.controls == 0 || op.targets != 1 || is_open(circuit_, op)) return false;
     return op.kind == OpKind::kUnitary || (op.kind == OpKind::kGate && op.gate != Gate::kX);
   }
 

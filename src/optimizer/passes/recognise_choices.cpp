@@ -81,8 +81,8 @@ class ChoiceRecogniser {
     const Index turned = reach.all & ~reach.diagonal;
     // A qubit that turns is no longer what has chosen so far.
     for_each_bit(turned, [&](unsigned c) { for_each_bit(Index{used_[c]}, [&](unsigned q) { close(q); }); });
-    const bool joins =
-        op.targets == 1 && (op.controls == 0 || !reach.is_diagonal()) && join(i, circuit_.targets(op)[0]);
+    const bool joins = op.targets == 1 && !is_open(circuit_, op) && (op.controls == 0 || !reach.is_diagonal()) &&
+                       join(i, circuit_.targets(op)[0]);
     const Index joined = joins ? bit_mask(circuit_.targets(op)[0]) : 0;
     for_each_bit(reach.all & ~joined, [&](unsigned q) { close(q); });
   }

@@ -159,7 +159,8 @@ class Recogniser {
       if (item.gone) {
         if (!skipped(circuit_.operations()[i])) rewriter.remove(i, "recognised as rotations");
       } else if (item.changed) {
-        append_rotation(item, rewriter.append_for(i));
+        const Operation& op = circuit_.operations()[i];
+        append_rotation(item, is_open(circuit_, op) ? whole_angle(circuit_, op) : item.angle, rewriter.append_for(i));
         rewriter.count_here(i);
       } else {
         rewriter.copy(i);
@@ -167,12 +168,12 @@ class Recogniser {
     }
   }
 
-  static void append_rotation(const Item& item, Circuit& circuit) {
+  static void append_rotation(const Item& item, const Angle& angle, Circuit& circuit) {
     std::vector<Qubit> targets;
     for (Index rest = item.qubits; rest != 0; rest &= rest - 1)
       targets.push_back(static_cast<Qubit>(std::countr_zero(rest)));
     if (item.phase != 0) circuit.add_pauli_rotation(-2 * item.phase, "", {});
-    circuit.add_pauli_rotation(item.angle, std::string(targets.size(), 'Z'), targets);
+    circuit.add_pauli_rotation(angle, std::string(targets.size(), 'Z'), targets);
   }
 
   const Circuit& circuit_;

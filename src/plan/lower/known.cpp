@@ -1,6 +1,7 @@
 // Follows the start state gate by gate for as long as it is a product of single wires and the global wires' group.
 #include "plan/lower/known.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -55,6 +56,10 @@ class Absorber {
   // Returns why the operation is not needed, or null with `op` simplified and `terms_` its phase terms.
   const char* absorb(LoweredOp& op) {
     terms_.clear();
+    if (is_open(op)) {  // the timeline takes it into a birth
+      terms_.assign(lowered_.terms(op).begin(), lowered_.terms(op).end());
+      return nullptr;
+    }
     const Index known_controls = op.control_mask & known_;
     if ((op.control_value & known_controls) != (ones_ & known_controls)) return "control never met";
     op.control_mask &= ~known_controls;
@@ -70,6 +75,11 @@ class Absorber {
       return "first write";
     }
     return nullptr;
+  }
+
+  bool is_open(const LoweredOp& op) const {
+    return op.form == Form::kPhases &&
+           std::ranges::any_of(lowered_.terms(op), [](const PhaseTerm& term) { return term.open != 0; });
   }
 
   const char* absorb_phases(const LoweredOp& op) {

@@ -13,6 +13,7 @@ namespace qsim {
 /// global wires.
 struct KnownStart {
   std::vector<std::array<Complex, 2>> factor;  // by wire
+  std::vector<std::uint32_t> open;             // by wire: the product that the factor is of; empty: all are fixed
   std::vector<Complex> global_start;           // by value of the global wires, in the order given
   Index zero_wires = 0;                        // local wires that are exactly |0> before the first remaining operation
 };

@@ -10,6 +10,7 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "optimizer/operations.h"
 #include "plan/lower/basis_change.h"
 #include "plan/matrix_forms.h"
 #include "qsim/error.h"
@@ -36,6 +37,8 @@ class Lowerer {
       read_operands(op);
       if (op.kind == OpKind::kPauliRotation) {
         lower_rotation(op);
+      } else if (is_open(circuit_, op)) {
+        lower_open_phase(op);
       } else if (op.kind == OpKind::kGate && op.gate == Gate::kSwap) {
         lower_swap();
       } else if (op.kind == OpKind::kGate && op.gate == Gate::kRzz) {
@@ -97,6 +100,27 @@ class Lowerer {
     return true;
   }
 
+  // The angle of an operation that has one.
+  OpenAngle angle_of(const Operation& op) {
+    const double value = circuit_.params(op)[0];
+    const auto terms = circuit_.open_terms(op.param_begin);
+    if (terms.empty()) return value;
+    return result_.open.multiple(value, terms[0].parameter, terms[0].factor);
+  }
+
+  // The one gate that is open beside rotations is a phase.
+  void lower_open_phase(const Operation& op) {
+    if (op.gate != Gate::kPhase) throw Error("an open gate is no rotation about Z and no phase");
+    emit_phases(std::vector<PhaseTerm>{{controls_ | bit_mask(wires_[0]), false, angle_of(op)}}, 0, 1);
+  }
+
+  // The same for an open angle; under controls parities stay what they are.
+  void lower_open_parity(Index mask, const OpenAngle& angle) {
+    const bool single = std::has_single_bit(mask);
+    const std::vector<PhaseTerm> terms{{0, false, result_.open.scaled(angle, -0.5)}, {mask, !single, angle}};
+    emit_phases(terms, controls_, 1);
+  }
+
   // exp(-i angle/2 Z...Z) = exp(-i angle/2) exp(i angle parity).
   void lower_parity(Index mask, double angle) {
     std::vector<PhaseTerm> terms;
@@ -115,7 +139,8 @@ class Lowerer {
 
   void lower_rotation(const Operation& op) {
     const auto letters = circuit_.letters(op);
-    const double angle = circuit_.params(op)[0];
+    const OpenAngle whole = angle_of(op);
+    const double angle = whole.value;
     Index mask = 0;
     bool has_z = false;
     std::vector<std::size_t> turned;
@@ -125,7 +150,8 @@ class Lowerer {
       if (letters[j] != 3) turned.push_back(j);
     }
     if (turned.empty()) {
-      if (mask == 0) return lower_scalar(angle);
+      if (mask == 0) return lower_scalar(whole);
+      if (whole.sum != 0) return lower_open_parity(mask, whole);
       return lower_parity(mask, angle);
     }
     // One matrix where it has no Z letter (whose wire would have to become active) and is small.
@@ -138,9 +164,10 @@ class Lowerer {
     for (const std::size_t j : turned) emit_turn(letters[j] == 1 ? kFromX : kToY, wires_[j]);
   }
 
-  void lower_scalar(double angle) {
-    const double global = wrap_angle(-0.5 * angle);
-    if (global == 0) return remove("identity");
+  void lower_scalar(const OpenAngle& angle) {
+    OpenAngle global = result_.open.scaled(angle, -0.5);
+    global.value = wrap_angle(global.value);
+    if (global.value == 0) return remove("identity");
     emit_phases(std::vector<PhaseTerm>{{controls_, false, global}}, 0, 1);
   }
 
@@ -265,6 +292,7 @@ void append_to_sweep(Sweep& sweep, const Lowered& lowered, const LoweredOp& op, 
   out.control_value = map_mask(op.control_value, layout);
   out.data_count = op.data_count;
   out.gates = op.gates;
+  out.open = op.open;
   if (op.form == Form::kMatrix) {
     out.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
     const auto matrix = lowered.matrix(op);

@@ -50,10 +50,10 @@ bool pass_enabled(const std::vector<std::string>& disabled, std::string_view nam
   return std::find(disabled.begin(), disabled.end(), name) == disabled.end();
 }
 
-Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled) {
+Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled, const Rewritten* form) {
   check_names(disabled);
   Rewritten rewritten;
-  if (!circuit.measurements_are_terminal() || !optimize(circuit, disabled, rewritten)) return lower(circuit);
+  if (!circuit.measurements_are_terminal() || !optimize(circuit, disabled, rewritten, form)) return lower(circuit);
   Lowered lowered = lower(rewritten.circuit);
   set_sources(lowered, rewritten);
   lowered.refused = rewritten.refused;

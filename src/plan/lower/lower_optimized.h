@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/pipeline.h"
 #include "plan/lower/lower.h"
 #include "qsim/circuit.h"
 
@@ -18,6 +19,8 @@ bool pass_enabled(const std::vector<std::string>& disabled, std::string_view nam
 
 /// The circuit after the passes, lowered; sources and gate counts are those of the circuit before. UsageError with the
 /// known names when `disabled` has another.
-Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled);
+/// `form`: what the circuit is written as before the passes, if anything.
+Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled,
+                        const Rewritten* form = nullptr);
 
 }  // namespace qsim

@@ -72,7 +72,8 @@ LoweredOp phases_of(std::vector<PhaseTerm>& terms, std::uint32_t gates, Lowered&
     const bool same = out.phases.size() > op.data_begin && out.phases.back().mask == term.mask &&
                       out.phases.back().parity == term.parity;
     if (same) {
-      out.phases.back().angle = wrap_angle(out.phases.back().angle + term.angle);
+      const OpenAngle sum = out.open.added(out.phases.back().whole_angle(), term.whole_angle());
+      out.phases.back() = PhaseTerm(term.mask, term.parity, sum);
     } else {
       out.phases.push_back(term);
     }

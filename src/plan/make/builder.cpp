@@ -184,7 +184,7 @@ void PlanBuilder::add_whole_sweep(Index active, const Lowered& lowered, std::spa
     const bool unborn = (unborn_ >> bit & 1) != 0;
     const bool needed = test_bit(active_now, bit) || (first_write && (known_.zero_wires >> wire & 1) == 0);
     if (!unborn || !needed) continue;
-    sweep.births.push_back({bit, known_.factor[wire]});
+    sweep.births.push_back({bit, known_.factor[wire], known_.open.empty() ? 0 : known_.open[wire]});
     unborn_ &= ~bit_mask(bit);
   }
   std::sort(sweep.births.begin(), sweep.births.end(), [](const Birth& a, const Birth& b) { return a.bit < b.bit; });
@@ -450,6 +450,7 @@ Plan PlanBuilder::finish(const Lowered& lowered, Places moves) {
   plan_.gates = lowered.gates;
   plan_.gates_removed = lowered.removed.size();
   plan_.rewrites_refused = lowered.refused;
+  plan_.open = lowered.open;
   choose_chunks(moves);
   predict(plan_, machine_);
   return std::move(plan_);

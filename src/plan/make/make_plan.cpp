@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "base/layout.h"
+#include "optimizer/open/open_form.h"
 #include "optimizer/pipeline.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
@@ -74,12 +76,12 @@ namespace {
 // `recognised`: the passes that have given back structure, where the circuit is short enough to be planned without as
 // well.
 Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions& options,
-              std::vector<std::string_view>& recognised) {
+              std::vector<std::string_view>& recognised, const Rewritten* form) {
   recognised.clear();
   // The timeline would join split gates again; each sweep splits its own turns, beside its own diagonals.
   std::vector<std::string> left_out = options.disabled_passes;
   left_out.emplace_back("split_turns");
-  const Lowered lowered = lower_optimized(circuit, left_out);
+  const Lowered lowered = lower_optimized(circuit, left_out, form);
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   if (circuit.operations().size() <= kFewOperations) recognised = lowered.recognised;
   if (lowered.ops.size() > kSearchedTwice) return searched_plan(lowered, machine, options, {});
@@ -93,25 +95,27 @@ Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions&
   }
   Plan plan = searched_plan(lowered, machine, options, {});
   // Packing in order may touch less memory while it is young.
-  Plan greedy = greedy_plan(circuit, machine, options);
+  std::optional<Plan> greedy;
+  if (form == nullptr) greedy = greedy_plan(circuit, machine, options);
   if (other.valid()) {
     Plan second = other.get();
     if (cheaper(second, plan, options)) plan = std::move(second);
   }
+  if (!greedy) return plan;
   const bool zeros = options.start == Start::kZero && options.known_zeros;
-  if (!zeros && plan_work(greedy).sweeps > plan_work(plan).sweeps) return plan;
-  return cheaper(greedy, plan, options) ? greedy : plan;
+  if (!zeros && plan_work(*greedy).sweeps > plan_work(plan).sweeps) return plan;
+  return cheaper(*greedy, plan, options) ? *std::move(greedy) : plan;
 }
 
 }  // namespace
 
-Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options, const Rewritten* form) {
   std::vector<std::string_view> recognised;
-  Plan plan = searched(circuit, machine, options, recognised);
+  Plan plan = searched(circuit, machine, options, recognised, form);
   PlanOptions fewer = options;
   const auto try_without = [&](std::span<const std::string_view> passes) {
     fewer.disabled_passes.insert(fewer.disabled_passes.end(), passes.begin(), passes.end());
-    Plan other = searched(circuit, machine, fewer, recognised);
+    Plan other = searched(circuit, machine, fewer, recognised, form);
     if (cheaper(other, plan, options)) plan = std::move(other);
   };
   // The pass that no other judges is first left out alone.
@@ -124,6 +128,16 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
 Plan make_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
   check_options(circuit, options);
   Plan plan = dispatch(circuit, machine, options);
+  plan.unitarity_defect = circuit.unitarity_defect();
+  verify_plan(plan);
+  return plan;
+}
+
+Plan make_open_plan(const Circuit& circuit, const OpenAngles& angles, std::span<const double> point,
+                    const Machine& machine, const PlanOptions& options) {
+  check_options(circuit, options);
+  const Rewritten form = open_form(circuit, angles, point);
+  Plan plan = search_plan(circuit, machine, options, &form);
   plan.unitarity_defect = circuit.unitarity_defect();
   verify_plan(plan);
   return plan;

@@ -1,6 +1,7 @@
 // The strategies behind make_plan.
 #pragma once
 
+#include "optimizer/pipeline.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower.h"
 #include "plan/make/make_plan.h"
@@ -14,8 +15,11 @@ Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOption
 /// Merges neighbours and packs operations into sweeps in order, with a look-ahead over what commutes.
 Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
 
-/// The shorter of the plans that two searches from different beginnings and the greedy planner find.
-Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+/// The shorter of the plans that two searches from different beginnings and the greedy planner find. `form`: what the
+/// circuit is written as where angles of it are open; the greedy planner, which multiplies as it goes, has no part in
+/// that.
+Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options,
+                 const Rewritten* form = nullptr);
 
 /// By predicted time; with a fixed tile on one rank by bytes, as far as they differ by more than a few hundredths.
 bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options);

@@ -258,7 +258,7 @@ class Planner {
       first_write_sweeps_ = fewest_sets(problem, rules, unborn);
       schedule = plan_early_phase(timeline, problem, rules, local_, schedule);
     }
-    const bool anything = !timeline.diagonals.empty() || timeline.global_phase != 0 || !lowered_.ops.empty();
+    const bool anything = !timeline.diagonals.empty() || timeline.global_phase.value != 0 || !lowered_.ops.empty();
     if (schedule.sets.empty() && anything) {
       schedule.sets.push_back(0);
       schedule.segment.push_back(0);
@@ -308,8 +308,10 @@ class Planner {
     KnownStart start = start_;
     if (known_) {
       for (const Qubit w : wires_of(unborn)) {
-        const auto matrix = timeline.matrix(timeline.turns[timeline.line[w].front()]);
+        const Turn& birth = timeline.turns[timeline.line[w].front()];
+        const auto matrix = timeline.matrix(birth);
         start.factor[w] = {matrix[0], matrix[2]};
+        if (!birth.open.empty()) start.open.resize(wires_), start.open[w] = out_.open.product(birth.open);
       }
       // The builder bears what is not called zero in the first write, the rest when it becomes active.
       start.zero_wires = births_ == Births::kLate ? all_wires() : all_wires() & ~unborn;
@@ -348,6 +350,7 @@ class Planner {
     const SetSchedule& schedule = part.schedule;
     const Timeline& timeline = part.timeline;
     out_.refused += timeline.refused;
+    out_.open = timeline.open;  // circuits with open angles are one part
     if (!builder_) make_builder(schedule, timeline, part.unborn);
     const SweepRewrites rewrites{enabled("recombine_flips"), enabled("recombine_controls"), enabled("fuse_matrices"),
                                  enabled("split_turns")};

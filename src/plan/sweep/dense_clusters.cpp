@@ -80,7 +80,7 @@ class ClusterFinder {
   void visit(std::size_t i) {
     const Element& element = elements_[i];
     const Index wires = element.wires();
-    if (popcount(wires) > size_ || (wires & ~turning_wires(i)) != 0) return close(wires);
+    if (element.is_open() || popcount(wires) > size_ || (wires & ~turning_wires(i)) != 0) return close(wires);
     make_room(wires);
     std::size_t cluster = kNoCluster;
     for_each_bit(wires, [&](unsigned wire) {

@@ -58,7 +58,7 @@ std::vector<TurnSplit> worthwhile_splits(const std::vector<Element>& elements, c
   const Neighbours beside = diagonals_beside(elements);
   std::vector<TurnSplit> splits;
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (elements[i].gone || !is_single_turn(elements[i])) continue;
+    if (elements[i].gone || elements[i].is_open() || !is_single_turn(elements[i])) continue;
     const Matrix2 matrix = matrix2(elements[i]);
     if (is_diagonal(matrix) || is_flip(matrix)) continue;
     const std::optional<Split>& parts = known.of(i, matrix);

@@ -30,8 +30,8 @@ bool is_exact_flip(const Matrix2& m) { return is_tiny(m[0]) && is_tiny(m[3]) && 
 
 // exp(i pi) where all bits of a mask are 1: a Z on any of its wires, controlled by the others.
 bool is_controlled_z(const Diagonal& diagonal) {
-  return diagonal.parity == 0 && diagonal.mask == diagonal.value && popcount(diagonal.mask) >= 2 &&
-         std::abs(std::abs(diagonal.angle) - std::numbers::pi) <= kRounding;
+  return diagonal.open == 0 && diagonal.parity == 0 && diagonal.mask == diagonal.value &&
+         popcount(diagonal.mask) >= 2 && std::abs(std::abs(diagonal.angle) - std::numbers::pi) <= kRounding;
 }
 
 const Matrix2 kZ2{1, 0, 0, -1};
@@ -41,6 +41,18 @@ struct FlipPattern {
   std::size_t before = kNoElement;
   std::vector<std::size_t> diagonals;
 };
+
+std::vector<OpenFactor> factors_of_both(const Element& first, const Element& second) {
+  std::vector<OpenFactor> factors;
+  for (const Element* element : {&first, &second}) {
+    if (element->is_open()) {
+      factors.insert(factors.end(), element->open.begin(), element->open.end());
+    } else {
+      factors.push_back({0, true, matrix2(*element)});
+    }
+  }
+  return factors;
+}
 
 void replace_pattern(std::vector<Element>& elements, const FlipPattern& pattern, std::size_t after, Bit wire,
                      const CostTable& cost) {
@@ -62,6 +74,7 @@ void replace_pattern(std::vector<Element>& elements, const FlipPattern& pattern,
   }
   Element& kept = flips_last ? first : second;
   Element& dropped = flips_last ? second : first;
+  if (first.is_open() || second.is_open()) kept.open = factors_of_both(first, second);
   kept.matrix.assign(both.begin(), both.end());
   take_over(kept, dropped);
 }
@@ -225,6 +238,11 @@ std::vector<Element> recombine_controls(const std::vector<Element>& given, const
     const Element& element = elements[i];
     if (element.gone || element.kind == Element::Kind::kGroupEnd) continue;
     const Index wires = element.wires();
+    if (element.is_open()) {
+      for_each_bit(element.target_mask(), [&](unsigned w) { ++changes[w]; });
+      for_each_bit(wires, [&](unsigned w) { open[w] = {}; });
+      continue;
+    }
     if (is_single_turn(element)) {
       const Bit wire = element.targets[0];
       const ChoicePattern pattern = std::exchange(open[wire], {i, {}, {}});
@@ -303,7 +321,9 @@ void insert(std::vector<Element>& elements, std::vector<Insertion>& insertions) 
   elements = std::move(result);
 }
 
-bool is_diagonal_step(const Element& element) { return is_single_turn(element) && is_diagonal(matrix2(element)); }
+bool is_diagonal_step(const Element& element) {
+  return is_single_turn(element) && !element.is_open() && is_diagonal(matrix2(element));
+}
 
 double element_cost(const Element& element, const CostTable& cost) {
   switch (element.kind) {
@@ -336,8 +356,18 @@ std::vector<Element> without_sources(const std::vector<Element>& elements) {
   std::vector<Element> result;
   result.reserve(elements.size());
   for (const Element& e : elements) {
-    result.push_back(
-        {e.kind, e.gone, e.targets, e.control_mask, e.control_value, e.matrix, e.entries, e.diagonal, e.gates, {}, {}});
+    result.push_back({e.kind,
+                      e.gone,
+                      e.targets,
+                      e.control_mask,
+                      e.control_value,
+                      e.matrix,
+                      e.open,
+                      e.entries,
+                      e.diagonal,
+                      e.gates,
+                      {},
+                      {}});
   }
   return result;
 }

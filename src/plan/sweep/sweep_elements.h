@@ -19,14 +19,17 @@ struct Element {
   bool gone = false;
   InlineList<Bit, kMaxMatrixTargets> targets;  // kMatrix, kFlip
   Index control_mask = 0, control_value = 0;
-  std::vector<Complex> matrix;  // kMatrix
-  double entries = 32;          // kMatrix of two targets: pair_entries()
-  Diagonal diagonal;            // kDiagonal; its slots are not used any more
+  std::vector<Complex> matrix;   // kMatrix
+  std::vector<OpenFactor> open;  // kMatrix on one target: its factors, where one is open
+  double entries = 32;           // kMatrix of two targets: pair_entries()
+  Diagonal diagonal;             // kDiagonal; its slots are not used any more
   std::uint32_t gates = 0;
   std::vector<std::uint32_t> turns, diagonals;  // its sources: what it stands for in the timeline
 
   Index target_mask() const;
   Index wires() const;
+  /// Its number is not to be relied on, nor to be multiplied into others.
+  bool is_open() const { return !open.empty() || diagonal.open != 0; }
 };
 
 /// Of a matrix on one wire, without controls.

@@ -145,6 +145,7 @@ void SweepProgrammer::add_turn(std::uint32_t id) {
   element.control_mask = turn.control_mask;
   element.control_value = turn.control_value;
   element.matrix.assign(matrix.begin(), matrix.end());
+  element.open = turn.open;
   element.gates = turn.gates;
   element.turns = {id};
   elements_.push_back(std::move(element));
@@ -163,7 +164,7 @@ void SweepProgrammer::emit_all(bool last) {
     }
     if (element.kind == Element::Kind::kDiagonal) {
       if (element.wires() == 0) {
-        global_phase_ = wrap_angle(global_phase_ + element.diagonal.angle);
+        global_phase_ = out_.open.added(global_phase_, element.diagonal.whole_angle());
         continue;
       }
       waiting_wires |= element.wires();
@@ -191,7 +192,7 @@ void SweepProgrammer::emit_all(bool last) {
       for (const std::uint32_t id : element.diagonals) done_[id] = false;
   }
   waiting_.clear();
-  if (!last || global_phase_ == 0) return;
+  if (!last || global_phase_.value == 0) return;
   std::vector<PhaseTerm> terms{{0, false, global_phase_}};
   emit_terms(terms, 0);
 }
@@ -199,7 +200,7 @@ void SweepProgrammer::emit_all(bool last) {
 // A product of turns that came out diagonal.
 void SweepProgrammer::hold_diagonal_matrix(const Element& element) {
   const double zero = std::arg(element.matrix[0]), one = std::arg(element.matrix[3]);
-  global_phase_ = wrap_angle(global_phase_ + zero);
+  global_phase_ = out_.open.added(global_phase_, zero);
   const double angle = wrap_angle(one - zero);
   if (angle == 0) return;
   Element phase = element;
@@ -212,14 +213,14 @@ void SweepProgrammer::hold_diagonal_matrix(const Element& element) {
 }
 
 // Terms have no conditions "bit is 0": those are differences of terms without.
-void SweepProgrammer::add_terms(const Diagonal& diagonal, std::vector<PhaseTerm>& terms) const {
+void SweepProgrammer::add_terms(const Diagonal& diagonal, std::vector<PhaseTerm>& terms) {
   if (diagonal.mask == 0) {
-    terms.push_back({diagonal.parity, true, diagonal.angle});
+    terms.push_back({diagonal.parity, true, diagonal.whole_angle()});
     return;
   }
   const Index zeros = diagonal.mask & ~diagonal.value;
   for (Index subset = zeros;; subset = (subset - 1) & zeros) {
-    const double angle = popcount(subset) % 2 == 0 ? diagonal.angle : -diagonal.angle;
+    const OpenAngle own = diagonal.whole_angle(), angle = popcount(subset) % 2 == 0 ? own : out_.open.negated(own);
     terms.push_back({diagonal.value | subset, false, angle});
     if (subset == 0) break;
   }
@@ -246,11 +247,11 @@ void SweepProgrammer::emit_diagonals() {
     op.data_begin = static_cast<std::uint32_t>(out_.phases.size());
     op.data_count = 1;
     op.gates = element.gates;
-    out_.phases.push_back({diagonal.parity, diagonal.parity != 0, diagonal.angle});
+    out_.phases.push_back({diagonal.parity, diagonal.parity != 0, diagonal.whole_angle()});
     place(element, static_cast<std::uint32_t>(out_.ops.size()));
     append(op);
   }
-  if (global_phase_ != 0 && !terms.empty()) {
+  if (global_phase_.value != 0 && !terms.empty()) {
     terms.push_back({0, false, global_phase_});
     global_phase_ = 0;
   }
@@ -271,8 +272,9 @@ void SweepProgrammer::emit_matrix(Element& element) {
   op.control_value = element.control_value;
   op.gates = element.gates;
   const auto& m = element.matrix;
-  const bool flip = element.kind == Element::Kind::kFlip ||
-                    (m.size() == 4 && m[0] == Complex(0) && m[3] == Complex(0) && m[1] == Complex(1) && m[2] == m[1]);
+  const bool flip =
+      element.kind == Element::Kind::kFlip || (!element.is_open() && m.size() == 4 && m[0] == Complex(0) &&
+                                               m[3] == Complex(0) && m[1] == Complex(1) && m[2] == m[1]);
   if (flip) {
     op.form = Form::kFlip;
   } else {
@@ -280,6 +282,7 @@ void SweepProgrammer::emit_matrix(Element& element) {
     op.data_begin = static_cast<std::uint32_t>(out_.matrices.size());
     op.data_count = static_cast<std::uint32_t>(m.size());
     out_.matrices.insert(out_.matrices.end(), m.begin(), m.end());
+    if (element.is_open()) op.open = out_.open.product(element.open);
   }
   place(element, static_cast<std::uint32_t>(out_.ops.size()));
   append(op);

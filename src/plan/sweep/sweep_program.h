@@ -46,7 +46,7 @@ class SweepProgrammer {
   void emit_diagonals();
   void emit_matrix(Element& element);
   void hold_diagonal_matrix(const Element& element);
-  void add_terms(const Diagonal& diagonal, std::vector<PhaseTerm>& terms) const;
+  void add_terms(const Diagonal& diagonal, std::vector<PhaseTerm>& terms);
   void emit_terms(std::vector<PhaseTerm>& terms, std::uint32_t gates);
   void append(LoweredOp op);
   void place(const Element& element, std::uint32_t op);
@@ -61,7 +61,7 @@ class SweepProgrammer {
   std::vector<Element> elements_;        // of the sweep being written
   std::vector<Element> waiting_;         // diagonals that come before the next step on one of their wires
   std::vector<std::uint32_t> turn_place_, diagonal_place_, written_;
-  double global_phase_ = 0;
+  OpenAngle global_phase_ = 0;
 };
 
 }  // namespace qsim

@@ -11,6 +11,7 @@
 #include "plan/lower/basis_change.h"
 #include "plan/matrix_forms.h"
 #include "plan/plan.h"
+#include "plan/timeline/pending.h"
 
 namespace qsim {
 namespace {
@@ -22,6 +23,7 @@ class Builder {
   Builder(const Lowered& lowered, const TimelineSource& part)
       : lowered_(lowered), part_(part), keep_sources_(part.keep_sources) {
     result_.wires = lowered.qubits;
+    result_.open = lowered.open;
     result_.line.resize(lowered.qubits);
     result_.turns.reserve(part.last - part.first);
     result_.matrices.reserve(4 * (part.last - part.first));
@@ -55,14 +57,6 @@ class Builder {
   }
 
  private:
-  // What has been collected on a wire since its last turn.
-  struct Pending {
-    Matrix2 matrix = kIdentity2;
-    bool birth = false;
-    std::uint32_t gates = 0;
-    std::vector<std::uint32_t> sources;
-  };
-
   void add_phases(const LoweredOp& op) {
     std::uint32_t gates = op.gates;
     for (const PhaseTerm& term : lowered_.terms(op)) {
@@ -72,7 +66,7 @@ class Builder {
         if ((op.control_mask & term.mask & ~op.control_value) != 0) continue;  // asks a bit to be 0 and 1
         value |= term.mask;
       }
-      add_diagonal(mask, value, term.parity ? term.mask : 0, term.angle, gates);
+      add_diagonal(mask, value, term.parity ? term.mask : 0, term.whole_angle(), gates);
       gates = 0;
     }
     vanish(gates);
@@ -124,7 +118,12 @@ class Builder {
 
   void multiply(std::uint32_t wire, const Matrix2& matrix, std::uint32_t gates) {
     Pending& pending = pending_[wire];
-    pending.matrix = unitary_product(matrix, pending.matrix);
+    pending.multiply(matrix);
+    count(wire, gates);
+  }
+
+  void count(std::uint32_t wire, std::uint32_t gates) {
+    Pending& pending = pending_[wire];
     pending.gates += gates;
     if (keep_sources_ && gates != 0) pending.sources.push_back(source_);
     if (!part_.merge_runs && !is_diagonal(pending.matrix)) emit_turn(wire);
@@ -134,8 +133,8 @@ class Builder {
 
   // Makes a wire ready for a diagonal: what is pending becomes a turn unless it is a diagonal or a flip.
   void settle(std::uint32_t wire) {
-    const Matrix2& m = pending_[wire].matrix;
-    if (!pending_[wire].birth && (is_diagonal(m) || (part_.move_flips && is_flip(m)))) return;
+    const Pending& pending = pending_[wire];
+    if (!pending.birth && (pending.is_phases() || (part_.move_flips && pending.is_fixed_flip()))) return;
     emit_turn(wire);
   }
 
@@ -147,9 +146,10 @@ class Builder {
     turn.position[0] = position(wire);
     turn.matrix_begin = result_.matrices.size();
     turn.gates = pending.gates;
+    turn.open = std::move(pending.open);
     const auto id = static_cast<std::uint32_t>(result_.turns.size());
     result_.matrices.insert(result_.matrices.end(), pending.matrix.begin(), pending.matrix.end());
-    result_.turns.push_back(turn);
+    result_.turns.push_back(std::move(turn));
     result_.line[wire].push_back(id);
     take_sources(wire, id);
     pending = Pending{};
@@ -176,14 +176,14 @@ class Builder {
     return known;
   }
 
-  void add_diagonal(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
+  void add_diagonal(Index mask, Index value, Index parity, OpenAngle angle, std::uint32_t gates) {
     Index ones = 0;
     const Index known = known_wires(mask | parity, ones);
     if (known != 0 && !std::has_single_bit(mask | parity)) {
       if ((mask & known & (value ^ ones)) != 0) return vanish(gates);
       if ((popcount(parity & ones) & 1) != 0) {
         add_diagonal(mask & ~known, value & ~known, 0, angle, 0);
-        angle = -angle;
+        angle = result_.open.negated(angle);
       }
       if (parity != 0 && (parity & ~known) == 0) return vanish(gates);
       mask &= ~known;
@@ -192,12 +192,12 @@ class Builder {
       if ((mask | parity) == 0) return add_term(0, 0, 0, angle, gates);
     }
     if (std::has_single_bit(mask | parity)) {  // belongs to the wire's pending product
-      const Complex phase = std::polar(1.0, angle);
       const bool on_one = parity != 0 || value != 0;
       const bool contradiction = parity != 0 && mask != 0 && value == 0;
       if (contradiction) return vanish(gates);
-      return multiply(static_cast<std::uint32_t>(std::countr_zero(mask | parity)),
-                      on_one ? Matrix2{1, 0, 0, phase} : Matrix2{phase, 0, 0, 1}, gates);
+      const auto wire = static_cast<std::uint32_t>(std::countr_zero(mask | parity));
+      pending_[wire].multiply_phase(angle, on_one);
+      return count(wire, gates);
     }
     for (Index rest = mask | parity; rest != 0; rest &= rest - 1)
       settle(static_cast<std::uint32_t>(std::countr_zero(rest)));
@@ -205,32 +205,39 @@ class Builder {
     bool odd = false;
     for (Index rest = mask | parity; rest != 0; rest &= rest - 1) {
       const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
-      if (!is_flip(pending_[wire].matrix)) continue;
+      if (!pending_[wire].is_fixed_flip()) continue;
       value ^= bit_mask(wire) & mask;
       if (parity & bit_mask(wire)) odd = !odd;
     }
     if (odd) {
       add_product(mask, value, 0, angle, 0);
-      angle = -angle;
+      angle = result_.open.negated(angle);
     }
     add_product(mask, value, parity, angle, gates);
   }
 
   // Writes conditions "bit is 0" as differences of conditions "bit is 1", so that equal terms meet.
-  void add_product(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
+  void add_product(Index mask, Index value, Index parity, const OpenAngle& angle, std::uint32_t gates) {
     const Index zeros = mask & ~value;
     if (zeros == 0 || popcount(zeros) > 3) return add_term(mask, value, parity, angle, gates);
     for (Index subset = zeros;; subset = (subset - 1) & zeros) {
       const Index ones = value | subset;
-      add_term(ones, ones, parity, popcount(subset) % 2 == 0 ? angle : -angle, subset == zeros ? gates : 0);
+      const OpenAngle part = popcount(subset) % 2 == 0 ? angle : result_.open.negated(angle);
+      add_term(ones, ones, parity, part, subset == zeros ? gates : 0);
       if (subset == 0) break;
     }
   }
 
-  void add_term(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
-    const double wrapped = wrap_angle(angle);
+  OpenAngle sum(const OpenAngle& a, const OpenAngle& b) { return result_.open.added(a, b); }
+  void add_global(const OpenAngle& angle) {
+    if (angle.sum != 0) return open_globals_.push_back(angle);
+    result_.global_phase = sum(result_.global_phase, angle);
+  }
+
+  void add_term(Index mask, Index value, Index parity, const OpenAngle& angle, std::uint32_t gates) {
+    const OpenAngle wrapped{wrap_angle(angle.value), angle.sum};
     if (mask == value && (mask & parity) != 0) return add_reduced(mask, parity, wrapped, gates);
-    if (wrapped == 0) return vanish(gates);
+    if (wrapped.value == 0) return vanish(gates);
     if (popcount(parity) == 1) {
       mask |= parity;
       value |= parity;
@@ -238,7 +245,7 @@ class Builder {
     }
     const Index wires = mask | parity;
     if (wires == 0) {
-      result_.global_phase = wrap_angle(result_.global_phase + wrapped);
+      add_global(wrapped);
       return vanish(gates);
     }
     if (std::has_single_bit(wires)) return add_single(mask, wrapped);
@@ -246,35 +253,34 @@ class Builder {
   }
 
   // Bits that must be 1 count in the parity as 1.
-  void add_reduced(Index mask, Index parity, double angle, std::uint32_t gates) {
+  void add_reduced(Index mask, Index parity, OpenAngle angle, std::uint32_t gates) {
     const bool odd = popcount(mask & parity) % 2 == 1;
     parity &= ~mask;
     if (odd) {
       add_term(mask, mask, 0, angle, 0);
-      angle = -angle;
+      angle = result_.open.negated(angle);
     }
     if (parity == 0) return vanish(gates);
     add_term(mask, mask, parity, angle, gates);
   }
 
   // A part of an operation on several wires, which stands for the operation elsewhere.
-  void add_single(Index wire, double angle) {
-    Pending& pending = pending_[static_cast<std::size_t>(std::countr_zero(wire))];
-    // The term was already moved in front of a pending flip, so it is multiplied in from the right.
-    pending.matrix = unitary_product(pending.matrix, Matrix2{1, 0, 0, std::polar(1.0, angle)});
+  void add_single(Index wire, const OpenAngle& angle) {
+    // The term was already moved in front of a pending flip.
+    pending_[static_cast<std::size_t>(std::countr_zero(wire))].put_phase_before(angle);
   }
 
-  void merge_or_append(Index mask, Index value, Index parity, double angle, std::uint32_t gates) {
+  void merge_or_append(Index mask, Index value, Index parity, const OpenAngle& angle, std::uint32_t gates) {
     const auto key = std::tuple(mask, value, parity);
     const auto found = latest_.find(key);
     if (part_.merge_diagonals && found != latest_.end() && stands_at_slots(result_.diagonals[found->second])) {
       Diagonal& diagonal = result_.diagonals[found->second];
-      diagonal.angle = wrap_angle(diagonal.angle + angle);
+      diagonal.set_angle(sum(diagonal.whole_angle(), angle));
       diagonal.gates += gates;
       note_diagonal(found->second, gates);
       return;
     }
-    Diagonal diagonal{mask, value, parity, angle, result_.slots.size(), gates};
+    Diagonal diagonal{mask, value, parity, angle.value, result_.slots.size(), gates, angle.sum};
     for (Index rest = mask | parity; rest != 0; rest &= rest - 1)
       result_.slots.push_back(position(static_cast<std::uint32_t>(std::countr_zero(rest))));
     const auto id = static_cast<std::uint32_t>(result_.diagonals.size());
@@ -310,13 +316,15 @@ class Builder {
     for (Index rest = turn.control_mask; rest != 0; rest &= rest - 1) {
       const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
       settle(wire);
-      if (is_flip(pending_[wire].matrix)) turn.control_value ^= bit_mask(wire);
+      if (pending_[wire].is_fixed_flip()) turn.control_value ^= bit_mask(wire);
       turn.control_slots.push_back(position(wire));
     }
     std::vector<Complex> total(matrix.begin(), matrix.end());
     for (std::size_t j = 0; j < op.target_count; ++j) {
       const std::uint32_t wire = op.targets[j];
-      if (pending_[wire].birth || (turn.control_mask != 0 && !is_identity(pending_[wire].matrix))) emit_turn(wire);
+      const Pending& pending = pending_[wire];
+      const bool apart = turn.control_mask != 0 && !is_identity(pending.matrix);
+      if (pending.birth || apart || !pending.open.empty()) emit_turn(wire);
     }
     const auto joint_id = static_cast<std::uint32_t>(result_.turns.size());
     for (std::size_t j = 0; j < op.target_count; ++j) {
@@ -340,31 +348,35 @@ class Builder {
     Index flipped = 0;
     for (std::uint32_t wire = 0; wire < result_.wires; ++wire) {
       settle(wire);
-      const Pending& pending = pending_[wire];
-      if (is_flip(pending.matrix)) {
+      if (pending_[wire].is_fixed_flip()) {
         if (!absorbs(wire)) {
           emit_turn(wire);
         } else {
           flipped |= bit_mask(wire);
         }
       }
-      if (is_diagonal(pending_[wire].matrix)) finish_diagonal(wire);
+      if (pending_[wire].is_phases()) finish_diagonal(wire);
     }
     if (flipped != 0) flip_last_slots(flipped);
     drop_zero_angles();
+    if (!open_globals_.empty()) {
+      open_globals_.push_back(result_.global_phase);
+      result_.global_phase = result_.open.total(open_globals_);
+    }
     result_.index_slots();
   }
 
   void finish_diagonal(std::uint32_t wire) {
     Pending& pending = pending_[wire];
-    const double zero = std::arg(pending.matrix[0]), one = std::arg(pending.matrix[3]);
-    result_.global_phase = wrap_angle(result_.global_phase + zero);
-    if (const double angle = wrap_angle(one - zero); angle != 0) {
+    const OpenAngle zero = pending.phase(false, result_.open), one = pending.phase(true, result_.open);
+    add_global(zero);
+    if (const OpenAngle angle = sum(one, result_.open.negated(zero)); angle.value != 0) {
       const std::uint32_t last = position(wire);
       if (absorbs(wire)) {  // commutes with the diagonals of the last slot
-        return merge_into_last(wire, Matrix2{1, 0, 0, std::polar(1.0, angle)});
+        const Matrix2 phase{1, 0, 0, std::polar(1.0, angle.value)};
+        return merge_into_last(wire, {angle.sum, true, phase});
       }
-      Diagonal diagonal{bit_mask(wire), bit_mask(wire), 0, angle, result_.slots.size(), pending.gates};
+      Diagonal diagonal{bit_mask(wire), bit_mask(wire), 0, angle.value, result_.slots.size(), pending.gates, angle.sum};
       result_.slots.push_back(last);
       for (const std::uint32_t source : pending.sources)
         result_.diagonal_sources.emplace_back(source, static_cast<std::uint32_t>(result_.diagonals.size()));
@@ -377,10 +389,12 @@ class Builder {
   // The wire's last turn may take another factor.
   bool absorbs(std::uint32_t wire) const {
     const auto& line = result_.line[wire];
-    return !line.empty() && result_.turns[line.back()].control_mask == 0;
+    if (line.empty()) return false;
+    const Turn& last = result_.turns[line.back()];
+    return last.control_mask == 0 && (last.target_count == 1 || pending_[wire].open.empty());
   }
 
-  void merge_into_last(std::uint32_t wire, const Matrix2& left) {
+  void merge_into_last(std::uint32_t wire, const OpenFactor& left) {
     const std::uint32_t id = result_.line[wire].back();
     Turn& turn = result_.turns[id];
     std::size_t j = 0;
@@ -389,7 +403,8 @@ class Builder {
     std::vector<Complex> total(order * order);
     const auto begin = result_.matrices.begin() + static_cast<std::ptrdiff_t>(turn.matrix_begin);
     std::copy(begin, begin + static_cast<std::ptrdiff_t>(total.size()), total.begin());
-    multiply_left(total, j, left);
+    if (turn.target_count == 1) multiply_factors(turn.open, {total[0], total[1], total[2], total[3]}, left);
+    multiply_left(total, j, left.matrix);
     std::copy(total.begin(), total.end(), begin);
     turn.gates += pending_[wire].gates;
     take_sources(wire, id);
@@ -410,7 +425,7 @@ class Builder {
       }
       if (!odd) continue;
       if (diagonal.mask == 0) {
-        result_.global_phase = wrap_angle(result_.global_phase + diagonal.angle);
+        add_global(diagonal.whole_angle());
       } else {
         Diagonal rest = diagonal;
         rest.parity = 0;
@@ -420,7 +435,7 @@ class Builder {
           result_.slots.push_back(result_.slot_of(diagonal, static_cast<std::uint32_t>(std::countr_zero(bits))));
         extra.push_back(rest);
       }
-      diagonal.angle = -diagonal.angle;
+      diagonal.set_angle(result_.open.negated(diagonal.whole_angle()));
     }
     result_.diagonals.insert(result_.diagonals.end(), extra.begin(), extra.end());
     for (Turn& turn : result_.turns) {
@@ -433,7 +448,7 @@ class Builder {
     }
     for (Index rest = flipped; rest != 0; rest &= rest - 1) {
       const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
-      merge_into_last(wire, pending_[wire].matrix);
+      merge_into_last(wire, {0, true, pending_[wire].matrix});
     }
   }
 
@@ -465,6 +480,7 @@ class Builder {
   const bool keep_sources_;
   Timeline result_;
   std::vector<Pending> pending_;
+  std::vector<OpenAngle> open_globals_;  // phases of everything, added up at the end
   struct KeyHash {
     std::size_t operator()(const std::tuple<Index, Index, Index>& key) const {
       Index h = std::get<0>(key) * 0x9E3779B97F4A7C15ull;

@@ -25,6 +25,7 @@ struct Turn {
   std::vector<std::uint32_t> control_slots;  // of each wire of control_mask, ascending
   std::uint64_t matrix_begin = 0;            // in Timeline::matrices: 4^targets entries
   std::uint32_t gates = 0;
+  std::vector<OpenFactor> open;  // on one target: the factors of the matrix, where one is open
 };
 
 /// exp(i angle) where (x & mask) == value and, when `parity` is not 0, an odd number of its bits are 1.
@@ -33,6 +34,9 @@ struct Diagonal {
   double angle = 0;
   std::uint64_t slots_begin = 0;  // in Timeline::slots: one for each wire of mask | parity, ascending
   std::uint32_t gates = 0;
+  std::uint32_t open = 0;  // the angle's sum in Timeline::open; 0: fixed
+  OpenAngle whole_angle() const { return {angle, open}; }
+  void set_angle(const OpenAngle& to) { angle = to.value, open = to.sum; }
   Index wires() const { return mask | parity; }
 };
 
@@ -52,7 +56,8 @@ struct Timeline {
   // Diagonals that have `wire` at `slot`: diagonals_at(wire, slot).
   std::vector<std::vector<std::uint32_t>> slot_begin;  // by wire, by slot: into slot_items
   std::vector<std::uint32_t> slot_items;
-  double global_phase = 0;
+  OpenAngle global_phase = 0;
+  OpenNumbers open;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> turn_sources, diagonal_sources;  // (operation, turn / diagonal)
   std::vector<std::uint32_t> vanished_sources;
   std::uint64_t refused = 0;  // factorisations that were not what they were made of when put together again

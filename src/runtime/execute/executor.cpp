@@ -108,15 +108,36 @@ void Executor::prepare_stage(PreparedPlan& prepared, const Stage& stage) {
   }
   const auto played = static_cast<std::uint32_t>(1) << prepared.played_bits;
   for (std::uint32_t part = 0; part < played; ++part) {
-    const std::uint32_t rank = static_cast<std::uint32_t>(state_.rank()) << prepared.played_bits | part;
-    std::vector<Sweep> sweeps;
-    for (const Sweep& sweep : stage.sweeps) {
-      sweeps.push_back(widened(specialize(sweep, plan, rank), plan.local_bits(), least_active_bits));
-    }
+    const std::vector<Sweep> sweeps = sweeps_of(prepared, stage, part);
     if (sweeps.empty()) continue;
     const bool sums = prepared.sums_bits && &stage == &plan.stages.back();
     const std::uint32_t handle = state_.backend.prepare(sweeps, sums ? Summing::kBits : Summing::kNo);
     if (part == 0) target.first_handle = handle;
+  }
+}
+
+std::vector<Sweep> Executor::sweeps_of(const PreparedPlan& prepared, const Stage& stage, std::uint32_t part) const {
+  const Plan& plan = *prepared.plan;
+  const std::uint32_t rank = static_cast<std::uint32_t>(state_.rank()) << prepared.played_bits | part;
+  std::vector<Sweep> sweeps;
+  sweeps.reserve(stage.sweeps.size());
+  for (const Sweep& sweep : stage.sweeps) {
+    sweeps.push_back(widened(specialize(sweep, plan, rank), plan.local_bits(), least_active_bits));
+  }
+  return sweeps;
+}
+
+void Executor::renew(std::size_t number, const Plan& plan) {
+  PreparedPlan& prepared = plans_.at(number);
+  prepared.plan = &plan;
+  SweepRenewal& renewal = *state_.backend.abilities().renewal;
+  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    std::uint32_t handle = prepared.stages[stage].first_handle;
+    for (std::uint32_t part = 0; part < std::uint32_t{1} << prepared.played_bits; ++part) {
+      const std::vector<Sweep> sweeps = sweeps_of(prepared, plan.stages[stage], part);
+      if (!sweeps.empty()) renewal.renew(handle, sweeps);
+      handle += static_cast<std::uint32_t>(sweeps.size());
+    }
   }
 }
 

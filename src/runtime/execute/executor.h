@@ -36,6 +36,9 @@ class Executor {
   /// DistributedState::bit_probabilities. For a program that ends with this plan: nothing else may change the state
   /// before it is read.
   std::size_t prepare(const Plan& plan, bool sum_bits = false);
+  /// Plan `number` becomes `plan`, which is the same but for numbers and must outlive the executor. The backend must be
+  /// able to (Abilities::renewal).
+  void renew(std::size_t number, const Plan& plan);
   /// Uploads one sweep that is already specialised; returns its handle.
   std::uint32_t prepare_sweep(const Sweep& sweep);
 
@@ -94,6 +97,8 @@ class Executor {
   };
 
   void prepare_stage(PreparedPlan& prepared, const Stage& stage);
+  /// The sweeps of a stage as part `part` of those that this rank plays runs them.
+  std::vector<Sweep> sweeps_of(const PreparedPlan& prepared, const Stage& stage, std::uint32_t part) const;
   /// Whether the last sweep is one whole sweep over the shard, not one of several parts or chunks.
   static bool ends_whole(const PreparedPlan& prepared);
   void choose_chunked(PreparedPlan& prepared, std::size_t number);

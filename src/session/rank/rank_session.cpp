@@ -164,12 +164,25 @@ void RankSession::forget(const Shard& shard) noexcept {
   if (shard.place) places_[*shard.place] = nullptr;
 }
 
-std::size_t RankSession::prepare(const std::shared_ptr<const Plan>& plan) {
-  const auto found = prepared_.find(plan.get());
-  if (found != prepared_.end()) return found->second.number;
-  require_same_plans(*plan, communicator_);
+// The shape was compared between the ranks when it was prepared.
+void RankSession::renew(Prepared& prepared, const ShapedPlan& shaped) {
+  if (prepared.shaped.plan == shaped.plan) return;
+  prepared.shaped = {nullptr, shaped.shape};  // what a failure leaves is no plan's
+  together(communicator_, [&] { rank_.executor().renew(prepared.number, *shaped.plan); });
+  prepared.shaped = shaped;
+}
+
+std::size_t RankSession::prepare(const ShapedPlan& shaped) {
+  const Plan& plan = *shaped.plan;
+  const bool by_shape = shaped.shape && rank_.backend().abilities().renewal != nullptr;
+  const Plan* const key = by_shape ? shaped.shape.get() : &plan;
+  if (const auto found = prepared_.find(key); found != prepared_.end()) {
+    renew(found->second, shaped);
+    return found->second.number;
+  }
+  require_same_plans(plan, communicator_);
   std::size_t sweeps = 0;
-  for (const Stage& stage : plan->stages) sweeps += stage.sweeps.size();
+  for (const Stage& stage : plan.stages) sweeps += stage.sweeps.size();
   if (prepared_sweeps_ + sweeps > kMostPreparedSweeps) {
     prepared_.clear();
     prepared_sweeps_ = 0;
@@ -177,18 +190,19 @@ std::size_t RankSession::prepare(const std::shared_ptr<const Plan>& plan) {
   }
   std::size_t number = 0;
   together(communicator_, [&] {
-    number = rank_.executor().prepare(*plan);
+    number = rank_.executor().prepare(plan);
     rank_.backend().finish_preparing();
   });
   prepared_sweeps_ += sweeps;
-  prepared_.emplace(plan.get(), Prepared{plan, number});
+  prepared_.emplace(key, Prepared{shaped, number});
   return number;
 }
 
-void RankSession::run(Shard& shard, const std::shared_ptr<const Plan>& plan, std::uint64_t start_seed) {
+void RankSession::run(Shard& shard, const ShapedPlan& shaped, std::uint64_t start_seed) {
+  const std::shared_ptr<const Plan>& plan = shaped.plan;
   const bool goes_on = plan->start == Start::kState;
   enter(shard, pool_layout(*plan, settled_.machine), goes_on);
-  const std::size_t number = prepare(plan);
+  const std::size_t number = prepare(shaped);
   if (!goes_on) {
     shard.gates = 0;
     shard.defect = 0;
@@ -309,7 +323,7 @@ void RankSession::straighten(Shard& shard) {
   options.initial_layout = state().layout;
   options.preserve_layout = true;
   const auto plan = std::make_shared<const Plan>(make_plan(swaps, settled_.machine, options));
-  run(shard, plan, 0);
+  run(shard, {plan}, 0);
   state().layout = straight;
   state().bit_probabilities.clear();
 }

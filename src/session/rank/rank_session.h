@@ -30,6 +30,11 @@ struct Shard {
   std::vector<std::byte> host;
 };
 
+/// A plan to be run. Where it is another plan, `shape`, but for its numbers, that one's preparation serves it.
+struct ShapedPlan {
+  std::shared_ptr<const Plan> plan, shape = nullptr;
+};
+
 class RankSession {
  public:
   /// Collective. `communicator` must outlive it.
@@ -47,7 +52,7 @@ class RankSession {
   void forget(const Shard& shard) noexcept;
 
   /// Runs `plan` on `shard`, from where it is unless the plan starts afresh. Collective. Errors leave no state.
-  void run(Shard& shard, const std::shared_ptr<const Plan>& plan, std::uint64_t start_seed);
+  void run(Shard& shard, const ShapedPlan& shaped, std::uint64_t start_seed);
   /// Where the qubits of `shard` are for what runs next; it is in the pool then. Collective.
   const Layout& layout_of(Shard& shard);
   /// Gives `shard` amplitudes: source(first, values) fills values with those from index `first` on. Collective.
@@ -66,7 +71,7 @@ class RankSession {
 
  private:
   struct Prepared {
-    std::shared_ptr<const Plan> plan;
+    ShapedPlan shaped;
     std::size_t number = 0;
   };
 
@@ -78,17 +83,18 @@ class RankSession {
   void bring(Shard& shard);
   void current_to_host();
   void places_to_host();
-  std::size_t prepare(const std::shared_ptr<const Plan>& plan);
+  std::size_t prepare(const ShapedPlan& shaped);
+  void renew(Prepared& prepared, const ShapedPlan& shaped);
   std::uint64_t shard_bytes() const { return rank_.state().shard_bytes(); }
 
   Communicator& communicator_;
   const Verify verify_;
   Settled settled_;
   Rank rank_{settled_, communicator_};
-  std::uint32_t qubits_ = 0;    // of the states that the pool holds; 0: there is none
-  Shard* current_ = nullptr;    // the one in the pool
-  std::vector<Shard*> places_;  // who waits in which place; null: free
-  std::unordered_map<const Plan*, Prepared> prepared_;
+  std::uint32_t qubits_ = 0;                            // of the states that the pool holds; 0: there is none
+  Shard* current_ = nullptr;                            // the one in the pool
+  std::vector<Shard*> places_;                          // who waits in which place; null: free
+  std::unordered_map<const Plan*, Prepared> prepared_;  // by the plan, or by its shape where sweeps can be renewed
   std::size_t prepared_sweeps_ = 0;
 };
 
