@@ -338,6 +338,10 @@ class Lowering {
 
 }  // namespace
 
+// Sweeps of blocks take 0.63 to 0.71 of the work on lanes. Sweeps with a few blocks among other steps took longer than
+// counted there: 77 to 97 % of the work, 2 to 6 % more time.
+constexpr double kLanesWorth = 0.75;
+
 TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options) {
   const bool blocks = std::any_of(sweep.ops.begin(), sweep.ops.end(), [](const PlanOp& op) {
     return op.form == Form::kMatrix && op.target_count == 2 && op.control_mask == 0;
@@ -350,7 +354,7 @@ TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options) {
     trial.canonical = false;
     trial.lanes = lanes;
     TileProgram program = Lowering(sweep, trial).lower();
-    if (work_of(program) < work_of(best)) best = std::move(program);
+    if (work_of(program) < (lanes ? kLanesWorth : 1) * work_of(best)) best = std::move(program);
   };
   if (options.canonical) try_with(false);
   if (options.lanes) try_with(true);

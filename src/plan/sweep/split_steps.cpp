@@ -11,7 +11,7 @@
 namespace qsim {
 namespace {
 
-constexpr std::size_t kNoElement = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNoDiagonal = std::numeric_limits<std::size_t>::max();
 
 // For each element: the diagonal that touches its wire right before it, if any, and whether one right after it must run
 // in this sweep because another step on the wire follows.
@@ -21,11 +21,11 @@ struct Neighbours {
 };
 
 Neighbours diagonals_beside(const std::vector<Element>& elements) {
-  Neighbours result{std::vector<std::size_t>(elements.size(), kNoElement), std::vector<bool>(elements.size(), false)};
+  Neighbours result{std::vector<std::size_t>(elements.size(), kNoDiagonal), std::vector<bool>(elements.size(), false)};
   std::array<std::size_t, kMaxQubits + 2> last;  // step that changed a wire last
-  last.fill(kNoElement);
+  last.fill(kNoDiagonal);
   std::array<std::size_t, kMaxQubits + 2> touched;  // diagonal since then
-  touched.fill(kNoElement);
+  touched.fill(kNoDiagonal);
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const Element& element = elements[i];
     if (element.gone || element.kind == Element::Kind::kGroupEnd) continue;
@@ -35,12 +35,12 @@ Neighbours diagonals_beside(const std::vector<Element>& elements) {
       continue;
     }
     for (const Bit wire : element.targets) {
-      if (touched[wire] != kNoElement) {
+      if (touched[wire] != kNoDiagonal) {
         result.before[i] = touched[wire];
-        if (last[wire] != kNoElement) result.after[last[wire]] = true;
+        if (last[wire] != kNoDiagonal) result.after[last[wire]] = true;
       }
       last[wire] = i;
-      touched[wire] = kNoElement;
+      touched[wire] = kNoDiagonal;
     }
   }
   return result;
@@ -49,7 +49,7 @@ Neighbours diagonals_beside(const std::vector<Element>& elements) {
 // A turn that is cheaper as a rotation between phases.
 struct TurnSplit {
   std::size_t turn = 0;
-  std::size_t before = kNoElement;  // the diagonal that takes the phase on the right
+  std::size_t before = kNoDiagonal;  // the diagonal that takes the phase on the right
   Split parts;
 };
 
@@ -66,7 +66,7 @@ std::vector<TurnSplit> worthwhile_splits(const std::vector<Element>& elements, c
       ++refused;
       continue;
     }
-    const bool fits = (parts->left == 0 || beside.after[i]) && (parts->right == 0 || beside.before[i] != kNoElement);
+    const bool fits = (parts->left == 0 || beside.after[i]) && (parts->right == 0 || beside.before[i] != kNoDiagonal);
     const double terms = cost.phase_term * ((parts->left != 0) + (parts->right != 0));
     if (!fits || turn_cost(parts->rotation, cost) + terms >= turn_cost(matrix, cost)) continue;
     splits.push_back({i, beside.before[i], *parts});
