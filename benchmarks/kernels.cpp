@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "benchmarks/medians.h"
 #include "device/backend.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
@@ -69,11 +70,6 @@ std::unique_ptr<Backend> make_backend(const Arguments& arguments) {
   options.precision = arguments.precision;
   options.jit = arguments.jit;
   return make_cuda_backend(options);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 PoolLayout layout_of(const Arguments& arguments, std::uint32_t bits) {

@@ -1,7 +1,6 @@
 // New values for a program's parameters, on a CPU: what putting them into its plan takes, the whole call, and the same
 // with a plan made for the values. 500 gates each. Prints a qsim.table/1 document.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <numbers>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/medians.h"
 #include "benchmarks/table_document.h"
 #include "plan/make/make_plan.h"
 #include "plan/program/open_plan.h"
@@ -18,21 +18,8 @@
 namespace {
 
 using namespace qsim;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kGates = 500;
-
-template <typename Work>
-double median_us(int repeats, Work work) {
-  std::vector<double> us;
-  for (int i = 0; i < repeats; ++i) {
-    const auto start = Clock::now();
-    work();
-    us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-  }
-  std::nth_element(us.begin(), us.begin() + repeats / 2, us.end());
-  return us[static_cast<std::size_t>(repeats) / 2];
-}
 
 Parameter next(const Circuit& circuit, std::size_t ahead = 0) {
   return {std::to_string(circuit.parameters().size() + ahead)};

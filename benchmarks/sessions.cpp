@@ -1,34 +1,17 @@
 // What a session adds to a run: microseconds of the second and later runs of a program beside the simulate time that
 // the command line reports for the same circuit; and of binding new values. Prints a qsim.table/1 document.
-#include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
+#include "benchmarks/medians.h"
 #include "benchmarks/table_document.h"
+#include "circuit/generate/families.h"
 #include "qsim/qsim.h"
 #include "simulator/simulator.h"
 
 namespace {
 
 using namespace qsim;
-using Clock = std::chrono::steady_clock;
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
-template <typename Work>
-double median_us(int repeats, Work work) {
-  std::vector<double> us;
-  for (int i = 0; i < repeats; ++i) {
-    const auto start = Clock::now();
-    work();
-    us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-  }
-  return median(us);
-}
 
 /// Layers of ry and rz with open angles, each followed by a ring of cx: 500 gates on 10 qubits.
 Circuit ansatz() {

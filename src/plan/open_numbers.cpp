@@ -40,20 +40,8 @@ OpenAngle OpenNumbers::scaled(const OpenAngle& angle, double factor) {
 }
 
 OpenAngle OpenNumbers::added(const OpenAngle& a, const OpenAngle& b) {
-  const double value = wrap_angle(a.value + b.value);
-  if (a.sum == 0 && b.sum == 0) return value;
-  std::vector<Term> all(terms(a.sum).begin(), terms(a.sum).end());
-  for (const Term& term : terms(b.sum)) {
-    Term* same = nullptr;
-    for (Term& own : all) same = own.angle == term.angle ? &own : same;
-    if (same != nullptr) {
-      same->factor += term.factor;
-    } else {
-      all.push_back(term);
-    }
-  }
-  terms_.insert(terms_.end(), all.begin(), all.end());
-  return {value, close(constant(a) + constant(b))};
+  if (a.sum == 0 && b.sum == 0) return wrap_angle(a.value + b.value);
+  return total(std::array{a, b});
 }
 
 OpenAngle OpenNumbers::total(std::span<const OpenAngle> angles) {
