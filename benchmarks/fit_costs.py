@@ -6,6 +6,7 @@ measured one by one.
 
 The documents are made of rows of `qsim_kernels circuits` (each sweep's time, bytes and counts of operations). A sweep is
 predicted as (memory^p + arithmetic^p)^(1/p), p being the table's overlap_power; entries that no row has stay as they are.
+Sweeps that do their matrices on two targets on lanes are left out: they say nothing of what is paid in registers.
 Every entry is drawn a little towards its present value, so few rows cannot bend it far. Prints predicted over measured
 time by circuit; --write stores the entries in the machine's file. Needs SciPy.
 """
@@ -30,13 +31,25 @@ def by_entries(sweep):
     return sweep
 
 
-def load(paths, precision):
+def on_lanes(table, sweep):
+    """Whether src/plan/cost/cost.cpp takes the sweep's matrices on two targets to be done on lanes."""
+    if "lanes" not in table or "matrix_dense2" not in sweep:
+        return False
+    pairs = min(table["matrix_dense"][2] * sweep["matrix_dense2"],
+                2 * table["flip"] * sweep["matrix_dense2"] + table["pair_entry"] * sweep.get("pair_entry", 32))
+    rest = sum(table[name] * sweep.get(name, 0) for name in ENTRIES if name != "pair_entry")
+    rest += sum(table["matrix_dense"][t] * sweep.get(f"matrix_dense{t}", 0) for t in DENSE if t > 2)
+    on_lanes = min(pairs, table["lanes"]["pair"] * sweep["matrix_dense2"]) + table["lanes"]["rest"] * rest
+    return on_lanes < pairs + rest
+
+
+def load(paths, precision, table):
     sweeps = []
     for path in paths:
         with open(path, encoding="utf-8") as file:
             for row in json.load(file)["rows"]:
                 if row["precision"] == precision:
-                    sweeps += [(row["circuit"], by_entries(sweep)) for sweep in row["each"]]
+                    sweeps += [(row["circuit"], by_entries(s)) for s in row["each"] if not on_lanes(table, s)]
     return sweeps
 
 
@@ -98,7 +111,7 @@ def main():
     with open(arguments.machine, encoding="utf-8") as file:
         machine = json.load(file)
     for precision, amplitude_bytes in (("double", 16), ("single", 8)):
-        sweeps = load(arguments.documents, precision)
+        sweeps = load(arguments.documents, precision, machine["cost"][precision])
         if not sweeps:
             continue
         present, x, predicted, measured = fit(machine["cost"][precision], sweeps, amplitude_bytes)

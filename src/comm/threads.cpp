@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -348,6 +349,9 @@ RankThreads::RankThreads(int ranks) {
     for (int rank = 1; rank < ranks; ++rank) {
       team_->threads.emplace_back([team = team_.get(), rank] { team->serve(rank); });
     }
+  } catch (const std::bad_alloc&) {
+    team_->dissolve();
+    throw;
   } catch (const std::exception& error) {
     const std::size_t started = team_->threads.size();
     team_->dissolve();

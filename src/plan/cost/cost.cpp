@@ -49,8 +49,18 @@ double weighted(const ArithmeticCounts& counts, double terms, const FormCosts& c
 // Terms of one operation beyond so many join those that are there.
 constexpr std::uint32_t kTermsApart = 16;
 
-Arithmetic arithmetic_of(const ArithmeticCounts& counts, const CostTable& cost) {
-  return {weighted(counts, counts.phase_term, cost), weighted(counts, counts.terms_apart, cost.instructions)};
+double nanoseconds(const ArithmeticCounts& counts, const FormCosts& costs) {
+  return weighted(counts, counts.phase_term, costs);
+}
+
+// Whether the blocks of a sweep are done on lanes.
+bool takes_lanes(const ArithmeticCounts& counts, const CostTable& cost) {
+  return cost.lanes && counts.matrix_dense[2] > 0 && nanoseconds(counts, *cost.lanes) < nanoseconds(counts, cost);
+}
+
+Arithmetic arithmetic_of(const ArithmeticCounts& counts, const CostTable& cost, bool lanes) {
+  return {nanoseconds(counts, lanes ? *cost.lanes : cost),
+          weighted(counts, counts.terms_apart, lanes ? *cost.lanes_instructions : cost.instructions)};
 }
 
 // Straight-line kernels that do not fit the instruction cache wait for instructions: measured, 15 % beyond it a sweep
@@ -117,8 +127,9 @@ SweepParts sweep_parts(const Sweep& sweep, const Arithmetic& arithmetic, std::ui
 }
 
 SweepParts sweep_parts(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
-  const Arithmetic own = arithmetic_of(arithmetic_counts(sweep, machine.register_bits), machine.cost(precision));
-  return sweep_parts(sweep, own, local_bits, precision, machine);
+  const ArithmeticCounts counts = arithmetic_counts(sweep, machine.register_bits);
+  const CostTable& cost = machine.cost(precision);
+  return sweep_parts(sweep, arithmetic_of(counts, cost, takes_lanes(counts, cost)), local_bits, precision, machine);
 }
 
 double seconds_of(const SweepParts& parts, const CostTable& cost) {
@@ -201,11 +212,13 @@ ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bi
 
 std::vector<Arithmetic> operation_arithmetic(const Sweep& sweep, Precision precision, const Machine& machine) {
   std::vector<Arithmetic> each;
+  const CostTable& cost = machine.cost(precision);
+  const bool lanes = takes_lanes(arithmetic_counts(sweep, machine.register_bits), cost);
   Counter counter(sweep, machine.register_bits);
   Arithmetic before;
   for (const PlanOp& op : sweep.ops) {
     counter.add(op);
-    const Arithmetic after = arithmetic_of(counter.counts(), machine.cost(precision));
+    const Arithmetic after = arithmetic_of(counter.counts(), cost, lanes);
     each.push_back({after.nanoseconds - before.nanoseconds, after.instructions - before.instructions});
     before = after;
   }

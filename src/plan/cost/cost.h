@@ -35,7 +35,7 @@ struct Arithmetic {
   double nanoseconds = 0;   // a million amplitudes
   double instructions = 0;  // of a thread, without those of the kernel around them
 };
-/// Of each operation of a sweep.
+/// Of each operation of a sweep, by the way in which the whole of it does its blocks (CostTable::lanes).
 std::vector<Arithmetic> operation_arithmetic(const Sweep& sweep, Precision precision, const Machine& machine);
 
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine);

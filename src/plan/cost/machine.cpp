@@ -58,7 +58,8 @@ class ObjectReader {
       throw UsageError(where_ + ": key \"" + key + "\" must be " + std::to_string(count) + " non-negative numbers");
     }
   }
-  double number_or_zero(const std::string& key) const { return object_.contains(key) ? number(key, false) : 0; }
+  bool has(const std::string& key) const { return object_.contains(key); }
+  double number_or_zero(const std::string& key) const { return has(key) ? number(key, false) : 0; }
   void finish(std::initializer_list<const char*> known) const {
     for (const auto& [key, value] : object_.items()) {
       if (std::find(known.begin(), known.end(), key) == known.end()) {
@@ -85,6 +86,21 @@ void parse_forms(const ObjectReader& reader, FormCosts& costs) {
   costs.controlled_entry = reader.number_or_zero("controlled_entry");
 }
 
+void parse_lanes(const ObjectReader& reader, CostTable& cost) {
+  const double rest = reader.number("rest", true);
+  cost.lanes = cost;
+  for (double* form : {&cost.lanes->matrix1_general, &cost.lanes->matrix1_real, &cost.lanes->butterfly,
+                       &cost.lanes->flip, &cost.lanes->phases, &cost.lanes->phase_term, &cost.lanes->regroup,
+                       &cost.lanes->pair_entry, &cost.lanes->controlled_entry}) {
+    *form *= rest;
+  }
+  for (double& dense : cost.lanes->matrix_dense) dense *= rest;
+  cost.lanes->matrix_dense[2] = reader.number("pair", true);
+  cost.lanes_instructions = cost.instructions;
+  cost.lanes_instructions->matrix_dense[2] = reader.number("pair_instructions", false);
+  reader.finish({"rest", "pair", "pair_instructions"});
+}
+
 CostTable parse_costs(const Json& json, const std::string& where) {
   const ObjectReader reader(json, where);
   CostTable cost;
@@ -102,12 +118,29 @@ CostTable parse_costs(const Json& json, const std::string& where) {
     instructions.finish({"matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
                          "matrix_dense", "pair_entry", "controlled_entry", "kernel"});
   }
+  if (reader.has("lanes")) parse_lanes(ObjectReader(reader.get("lanes"), where + ".lanes"), cost);
   cost.link_bytes_per_second = reader.number("link_bytes_per_s", true);
   cost.exchange_overhead = reader.number("exchange_overhead_s", false);
-  reader.finish({"sweep_overhead_s", "read_bytes_per_s", "write_bytes_per_s", "narrow_run_factor", "overlap_power",
-                 "matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
-                 "matrix_dense", "pair_entry", "controlled_entry", "cached_instructions", "instructions",
-                 "link_bytes_per_s", "exchange_overhead_s"});
+  reader.finish({"sweep_overhead_s",
+                 "read_bytes_per_s",
+                 "write_bytes_per_s",
+                 "narrow_run_factor",
+                 "overlap_power",
+                 "matrix1_general",
+                 "matrix1_real",
+                 "butterfly",
+                 "flip",
+                 "phases",
+                 "phase_term",
+                 "regroup",
+                 "matrix_dense",
+                 "pair_entry",
+                 "controlled_entry",
+                 "cached_instructions",
+                 "instructions",
+                 "lanes",
+                 "link_bytes_per_s",
+                 "exchange_overhead_s"});
   return cost;
 }
 

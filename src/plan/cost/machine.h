@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,9 @@ struct CostTable : FormCosts {
   // cache holds; 0: any number.
   FormCosts instructions;
   double kernel_instructions = 0, cached_instructions = 0;
+  // Of sweeps that do dense matrices on two targets on lanes (decision 0012), where those are cheaper and all else is
+  // dearer: whichever is less work as a whole is done.
+  std::optional<FormCosts> lanes, lanes_instructions;
   double link_bytes_per_second = 0;  // a rank, each way
   double exchange_overhead = 0;      // once, and once more for each partner
 };

@@ -50,7 +50,7 @@ void tidy_pair(std::vector<Complex>& matrix) {
 class ClusterFinder {
  public:
   /// `across`: clusters may span register groups.
-  ClusterFinder(const std::vector<Element>& elements, const CostTable& cost, int size, bool across)
+  ClusterFinder(const std::vector<Element>& elements, const FormCosts& cost, int size, bool across)
       : elements_(elements), cost_(cost), size_(size), across_(across), next_(elements.size()) {
     cluster_of_.fill(kNoCluster);
   }
@@ -188,7 +188,7 @@ class ClusterFinder {
   }
 
   const std::vector<Element>& elements_;
-  const CostTable& cost_;
+  const FormCosts& cost_;
   const int size_;
   const bool across_;
   std::vector<Open> clusters_;
@@ -199,7 +199,7 @@ class ClusterFinder {
   std::size_t group_end_ = 0;
 };
 
-std::vector<Cluster> find_clusters(const std::vector<Element>& elements, const CostTable& cost, int size, bool across) {
+std::vector<Cluster> find_clusters(const std::vector<Element>& elements, const FormCosts& cost, int size, bool across) {
   return ClusterFinder(elements, cost, size, across).run();
 }
 
@@ -231,7 +231,7 @@ Candidate as_they_are(const std::vector<Element>& elements) {
 }
 
 // The candidate with these clusters as matrices, and with smaller ones out of what is left.
-Candidate fuse_downwards(Candidate candidate, const std::vector<Cluster>& clusters, int size, const CostTable& cost,
+Candidate fuse_downwards(Candidate candidate, const std::vector<Cluster>& clusters, int size, const FormCosts& cost,
                          int register_bits) {
   for (const Cluster& cluster : clusters) fuse(candidate.elements, candidate.parts, cluster);
   for (int smaller = size - 1; smaller >= 2; --smaller)
@@ -241,8 +241,8 @@ Candidate fuse_downwards(Candidate candidate, const std::vector<Cluster>& cluste
 }
 
 // A table by which every cluster is worth a matrix.
-CostTable eager_table() {
-  CostTable cost;
+FormCosts eager_table() {
+  FormCosts cost;
   cost.matrix1_general = cost.matrix1_real = cost.butterfly = cost.flip = cost.phases = cost.phase_term = 1;
   for (double& dense : cost.matrix_dense) dense = 1e-9;
   return cost;
@@ -250,7 +250,7 @@ CostTable eager_table() {
 
 // Clusters on fewer than `size` wires whose products leave least to multiply on `size` wires.
 std::vector<Members> parts_of_product(const std::vector<Element>& steps, int size) {
-  static const CostTable kEager = eager_table();
+  static const FormCosts kEager = eager_table();
   if (steps.size() <= 4) return {};
   std::vector<Cluster> best;
   double least = std::numeric_limits<double>::infinity();
@@ -292,49 +292,86 @@ std::uint64_t fill_in(Candidate& candidate, const std::vector<Element>& elements
   return wrong;
 }
 
-double matrices_cost(const std::vector<Cluster>& clusters, const CostTable& cost) {
+double matrices_cost(const std::vector<Cluster>& clusters, const FormCosts& cost) {
   double total = 0;
   for (const Cluster& cluster : clusters) total += cost.matrix_dense[popcount(cluster.wires)];
   return total;
 }
 
+// Looks for the cheapest form of a sweep's steps.
+class FormSearch {
+ public:
+  FormSearch(const std::vector<Element>& elements, const CostTable& cost, int register_bits)
+      : elements_(elements),
+        cost_(cost),
+        register_bits_(register_bits),
+        is_long_(elements.size() > kLongSweep),
+        turns_(elements.size()) {}
+
+  /// Empty: as they are.
+  Candidate run() {
+    Index turning = 0;
+    double sum = 0;
+    for (const Element& element : elements_) {
+      if (element.gone) continue;
+      turning |= element.target_mask();
+      sum += element_cost(element, cost_);
+    }
+    const int most = std::min(kMaxMatrixTargets, popcount(turning));
+    const auto least_of = [&](int size) { return size == 2 ? cost_.pair(kFewEntries) : cost_.matrix_dense[size]; };
+    for (int step = 2; step <= most; ++step) {
+      const int size = is_long_ ? most + 2 - step : step;
+      if (sum > least_of(size)) try_size(size, size > register_bits_, cost_, size > 2 ? kWorthwhile : 1);
+      // Pairs that register groups cut apart are worth the regroup where blocks are cheap.
+      if (size == 2 && !is_long_ && lanes_pay()) try_size(size, true, *cost_.lanes, kWorthwhile);
+    }
+    return std::move(best_);
+  }
+
+ private:
+  // Clusters of the steps as they are, and of the best form so far.
+  void try_size(int size, bool across, const FormCosts& cost, double worthwhile) {
+    for (const bool from_best : {false, true}) {
+      if (from_best && (best_.elements.empty() || is_long_)) continue;
+      const auto clusters = find_clusters(from_best ? best_.elements : elements_, cost, size, across);
+      if (clusters.empty()) continue;
+      if (is_long_ && least_ > 0 && matrices_cost(clusters, cost) >= least_) continue;
+      if (least_ == 0) least_ = cost_of(elements_, cost);
+      Candidate candidate =
+          fuse_downwards(from_best ? best_ : as_they_are(elements_), clusters, size, cost, register_bits_);
+      const double now = cost_of(candidate.elements, cost);
+      if (now >= least_ * worthwhile) continue;
+      least_ = now;
+      best_ = std::move(candidate);
+    }
+  }
+
+  // Whether the best form so far has so many blocks that lanes do it faster; then it counts as what it takes there.
+  bool lanes_pay() {
+    if (!cost_.lanes || best_.elements.empty()) return false;
+    const double lanes = cost_of(best_.elements, *cost_.lanes);
+    if (lanes >= least_) return false;
+    least_ = lanes;
+    return true;
+  }
+
+  double cost_of(const std::vector<Element>& elements, const FormCosts& cost) {
+    return cost_when_split(elements, cost, register_bits_, turns_);
+  }
+
+  const std::vector<Element>& elements_;
+  const CostTable& cost_;
+  const int register_bits_;
+  const bool is_long_;
+  TurnParts turns_;
+  Candidate best_;
+  double least_ = 0;
+};
+
 }  // namespace
 
 std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cost, int register_bits) {
-  Index turning = 0;
-  double sum = 0;
-  for (const Element& element : elements) {
-    if (element.gone) continue;
-    turning |= element.target_mask();
-    sum += element_cost(element, cost);
-  }
-  const int most = std::min(kMaxMatrixTargets, popcount(turning));
-  const auto least_of = [&](int size) { return size == 2 ? cost.pair(kFewEntries) : cost.matrix_dense[size]; };
-  Candidate best;  // empty: as they are
-  TurnParts turns(elements.size());
-  double least = 0;
-  const bool is_long = elements.size() > kLongSweep;
-  for (int step = 2; step <= most; ++step) {
-    const int size = is_long ? most + 2 - step : step;
-    // Pairs that register groups cut apart are tried as well: where blocks are cheap they are worth the regroup.
-    for (const bool across : {size > register_bits, size == 2 && !is_long}) {
-      for (const bool from_best : {false, true}) {
-        if (from_best && (best.elements.empty() || is_long)) continue;
-        if (sum <= least_of(size)) continue;
-        const auto clusters = find_clusters(from_best ? best.elements : elements, cost, size, across);
-        if (clusters.empty()) continue;
-        if (is_long && least > 0 && matrices_cost(clusters, cost) >= least) continue;
-        if (least == 0) least = cost_when_split(elements, cost, register_bits, turns);
-        Candidate candidate =
-            fuse_downwards(from_best ? best : as_they_are(elements), clusters, size, cost, register_bits);
-        const double now = cost_when_split(candidate.elements, cost, register_bits, turns);
-        if (now >= least * (size > 2 || across ? kWorthwhile : 1)) continue;
-        least = now;
-        best = std::move(candidate);
-      }
-      if (size != 2) break;
-    }
-  }
+  Candidate best = FormSearch(elements, cost, register_bits).run();
   if (best.elements.empty()) return 0;
   const std::uint64_t wrong = fill_in(best, elements);
   if (wrong == 0) elements = std::move(best.elements);

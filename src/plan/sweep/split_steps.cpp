@@ -53,7 +53,7 @@ struct TurnSplit {
   Split parts;
 };
 
-std::vector<TurnSplit> worthwhile_splits(const std::vector<Element>& elements, const CostTable& cost, TurnParts& known,
+std::vector<TurnSplit> worthwhile_splits(const std::vector<Element>& elements, const FormCosts& cost, TurnParts& known,
                                          std::uint64_t& refused) {
   const Neighbours beside = diagonals_beside(elements);
   std::vector<TurnSplit> splits;
@@ -77,7 +77,7 @@ std::vector<TurnSplit> worthwhile_splits(const std::vector<Element>& elements, c
 // Adds up what steps cost in the order in which they run.
 class StepsCost {
  public:
-  StepsCost(const CostTable& cost, int register_bits) : cost_(cost), register_bits_(register_bits) {}
+  StepsCost(const FormCosts& cost, int register_bits) : cost_(cost), register_bits_(register_bits) {}
 
   void add(const Element& element) {
     if (element.gone || element.kind == Element::Kind::kGroupEnd || element.wires() == 0) return;
@@ -111,7 +111,7 @@ class StepsCost {
     waiting_ = 0;
   }
 
-  const CostTable& cost_;
+  const FormCosts& cost_;
   int register_bits_;
   double total_ = 0;
   Index held_ = 0, waiting_ = 0;  // wires in registers; wires of diagonals that wait to be merged
@@ -120,7 +120,7 @@ class StepsCost {
 
 }  // namespace
 
-std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost) {
+std::uint64_t split_steps(std::vector<Element>& elements, const FormCosts& cost) {
   std::uint64_t refused = 0;
   TurnParts known(elements.size());
   std::vector<Insertion> phases;
@@ -137,12 +137,15 @@ std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost)
 }
 
 double steps_cost(const std::vector<Element>& elements, const CostTable& cost, int register_bits) {
-  StepsCost sum(cost, register_bits);
-  for (const Element& element : elements) sum.add(element);
-  return sum.total();
+  const auto by = [&](const FormCosts& costs) {
+    StepsCost sum(costs, register_bits);
+    for (const Element& element : elements) sum.add(element);
+    return sum.total();
+  };
+  return cost.lanes ? std::min(by(cost), by(*cost.lanes)) : by(cost);
 }
 
-double cost_when_split(const std::vector<Element>& elements, const CostTable& cost, int register_bits,
+double cost_when_split(const std::vector<Element>& elements, const FormCosts& cost, int register_bits,
                        TurnParts& parts) {
   std::uint64_t refused = 0;
   const std::vector<TurnSplit> splits = worthwhile_splits(elements, cost, parts, refused);

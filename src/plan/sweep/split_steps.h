@@ -12,9 +12,10 @@ namespace qsim {
 
 /// A turn between merged diagonals gives its phases to them and stays a real rotation, where that is cheaper. Returns
 /// how many stayed because the parts were not the turn when put together again.
-std::uint64_t split_steps(std::vector<Element>& elements, const CostTable& cost);
+std::uint64_t split_steps(std::vector<Element>& elements, const FormCosts& cost);
 
-/// What the steps cost one after the other, by the table: nanoseconds a million amplitudes, regroups included.
+/// What the steps cost one after the other, by the table, on lanes where that is less: nanoseconds a million
+/// amplitudes, regroups included.
 double steps_cost(const std::vector<Element>& elements, const CostTable& cost, int register_bits);
 
 /// The parts of single turns, by their place, taken once for all forms of a sweep that have the same turns there.
@@ -31,7 +32,7 @@ class TurnParts {
 };
 
 /// steps_cost() of what split_steps() would make of the steps.
-double cost_when_split(const std::vector<Element>& elements, const CostTable& cost, int register_bits,
+double cost_when_split(const std::vector<Element>& elements, const FormCosts& cost, int register_bits,
                        TurnParts& parts);
 
 }  // namespace qsim

@@ -22,7 +22,7 @@ constexpr std::size_t kMaxFlips = 3;  // more than these are better off as one m
 constexpr std::size_t kNoElement = std::numeric_limits<std::size_t>::max();
 
 // A diagonal usually shares its pass over the tile with others.
-double diagonal_cost(const CostTable& cost) { return 0.5 * cost.phases + cost.phase_term; }
+double diagonal_cost(const FormCosts& cost) { return 0.5 * cost.phases + cost.phase_term; }
 
 // ---- Controlled flips
 
@@ -55,7 +55,7 @@ std::vector<OpenFactor> factors_of_both(const Element& first, const Element& sec
 }
 
 void replace_pattern(std::vector<Element>& elements, const FlipPattern& pattern, std::size_t after, Bit wire,
-                     const CostTable& cost) {
+                     const FormCosts& cost) {
   Element& first = elements[pattern.before];
   Element& second = elements[after];
   const Matrix2 a = matrix2(first), b = matrix2(second);
@@ -137,7 +137,7 @@ Matrix2 without_dust(Matrix2 matrix) {
   return matrix;
 }
 
-double controlled_cost(const Matrix2& matrix, const CostTable& cost) {
+double controlled_cost(const Matrix2& matrix, const FormCosts& cost) {
   return cost.controlled(real_entries(matrix), turn_cost(matrix, cost));
 }
 
@@ -155,7 +155,7 @@ struct Phased {
     return made;
   }
 };
-Phased taken_apart(const Matrix2& unitary, const CostTable& cost) {
+Phased taken_apart(const Matrix2& unitary, const FormCosts& cost) {
   Phased best{without_dust(unitary)};
   best.cost = controlled_cost(best.matrix, cost);
   const auto offer = [&](Phased other) {
@@ -183,7 +183,7 @@ struct Replacement {
 };
 
 std::optional<Replacement> replacement_of(const std::vector<Element>& elements, const ChoicePattern& pattern,
-                                          std::size_t after, Bit wire, const CostTable& cost) {
+                                          std::size_t after, Bit wire, const FormCosts& cost) {
   ChosenPhases chosen;
   for (const std::size_t d : pattern.diagonals) {
     if (!chosen.add(elements[d].diagonal, bit_mask(wire))) return std::nullopt;
@@ -225,7 +225,7 @@ void replace(std::vector<Element>& elements, const ChoicePattern& pattern, std::
 
 }  // namespace
 
-std::vector<Element> recombine_controls(const std::vector<Element>& given, const CostTable& cost,
+std::vector<Element> recombine_controls(const std::vector<Element>& given, const FormCosts& cost,
                                         std::uint64_t& refused) {
   constexpr std::size_t kMostPhases = 8;
   std::vector<Element> changed;  // a copy once something changes
@@ -291,7 +291,7 @@ bool is_single_turn(const Element& element) {
   return element.kind == Element::Kind::kMatrix && element.targets.size() == 1 && element.control_mask == 0;
 }
 
-double turn_cost(const Matrix2& m, const CostTable& cost) {
+double turn_cost(const Matrix2& m, const FormCosts& cost) {
   if (is_diagonal(m)) return 0;  // joins the next merged diagonal
   if (!is_real(m)) return cost.matrix1_general;
   const double size = std::abs(m[0].real());
@@ -325,7 +325,7 @@ bool is_diagonal_step(const Element& element) {
   return is_single_turn(element) && !element.is_open() && is_diagonal(matrix2(element));
 }
 
-double element_cost(const Element& element, const CostTable& cost) {
+double element_cost(const Element& element, const FormCosts& cost) {
   switch (element.kind) {
     case Element::Kind::kMatrix:
       if (element.targets.size() == 2) return cost.pair(element.entries);
@@ -380,7 +380,7 @@ Index Element::target_mask() const {
 
 Index Element::wires() const { return kind == Kind::kDiagonal ? diagonal.wires() : target_mask() | control_mask; }
 
-void recombine_flips(std::vector<Element>& elements, const CostTable& cost) {
+void recombine_flips(std::vector<Element>& elements, const FormCosts& cost) {
   // By wire: its last turn and the controlled Zs since, where nothing else has acted on it.
   std::array<FlipPattern, kMaxQubits + 2> open;
   for (std::size_t i = 0; i < elements.size(); ++i) {

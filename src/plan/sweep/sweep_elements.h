@@ -42,9 +42,9 @@ using Insertion = std::pair<std::size_t, Element>;
 void insert(std::vector<Element>& elements, std::vector<Insertion>& insertions);
 
 /// Of a matrix on one wire by the table; nothing for a diagonal one, which joins the next merged diagonal.
-double turn_cost(const Matrix2& matrix, const CostTable& cost);
+double turn_cost(const Matrix2& matrix, const FormCosts& cost);
 /// What a step costs by the table, a diagonal as one of several that are merged: nanoseconds a million amplitudes.
-double element_cost(const Element& element, const CostTable& cost);
+double element_cost(const Element& element, const FormCosts& cost);
 /// A product of turns that came out diagonal.
 bool is_diagonal_step(const Element& element);
 /// `into` stands for all that `from` stood for, and `from` is gone.
@@ -54,13 +54,13 @@ void add_sources(Element& into, const Element& from);
 std::vector<Element> without_sources(const std::vector<Element>& elements);
 
 /// Turns around diagonals that are a CX between them become the CX, where that is cheaper by the table.
-void recombine_flips(std::vector<Element>& elements, const CostTable& cost);
+void recombine_flips(std::vector<Element>& elements, const FormCosts& cost);
 
 /// Turns around phases that one condition on other wires decides become a matrix where it does not hold and one under
 /// that control, where that is cheaper by the table; only for machines that say what an entry of a controlled matrix
 /// costs, since on others it gained nothing. Adds to `refused` how many stayed because the parts were not the same when
 /// put together again. Empty when nothing changed.
-std::vector<Element> recombine_controls(const std::vector<Element>& given, const CostTable& cost,
+std::vector<Element> recombine_controls(const std::vector<Element>& given, const FormCosts& cost,
                                         std::uint64_t& refused);
 
 }  // namespace qsim
