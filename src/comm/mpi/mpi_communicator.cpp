@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,10 +63,10 @@ class PrivateWorld {
 
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator() : watch_(launch_environment().rank), session_(watch_), world_(watch_) {
+  explicit MpiCommunicator(const LaunchEnvironment& launched)
+      : watch_(launched.rank), session_(watch_), world_(watch_) {
     MPI_Comm_rank(world_.get(), &rank_);
     MPI_Comm_size(world_.get(), &size_);
-    const LaunchEnvironment launched = launch_environment();
     if (launched.size > 1 && size_ == 1) {
       throw CommunicatorError(launched.launcher + " started " + std::to_string(launched.size) +
                                   " processes but MPI says that this is 1 of 1",
@@ -237,8 +238,16 @@ class MpiCommunicator final : public Communicator {
 }  // namespace
 
 std::unique_ptr<Communicator> make_mpi_communicator() {
-  auto communicator = std::make_unique<MpiCommunicator>();
-  communicator->start_watching();
+  auto communicator = std::make_unique<MpiCommunicator>(launch_environment());
+  try {
+    communicator->start_watching();
+  } catch (const Error&) {
+    throw;  // on all ranks
+  } catch (const std::exception&) {
+    // On this rank alone: to unwind into the end of the communicator would hang, since no rank is watched yet.
+    const Failure failure = current_failure();
+    communicator->abort(static_cast<int>(failure.code), failure.message);
+  }
   return communicator;
 }
 
