@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/layout.h"
 #include "circuit/generate/families.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
+#include "plan/matrix_forms.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
 #include "qsim/target.h"
@@ -115,6 +118,42 @@ TEST(DenseForms, PairsThatRegisterGroupsCutApartBecomeOneMatrix) {
   }
   EXPECT_GE(pairs, 70);
   EXPECT_LE(single, 8);
+}
+
+// The pairs of `circuit` on one rank of an H200, by the numbers in them that are not 0.
+std::vector<double> pairs_of(const Circuit& circuit) {
+  PlanOptions options;
+  options.start = Start::kRandom;
+  std::vector<double> found;
+  for (const Stage& stage : make_plan(circuit, find_machine("h200"), options).stages) {
+    for (const Sweep& sweep : stage.sweeps) {
+      for (const PlanOp& op : sweep.ops) {
+        if (op.form != Form::kMatrix || op.target_count != 2) continue;
+        found.push_back(pair_entries(std::span(sweep.matrices).subspan(op.data_begin, op.data_count)));
+      }
+    }
+  }
+  return found;
+}
+
+// RXX is 8 numbers: beside diagonals it stays that, and so it does where all of them share a phase.
+TEST(DenseForms, PairsLeaveDiagonalsAndTheirOwnPhaseOut) {
+  Circuit circuit(13);
+  for (const Qubit first : {0u, 2u, 1u}) {
+    circuit.rzz(0.7 + first, first, first + 1);
+    circuit.rxx(0.3, first, first + 1);
+    circuit.cz(first, first + 1);
+  }
+  EXPECT_EQ(pairs_of(circuit), std::vector<double>(3, 8));
+  Circuit shared(13);  // RXX up to e^(0.35 i)
+  shared.h(4);
+  shared.h(5);
+  shared.cx(4, 5);
+  shared.p(0.7, 5);
+  shared.cx(4, 5);
+  shared.h(4);
+  shared.h(5);
+  EXPECT_EQ(pairs_of(shared), std::vector<double>(1, 8));
 }
 
 TEST(DenseForms, FewGatesOnManyQubitsStayGates) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "base/bits.h"
 #include "base/layout.h"
@@ -142,13 +143,13 @@ std::vector<std::size_t> PlanBuilder::cuts(Index active_bits, const Lowered& low
     if (ends.empty() || ends.back() != ops.size()) ends.push_back(ops.size());
     return ends;
   };
+  const auto part_seconds = [&](std::size_t begin, std::size_t end) {
+    const Sweep part = part_of(active_bits, begin == 0, lowered, ops.subspan(begin, end - begin));
+    return sweep_seconds(part, plan_.local_bits(), plan_.precision, machine_);
+  };
   const auto exact = [&](const std::vector<std::size_t>& ends) {
     double time = 0;
-    for (std::size_t begin = 0; const std::size_t end : ends) {
-      const Sweep part = part_of(active_bits, begin == 0, lowered, ops.subspan(begin, end - begin));
-      time += sweep_seconds(part, plan_.local_bits(), plan_.precision, machine_);
-      begin = end;
-    }
+    for (std::size_t begin = 0; const std::size_t end : ends) time += part_seconds(std::exchange(begin, end), end);
     return time;
   };
   std::vector<std::size_t> chosen;
@@ -156,6 +157,16 @@ std::vector<std::size_t> PlanBuilder::cuts(Index active_bits, const Lowered& low
   for (const std::vector<std::size_t>& ends :
        {equal_parts(best), equal_parts(best + 1), std::vector<std::size_t>{ops.size() / 2, ops.size()}}) {
     if (const double of_these = exact(ends); of_these < time) chosen = ends, time = of_these;
+  }
+  // Equal shares need not be the best: a part whose halves take less is cut again.
+  for (std::size_t i = 0, begin = 0; i < chosen.size();) {
+    const std::size_t end = chosen[i], middle = begin + (end - begin) / 2;
+    if (middle > begin && part_seconds(begin, middle) + part_seconds(middle, end) < part_seconds(begin, end)) {
+      chosen.insert(chosen.begin() + static_cast<std::ptrdiff_t>(i), middle);
+    } else {
+      begin = end;
+      ++i;
+    }
   }
   return chosen;
 }

@@ -24,8 +24,10 @@ namespace {
 // compile. So must one on two wires whose steps are in several register groups: it moves what is beside it.
 constexpr double kWorthwhile = 0.95;
 constexpr std::size_t kLongSweep =
-    2000;                          // steps; longer ones try less, large matrices first, so that planning stays fast
-constexpr double kFewEntries = 4;  // of a matrix on two targets that is worth making: one in each row
+    2000;                           // steps; longer ones try less, large matrices first, so that planning stays fast
+constexpr double kManyPairs = 0.3;  // of a sweep's arithmetic: then more of them are looked for
+constexpr double kNoNoise = 1e-6;   // squares of entries whose phases are known
+constexpr double kFewEntries = 4;   // of a matrix on two targets that is worth making: one in each row
 constexpr std::size_t kNoCluster = std::numeric_limits<std::size_t>::max();
 
 using Members = std::vector<std::size_t>;
@@ -44,6 +46,19 @@ void tidy_pair(std::vector<Complex>& matrix) {
   for (Complex& entry : matrix) {
     if (is_one(entry)) entry = 1;
   }
+}
+
+// Takes the phase that all of a matrix on two targets share out of it, where that leaves fewer numbers; its angle.
+double take_phase(std::vector<Complex>& matrix) {
+  const auto first = std::ranges::find_if(matrix, [](const Complex& entry) { return std::norm(entry) > kNoNoise; });
+  if (first == matrix.end() || first->real() == 0 || first->imag() == 0) return 0;
+  const Complex phase = *first / std::sqrt(std::norm(*first));
+  std::vector<Complex> turned = matrix;
+  for (Complex& entry : turned) entry *= std::conj(phase);
+  tidy_pair(turned);
+  if (pair_entries(turned) >= pair_entries(matrix)) return 0;
+  matrix = std::move(turned);
+  return std::arg(phase);
 }
 
 // Finds clusters of at most `size` wires that are cheaper as one matrix.
@@ -75,7 +90,25 @@ class ClusterFinder {
     std::size_t first = 0, last = 0, count = 0;
     Index wires = 0;
     double cost = 0;
+    Index mixed = 0;  // wires with a turn that has no 0
+    bool adds =
+        false;  // entries of the product may be sums, and may be 0: a wire has two such turns, or not turns alone
+
+    /// The fewest entries of a matrix on two wires.
+    double least_entries() const { return adds || mixed == 0 ? 0 : 4 << popcount(mixed); }
   };
+
+  // A cluster of this step alone.
+  Open opened(std::size_t i) const {
+    const Element& element = elements_[i];
+    Open cluster{i, i, 1, element.wires(), element_cost(element, cost_)};
+    if (element.kind == Element::Kind::kDiagonal || is_diagonal_step(element)) return cluster;
+    cluster.mixed = cluster.wires;
+    cluster.adds = !is_single_turn(element) || !std::ranges::all_of(element.matrix, [](const Complex& entry) {
+      return std::norm(entry) > kNoNoise;
+    });
+    return cluster;
+  }
 
   void visit(std::size_t i) {
     const Element& element = elements_[i];
@@ -91,7 +124,7 @@ class ClusterFinder {
       cluster = clusters_.size();
       clusters_.emplace_back();
     }
-    append(clusters_[cluster], {i, i, 1, wires, element_cost(element, cost_)});
+    append(clusters_[cluster], opened(i));
     for_each_bit(wires, [&](unsigned wire) { cluster_of_[wire] = cluster; });
   }
 
@@ -141,6 +174,8 @@ class ClusterFinder {
       next_[cluster.last] = more.first;
     }
     cluster.last = more.last;
+    cluster.adds = cluster.adds || more.adds || (cluster.mixed & more.mixed) != 0;
+    cluster.mixed |= more.mixed;
     cluster.count += more.count;
     cluster.wires |= more.wires;
     cluster.cost += more.cost;
@@ -161,11 +196,32 @@ class ClusterFinder {
       for_each_bit(open.wires, [&](unsigned other) { cluster_of_[other] = kNoCluster; });
       const int count = popcount(open.wires);
       if (count < 2 || open.count < 2) return;
-      if (open.cost <= (count == 2 ? cost_.pair(0) : cost_.matrix_dense[count])) return;
+      if (open.cost <= (count == 2 ? cost_.pair(open.least_entries()) : cost_.matrix_dense[count])) return;
       Cluster cluster{members_of(open), open.wires, open.cost};
-      if (count == 2) cluster.entries = entries_of(cluster);
+      if (count == 2) cluster = cheaper_pair(std::move(cluster));
       if (count > 2 || cluster.cost > cost_.pair(cluster.entries)) found_.push_back(std::move(cluster));
     });
+  }
+
+  // With the diagonals at its ends, or without them: they may leave numbers of the matrix real, or 1.
+  Cluster cheaper_pair(Cluster whole) const {
+    const auto is_diagonal_member = [&](std::size_t member) {
+      const Element& element = elements_[member];
+      return element.kind == Element::Kind::kDiagonal || is_diagonal_step(element);
+    };
+    whole.entries = entries_of(whole);
+    const Members& all = whole.members;
+    const auto begin = std::ranges::find_if_not(all, is_diagonal_member);
+    const auto end = std::find_if_not(all.rbegin(), std::make_reverse_iterator(begin), is_diagonal_member).base();
+    if (end - begin < 2 || end - begin == std::ssize(all)) return whole;
+    Cluster core{{begin, end}, 0, 0};
+    for (const std::size_t member : core.members) {
+      core.wires |= elements_[member].wires();
+      core.cost += element_cost(elements_[member], cost_);
+    }
+    if (core.wires != whole.wires) return whole;
+    core.entries = entries_of(core);
+    return cost_.pair(core.entries) + whole.cost - core.cost < cost_.pair(whole.entries) ? core : whole;
   }
 
   Members members_of(const Open& open) const {
@@ -184,6 +240,7 @@ class ClusterFinder {
     if (std::ranges::any_of(cluster.members, filled_later)) return 32;
     std::vector<Complex> matrix = product_of(elements_, cluster.members, cluster.wires);
     tidy_pair(matrix);
+    take_phase(matrix);
     return pair_entries(matrix);
   }
 
@@ -272,9 +329,11 @@ std::vector<Members> parts_of_product(const std::vector<Element>& steps, int siz
   return parts;
 }
 
-/// The matrices, and what all steps stand for. Returns how many matrices are not what their steps do.
-std::uint64_t fill_in(Candidate& candidate, const std::vector<Element>& elements) {
+/// The matrices, the phases that were taken out of them, and what all steps stand for. Returns how many matrices are
+/// not what their steps do.
+std::uint64_t fill_in(Candidate& candidate, const std::vector<Element>& elements, const FormCosts& cost) {
   std::uint64_t wrong = 0;
+  std::vector<Insertion> phases;
   for (std::size_t i = 0; i < candidate.elements.size(); ++i) {
     Element& dense = candidate.elements[i];
     if (dense.gone) continue;
@@ -283,12 +342,14 @@ std::uint64_t fill_in(Candidate& candidate, const std::vector<Element>& elements
     std::vector<Element> steps;
     for (const std::size_t part : candidate.parts[i]) steps.push_back(elements[part]);
     dense.matrix = product_of(steps, dense.target_mask(), parts_of_product);
-    if (dense.targets.size() == 2) {
-      tidy_pair(dense.matrix);
-      dense.entries = pair_entries(dense.matrix);
-    }
+    if (dense.targets.size() == 2) tidy_pair(dense.matrix);
     if (!does_what_steps_do(dense.matrix, steps, dense.target_mask())) ++wrong;
+    if (dense.targets.size() != 2) continue;
+    const double angle = cost.pair_entry > 0 ? take_phase(dense.matrix) : 0;
+    if (angle != 0) phases.emplace_back(i, phase_element(0, angle));
+    dense.entries = pair_entries(dense.matrix);
   }
+  insert(candidate.elements, phases);
   return wrong;
 }
 
@@ -322,8 +383,10 @@ class FormSearch {
     for (int step = 2; step <= most; ++step) {
       const int size = is_long_ ? most + 2 - step : step;
       if (sum > least_of(size)) try_size(size, size > register_bits_, cost_, size > 2 ? kWorthwhile : 1);
-      // Pairs that register groups cut apart are worth the regroup where blocks are cheap.
-      if (size == 2 && !is_long_ && lanes_pay()) try_size(size, true, *cost_.lanes, kWorthwhile);
+      // Pairs that register groups cut apart are worth the regroup where much of the sweep is pairs.
+      if (size == 2 && !is_long_ && pairs_matter()) {
+        try_size(size, true, lanes_pay() ? *cost_.lanes : cost_, kWorthwhile);
+      }
     }
     return std::move(best_);
   }
@@ -344,6 +407,15 @@ class FormSearch {
       least_ = now;
       best_ = std::move(candidate);
     }
+  }
+
+  // Whether matrices on two wires are a good part of the best form so far.
+  bool pairs_matter() const {
+    double pairs = 0;
+    for (const Element& element : best_.elements) {
+      if (!element.gone && element.targets.size() == 2) pairs += cost_.pair(element.entries);
+    }
+    return pairs > kManyPairs * least_;
   }
 
   // Whether the best form so far has so many blocks that lanes do it faster; then it counts as what it takes there.
@@ -373,7 +445,7 @@ class FormSearch {
 std::uint64_t fuse_matrices(std::vector<Element>& elements, const CostTable& cost, int register_bits) {
   Candidate best = FormSearch(elements, cost, register_bits).run();
   if (best.elements.empty()) return 0;
-  const std::uint64_t wrong = fill_in(best, elements);
+  const std::uint64_t wrong = fill_in(best, elements, cost);
   if (wrong == 0) elements = std::move(best.elements);
   return wrong;
 }

@@ -3,6 +3,7 @@
 #include "plan/sweep/dense_product.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -101,6 +102,8 @@ class Product {
   }
 
  private:
+  static constexpr std::size_t kFew = 4;  // rows that indirection costs more than sums
+
   Row row(std::size_t number) { return {re_.data() + number * order_, im_.data() + number * order_}; }
 
   void multiply_phases(const Diagonal& d) {
@@ -131,8 +134,29 @@ class Product {
     }
   }
 
+  // Of few entries, as multiply_matrix() does it: pair of rows by pair of rows.
+  void multiply_turn(const Element& element) {
+    const Index target = extract_bits(element.target_mask(), wires_);
+    const auto& m = element.matrix;
+    std::array<double, 4 * kFew> in;  // NOLINT: written before it is read
+    const Row zero{in.data(), in.data() + kFew}, one{in.data() + 2 * kFew, in.data() + 3 * kFew};
+    for (std::size_t r = 0; r < order_; ++r) {
+      if (!is_first_of_group(r, target, element)) continue;
+      const Row low = row(r), high = row(r | target);
+      for (std::size_t i = 0; i < order_; ++i) {
+        zero.re[i] = low.re[i], zero.im[i] = low.im[i];
+        one.re[i] = high.re[i], one.im[i] = high.im[i];
+      }
+      add_row_anywhere(low, zero, m[0], order_, true);
+      if (m[1] != Complex(0)) add_row_anywhere(low, one, m[1], order_, false);
+      add_row_anywhere(high, zero, m[2], order_, true);
+      if (m[3] != Complex(0)) add_row_anywhere(high, one, m[3], order_, false);
+    }
+  }
+
   // Row group by row group: those that differ in the element's targets only.
   void multiply_matrix(const Element& element) {
+    if (element.targets.size() == 1 && order_ <= kFew) return multiply_turn(element);
     const std::size_t count = std::size_t{1} << element.targets.size();
     const Index targets = extract_bits(element.target_mask(), wires_);
     offset_.resize(count);
