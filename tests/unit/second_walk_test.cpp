@@ -140,19 +140,21 @@ TEST(SecondWalk, RefusesAProgramThatIsWrongAnywhere) {
       {"the measurement reads another qubit",
        [](PlannedCircuit& program) {
          for (Step& step : program.steps) {
-           if (step.kind == Step::Kind::kMeasure) step.qubit = 2;
+           if (program.records(step)) step.qubit = 2;
          }
        }},
       {"the measurement writes another bit",
        [](PlannedCircuit& program) {
          for (Step& step : program.steps) {
-           if (step.kind == Step::Kind::kMeasure) step.clbit = 2;
+           if (program.records(step)) step.clbit = 2;
          }
        }},
       {"the reset only measures",
        [](PlannedCircuit& program) {
          for (Step& step : program.steps) {
-           if (step.kind == Step::Kind::kReset) step = {Step::Kind::kMeasure, -1, 0, step.draw, step.qubit, 2};
+           if (step.kind != Step::Kind::kInstrument || program.records(step)) continue;
+           step.instrument = PlannedCircuit::kMeasurement;
+           step.clbit = 2;
          }
        }},
       {"the terminal measurements change places",
