@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -219,6 +220,36 @@ TEST(History, ABlockThatIsSkippedShiftsNothing) {
   const auto without = counts_of(false);
   EXPECT_EQ(without.size(), 2u);
   EXPECT_EQ(counts_of(true), without);
+}
+
+// One branch, and shots in it that have drawn twice and three times: the terminal measurements are their next draw.
+TEST(History, ShotsWhoseBranchesHaveMetKeepTheirNumbers) {
+  Circuit circuit(2, 2);
+  circuit.h(0);
+  circuit.add_measure(0, 0);
+  circuit.add_reset(0);
+  {
+    const auto scope = circuit.when({0, 1, false});
+    circuit.add_reset(0);
+  }
+  circuit.add_measure(0, 0);
+  circuit.h(1);
+  circuit.add_measure(1, 1);
+  test::RunSetup setup;
+  setup.walk_bytes = std::uint64_t{1} << 20;
+  test::with_run_parts(circuit, setup, [](test::RunParts& parts) {
+    ReadOuts wanted;
+    wanted.shots = 500;
+    wanted.seed = 8;
+    const Answers answers = parts.run->run(wanted);
+    EXPECT_EQ(answers.branches, 1u);
+    std::map<std::string, std::uint64_t> expected;
+    for (std::uint64_t shot = 0; shot < 500; ++shot) {
+      const std::uint64_t draw = shot_word(8, shot, 1) >> 63 == 1 ? 4 : 3;
+      ++expected[shot_word(8, shot, draw) >> 63 == 1 ? "10" : "00"];
+    }
+    EXPECT_EQ(answers.counts, expected);
+  });
 }
 
 // Side by side, depth first with and without room for states, in parts, and on several ranks.

@@ -177,5 +177,19 @@ TEST(SecondWalk, RefusesAProgramThatIsWrongAnywhere) {
   }
 }
 
+// Even one that changes no answer: a measurement of what is known.
+TEST(SecondWalk, RefusesAProgramThatHasLostAMeasurement) {
+  Circuit circuit(1, 1);
+  circuit.h(0);
+  circuit.add_measure(0, 0);
+  circuit.add_measure(0, 0);
+  circuit.h(0);
+  const Machine machine = find_machine("cpu");
+  PlannedCircuit program = plan_circuit(circuit, machine, {});
+  EXPECT_NO_THROW(SecondWalk(circuit, program, machine, {}));
+  program.steps.erase(program.steps.begin() + 1);
+  EXPECT_THROW(SecondWalk(circuit, program, machine, {}), VerificationError);
+}
+
 }  // namespace
 }  // namespace qsim
