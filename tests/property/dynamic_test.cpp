@@ -13,6 +13,7 @@
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/target.h"
+#include "runtime/read_out/sampling.h"
 #include "simulator/simulator.h"
 #include "support/branching.h"
 #include "support/campaign.h"
@@ -35,7 +36,9 @@ class DynamicRun {
     if (seed % 2 == 0) options_.tile_bits = 3;
     options_.reproducible = seed % 11 == 0;
     options_.seed = seed;
-    options_.shots = measures() ? 3000 : 0;
+    options_.shots = questions_.shots = measures() ? 3000 : 0;
+    // A shot's words are numbered in its own history, from 1.
+    questions_.word = [seed](std::uint64_t shot, std::uint64_t drawn) { return shot_word(seed, shot, drawn + 1); };
     options_.distribution = circuit_.clbits() > 0;
     options_.marginals = true;
     std::mt19937_64 random(seed);
@@ -67,6 +70,9 @@ class DynamicRun {
     compare(result.results, wanted, allowed);
     EXPECT_EQ(result.verification.status, options_.verify == Verify::kOff ? "off" : "ok");
     if (!result.results.counts) return {};
+    if (options_.precision == Precision::kDouble) {
+      EXPECT_EQ(*result.results.counts, wanted.counts);
+    }
     const test::ChiSquare fit = test::chi_square(*result.results.counts, wanted.distribution, *options_.shots);
     EXPECT_EQ(fit.impossible, "");
     EXPECT_LT(fit.deviation(), 5.5);

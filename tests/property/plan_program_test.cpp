@@ -37,10 +37,7 @@ class ProgramRunner {
       branches = std::move(next);
     }
     for (const auto& [qubit, clbit] : program_.terminal_measures) {
-      Step step;
-      step.kind = Step::Kind::kMeasure;
-      step.qubit = qubit;
-      step.clbit = clbit;
+      const Step step{Step::Kind::kInstrument, -1, 0, PlannedCircuit::kMeasurement, qubit, clbit};
       std::vector<Branch> next;
       for (Branch& branch : branches) apply(step, std::move(branch), next);
       branches = std::move(next);
@@ -75,7 +72,7 @@ class ProgramRunner {
       if (probability < 1e-12) continue;
       part.probability *= probability;
       for (auto& amplitude : part.state) amplitude /= std::sqrt(probability);
-      if (step.kind == Step::Kind::kMeasure) {
+      if (program_.records(step)) {
         part.bits = (part.bits & ~(std::uint64_t{1} << step.clbit)) | value << step.clbit;
       } else if (value == 1) {
         for (std::size_t i = 0; i < part.state.size(); ++i) {
@@ -158,7 +155,7 @@ TEST(MakeProgram, AMeasurementThatAConditionReadsIsAStep) {
   const PlannedCircuit program = plan_circuit(circuit, find_machine("cpu"), {});
   EXPECT_TRUE(program.dynamic);
   ASSERT_EQ(program.steps.size(), 3u);
-  EXPECT_EQ(program.steps[1].kind, Step::Kind::kMeasure);
+  EXPECT_TRUE(program.records(program.steps[1]));
   EXPECT_EQ(program.steps[2].condition, 0);
   EXPECT_EQ(program.plans[1].gates, 2u) << "operations under one condition are one plan";
 }

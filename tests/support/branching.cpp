@@ -15,6 +15,10 @@ namespace {
 
 constexpr long double kNegligible = 1e-30L;
 
+struct Shot {
+  std::uint64_t number = 0, drawn = 0;
+};
+
 void apply(State& state, const Circuit& circuit, const Operation& op) {
   const std::vector<dense::Amplitude> matrix =
       op.kind == OpKind::kGate ? dense::gate_matrix(op.gate, circuit.params(op)) : dense::operation_matrix(circuit, op);
@@ -63,9 +67,24 @@ bool is_terminal(const Circuit& circuit, std::size_t place) {
   return true;
 }
 
+/// By operation: whether it resets a qubit that nothing has acted on. From |0...0> such resets do nothing.
+std::vector<bool> find_idle_resets(const Circuit& circuit) {
+  std::vector<bool> touched(circuit.qubits(), false), idle;
+  for (const Operation& op : circuit.operations()) {
+    idle.push_back(op.kind == OpKind::kReset && !touched[circuit.targets(op)[0]]);
+    if (idle.back() || op.kind == OpKind::kBarrier) continue;
+    for (const Qubit qubit : circuit.targets(op)) touched[qubit] = true;
+    for (const Qubit qubit : circuit.controls(op)) touched[qubit] = true;
+  }
+  return idle;
+}
+
 class Walk {
  public:
-  Walk(const Circuit& circuit, const Questions& questions) : circuit_(circuit), questions_(questions) {
+  Walk(const Circuit& circuit, const State& start, const Questions& questions)
+      : circuit_(circuit), questions_(questions) {
+    idle_.resize(circuit.operations().size());
+    if (start[0] == Amplitude(1)) idle_ = find_idle_resets(circuit);
     for (std::size_t i = 0; i < circuit.operations().size(); ++i) {
       if (!is_terminal(circuit, i)) continue;
       const Operation& op = circuit.operations()[i];
@@ -77,26 +96,36 @@ class Walk {
     answers_.paulis.resize(questions.paulis.size());
   }
 
-  void follow(std::size_t place, State state, std::vector<bool> bits) {
+  void follow(std::size_t place, State state, std::vector<bool> bits, std::vector<Shot> shots) {
     for (; place < circuit_.operations().size(); ++place) {
       const Operation& op = circuit_.operations()[place];
-      const bool skipped = op.kind == OpKind::kBarrier || (op.condition >= 0 && !holds(op, bits)) ||
+      const bool skipped = op.kind == OpKind::kBarrier || idle_[place] || (op.condition >= 0 && !holds(op, bits)) ||
                            std::find(terminal_.begin(), terminal_.end(), place) != terminal_.end();
       if (skipped) continue;
       if (op.kind != OpKind::kMeasure && op.kind != OpKind::kReset) {
         apply(state, circuit_, op);
         continue;
       }
+      const long double all = weight(state);
+      long double below = 0;
       for (const bool one : {false, true}) {
         State part = project(state, circuit_.targets(op)[0], one, op.kind == OpKind::kReset);
+        const long double from = below;
+        below += weight(part);
         if (weight(part) < kNegligible) continue;
         std::vector<bool> written = bits;
         if (op.kind == OpKind::kMeasure) written[circuit_.clbit(op)] = one;
-        follow(place + 1, std::move(part), std::move(written));
+        std::vector<Shot> taken;
+        for (const Shot& shot : shots) {
+          const long double drawn = draw(shot, all);
+          if (drawn >= from && (one || drawn < below)) taken.push_back({shot.number, shot.drawn + 1});
+        }
+        follow(place + 1, std::move(part), std::move(written), std::move(taken));
       }
       return;
     }
     read(state, bits);
+    sample(state, bits, shots);
   }
 
   Answers take() { return std::move(answers_); }
@@ -108,6 +137,11 @@ class Walk {
     std::uint64_t value = 0;
     for (std::uint32_t bit = creg.size; bit-- > 0;) value = 2 * value + (bits[creg.first + bit] ? 1 : 0);
     return (value == condition.value) != condition.negated;
+  }
+
+  /// A place in [0, all).
+  long double draw(const Shot& shot, long double all) const {
+    return std::ldexp(static_cast<long double>(questions_.word(shot.number, shot.drawn)), -64) * all;
   }
 
   static long double weight(const State& state) {
@@ -159,6 +193,21 @@ class Walk {
     }
   }
 
+  /// One draw decides all terminal measurements.
+  void sample(const State& state, const std::vector<bool>& bits, const std::vector<Shot>& shots) {
+    const long double all = weight(state);
+    for (const Shot& shot : shots) {
+      const long double drawn = draw(shot, all);
+      std::size_t index = 0;
+      for (long double end = std::norm(state[0]); drawn >= end && index + 1 < state.size();) {
+        end += std::norm(state[++index]);
+      }
+      std::vector<bool> written = bits;
+      for (const auto& [qubit, bit] : read_) written[bit] = (index >> qubit & 1) != 0;
+      ++answers_.counts[text(written)];
+    }
+  }
+
   static double expectation(const State& state, const PauliString& pauli) {
     long double sum = 0;
     for (std::size_t i = 0; i < state.size(); ++i) {
@@ -175,6 +224,7 @@ class Walk {
 
   const Circuit& circuit_;
   const Questions& questions_;
+  std::vector<bool> idle_;  // nor do they draw
   std::vector<std::size_t> terminal_;
   std::vector<std::pair<Qubit, Clbit>> read_;
   Answers answers_;
@@ -212,8 +262,10 @@ double Allowance::of(double probability) const {
 }
 
 Answers walk(const Circuit& circuit, const State& start, const Questions& questions) {
-  Walk walk(circuit, questions);
-  walk.follow(0, start, std::vector<bool>(circuit.clbits(), false));
+  Walk walk(circuit, start, questions);
+  std::vector<Shot> shots;
+  for (std::uint64_t number = 0; number < questions.shots; ++number) shots.push_back({number, 0});
+  walk.follow(0, start, std::vector<bool>(circuit.clbits(), false), std::move(shots));
   return walk.take();
 }
 

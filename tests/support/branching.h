@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,11 +20,15 @@ using State = std::vector<Amplitude>;
 struct Questions {
   std::vector<std::vector<Qubit>> probabilities;
   std::vector<PauliString> paulis;
+  std::uint64_t shots = 0;
+  /// The random word that decides for `shot` when it has drawn so often.
+  std::function<std::uint64_t(std::uint64_t shot, std::uint64_t drawn)> word;
 };
 
 /// Averages over all branches, of their states before the terminal measurements.
 struct Answers {
   std::map<std::string, double> distribution;  // bit string as the program prints it
+  std::map<std::string, std::uint64_t> counts;
   std::vector<double> marginals;
   std::vector<std::vector<double>> probabilities;
   std::vector<double> paulis;

@@ -43,9 +43,10 @@ std::vector<Sweep> prepared(std::uint32_t local_bits, std::uint32_t tile_bits, B
   ExchangePipeline exchanges(state, nullptr, pool);
   Executor executor(state, exchanges, false);
   Collapse collapse(state, exchanges, executor, tile_bits);
-  collapse.prepare(bit, reset);
+  const std::vector<Transition> operators = transitions(reset ? qsim::reset() : measurement());
+  collapse.prepare(bit, operators);
   EXPECT_EQ(collapse.prepared(), backend.kept.size());
-  collapse.prepare(bit, reset);
+  collapse.prepare(bit, operators);
   EXPECT_EQ(collapse.prepared(), backend.kept.size());  // nothing twice
   return backend.kept;
 }
@@ -116,6 +117,8 @@ TEST(Collapse, KeepsOneHalfInFourScalesAndScalesInTwoSteps) {
   }
 }
 
+constexpr Transition kOne{true, true};
+
 /// Runs `body` with a collapse of qubit 0, which is 1 with this probability; two other qubits are 0.
 template <typename Body>
 void with_outcome(double probability, Precision precision, const Body& body) {
@@ -125,7 +128,7 @@ void with_outcome(double probability, Precision precision, const Body& body) {
   setup.precision = precision;
   test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
     Collapse collapse(*parts.state, *parts.exchanges, *parts.executor, 2);
-    collapse.prepare(parts.program.plans.front().final_layout.bit_of[0], false);
+    collapse.prepare(parts.program.plans.front().final_layout.bit_of[0], transitions(measurement()));
     parts.run->run({});
     body(collapse, parts);
   });
@@ -139,7 +142,7 @@ TEST(Collapse, ScalesWhatIsKeptByThePowerThatIsNearest) {
       with_outcome(probability, Precision::kDouble, [&](Collapse& collapse, test::RunParts& parts) {
         const double weighed = collapse.weigh(0)[1];
         ASSERT_NEAR(weighed / probability, 1, 1e-13);
-        const double left = collapse.keep(0, true, false, weighed, exact);
+        const double left = collapse.keep(0, kOne, weighed, exact);
         EXPECT_TRUE(power % 2 == 1 || std::abs(left - 1) <= 1e-12) << power << " " << left;
         EXPECT_GE(left, std::sqrt(0.5) * (1 - 1e-12)) << power;
         EXPECT_LE(left, std::sqrt(2) * (1 + 1e-12)) << power;
@@ -153,7 +156,7 @@ TEST(Collapse, ScalesWhatIsKeptByThePowerThatIsNearest) {
 TEST(Collapse, CountsEachSweepAsOneReadAndOneWrite) {
   with_outcome(0x1p-30, Precision::kDouble, [](Collapse& collapse, test::RunParts& parts) {
     parts.executor->clear_counts();
-    collapse.keep(0, true, false, collapse.weigh(0)[1], true);
+    collapse.keep(0, kOne, collapse.weigh(0)[1], true);
     const ExecutionCounts& counts = parts.executor->counts();
     EXPECT_EQ(counts.sweeps, 4u);  // by 2, 2^12, 2 and 2
     EXPECT_EQ(counts.bytes_swept, counts.sweeps * 2 * 8 * 16);
@@ -175,9 +178,9 @@ TEST(Collapse, RefusesWhatIsNotWhatWasWeighed) {
       with_outcome(row.probability, row.precision, [&](Collapse& collapse, test::RunParts&) {
         const double expected = collapse.weigh(0)[1] + part * row.allowed;
         if (std::abs(part) < 1) {
-          EXPECT_NO_THROW(collapse.keep(0, true, false, expected, true));
+          EXPECT_NO_THROW(collapse.keep(0, kOne, expected, true));
         } else {
-          EXPECT_THROW(collapse.keep(0, true, false, expected, true), VerificationError);
+          EXPECT_THROW(collapse.keep(0, kOne, expected, true), VerificationError);
         }
       });
     }

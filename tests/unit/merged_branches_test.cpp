@@ -598,7 +598,7 @@ TEST(FlowFacts, SayWhatIsDeadAndWhereBranchesMeet) {
     std::vector<std::uint32_t> measured;  // variables, in the order of the program
     const std::vector<Step>& steps = parts.program.steps;
     for (const Step& step : steps) {
-      if (step.kind == Step::Kind::kMeasure) measured.push_back(step.clbit);
+      if (parts.program.records(step)) measured.push_back(step.clbit);
     }
     ASSERT_EQ(measured.size(), 3u);
     const auto dead_at = [&](std::uint32_t variable) {
@@ -615,7 +615,7 @@ TEST(FlowFacts, SayWhatIsDeadAndWhereBranchesMeet) {
     for (std::size_t place = 0; place < steps.size(); ++place) {
       if (steps[place].kind == Step::Kind::kClassical && steps[place].flow.kind == FlowStep::Kind::kBranch)
         test = place;
-      if (steps[place].kind == Step::Kind::kMeasure) last = place;
+      if (parts.program.records(steps[place])) last = place;
     }
     EXPECT_EQ(dead_at(measured[0]), (std::vector<std::size_t>{test + 1, steps[test].flow.b}));
     EXPECT_TRUE(dead_at(measured[1]).empty());
@@ -638,7 +638,7 @@ TEST(FlowFacts, AResultIsDeadBeforeItIsWrittenAgain) {
     const FlowFacts facts = find_facts(parts.program, circuit);
     std::vector<std::size_t> measures;
     for (std::size_t place = 0; place < parts.program.steps.size(); ++place) {
-      if (parts.program.steps[place].kind == Step::Kind::kMeasure) measures.push_back(place);
+      if (parts.program.records(parts.program.steps[place])) measures.push_back(place);
     }
     ASSERT_EQ(measures.size(), 2u);
     const std::uint32_t bit = parts.program.steps[measures[0]].clbit;
@@ -660,7 +660,7 @@ TEST(FlowFacts, WhatOneWayReadsIsDeadOnTheOther) {
     const std::vector<Step>& steps = parts.program.steps;
     std::size_t measured = steps.size(), test = steps.size();  // v, and the first test, of m
     for (std::size_t place = steps.size(); place-- > 0;) {
-      if (steps[place].kind == Step::Kind::kMeasure) measured = place;
+      if (parts.program.records(steps[place])) measured = place;
       if (steps[place].kind == Step::Kind::kClassical && steps[place].flow.kind == FlowStep::Kind::kBranch)
         test = place;
     }

@@ -452,8 +452,8 @@ TEST(PoolSizes, OfAProgramHoldAnyPlanAndTheTablesOfAll) {
   const std::uint64_t tables = rounded(first.table_bytes) + rounded(second.table_bytes);
   EXPECT_GT(tables, first.table_bytes + second.table_bytes);
   for (std::size_t collapses = 0; collapses <= 25; ++collapses) {
-    program.steps.assign(collapses, {Step::Kind::kMeasure});
-    if (collapses > 0) program.steps.front().kind = Step::Kind::kReset;
+    program.steps.assign(collapses, {Step::Kind::kInstrument});
+    if (collapses > 0) program.steps.front().instrument = PlannedCircuit::kReset;
     program.steps.push_back({Step::Kind::kPlan});
     const PoolLayout all = program_layout(program, machine, 2);
     EXPECT_EQ(all.table_bytes, tables + std::min<std::size_t>(collapses, 20) * 65536) << collapses;

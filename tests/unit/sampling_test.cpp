@@ -25,7 +25,6 @@
 #include "qsim/error.h"
 #include "runtime/read_out/observables.h"
 #include "support/random_circuit.h"
-#include "support/random_dynamic.h"
 #include "support/run_parts.h"
 
 namespace qsim {
@@ -270,17 +269,6 @@ TEST(Sampler, HasAWordOfItsOwnForEveryShotAndDraw) {
     for (std::uint64_t shot = 0; shot < 200; ++shot, ++drawn) words.insert(shot_word(7, shot, draw));
   }
   EXPECT_EQ(words.size(), drawn);
-}
-
-TEST(Sampler, NoTwoStepsOfAProgramShareADraw) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const PlannedCircuit program = plan_circuit(test::random_dynamic({.seed = seed}), find_machine("cpu"), {});
-    std::set<std::uint32_t> draws = {program.terminal_draw};
-    for (const Step& step : program.steps) {
-      if (step.kind != Step::Kind::kPlan) draws.insert(step.draw);
-    }
-    EXPECT_EQ(draws.size(), program.collapses() + 1) << seed;
-  }
 }
 
 TEST(Sampler, RefusesAStateWithoutProbability) {

@@ -140,19 +140,21 @@ TEST(SecondWalk, RefusesAProgramThatIsWrongAnywhere) {
       {"the measurement reads another qubit",
        [](PlannedCircuit& program) {
          for (Step& step : program.steps) {
-           if (step.kind == Step::Kind::kMeasure) step.qubit = 2;
+           if (program.records(step)) step.qubit = 2;
          }
        }},
       {"the measurement writes another bit",
        [](PlannedCircuit& program) {
          for (Step& step : program.steps) {
-           if (step.kind == Step::Kind::kMeasure) step.clbit = 2;
+           if (program.records(step)) step.clbit = 2;
          }
        }},
       {"the reset only measures",
        [](PlannedCircuit& program) {
          for (Step& step : program.steps) {
-           if (step.kind == Step::Kind::kReset) step = {Step::Kind::kMeasure, -1, 0, step.draw, step.qubit, 2};
+           if (step.kind != Step::Kind::kInstrument || program.records(step)) continue;
+           step.instrument = PlannedCircuit::kMeasurement;
+           step.clbit = 2;
          }
        }},
       {"the terminal measurements change places",
@@ -173,6 +175,20 @@ TEST(SecondWalk, RefusesAProgramThatIsWrongAnywhere) {
           << what << (wanted.distribution ? "" : ", shots only");
     }
   }
+}
+
+// Even one that changes no answer: a measurement of what is known.
+TEST(SecondWalk, RefusesAProgramThatHasLostAMeasurement) {
+  Circuit circuit(1, 1);
+  circuit.h(0);
+  circuit.add_measure(0, 0);
+  circuit.add_measure(0, 0);
+  circuit.h(0);
+  const Machine machine = find_machine("cpu");
+  PlannedCircuit program = plan_circuit(circuit, machine, {});
+  EXPECT_NO_THROW(SecondWalk(circuit, program, machine, {}));
+  program.steps.erase(program.steps.begin() + 1);
+  EXPECT_THROW(SecondWalk(circuit, program, machine, {}), VerificationError);
 }
 
 }  // namespace

@@ -78,7 +78,6 @@ class ProgramMaker {
     }
     finish_part();
     write_start();
-    program_.terminal_draw = static_cast<std::uint32_t>(program_.steps.size());
     program_.dynamic = program_.steps.size() > 1;  // the first one always is a plan without a condition
     return std::move(program_);
   }
@@ -109,7 +108,9 @@ class ProgramMaker {
     if (is_classical(from.kind)) {
       step.kind = Step::Kind::kClassical;
     } else {
-      step.kind = from.kind == FlowStep::Kind::kMeasure ? Step::Kind::kMeasure : Step::Kind::kReset;
+      const bool measures = from.kind == FlowStep::Kind::kMeasure;
+      step.kind = Step::Kind::kInstrument;
+      step.instrument = measures ? PlannedCircuit::kMeasurement : PlannedCircuit::kReset;
       step.qubit = from.a;
       step.clbit = from.b;
     }
@@ -161,13 +162,7 @@ class ProgramMaker {
   void add_collapse(const Operation& op) {
     finish_part();
     write_start();
-    Step step;
-    step.kind = op.kind == OpKind::kMeasure ? Step::Kind::kMeasure : Step::Kind::kReset;
-    step.condition = condition_of(op);
-    step.draw = static_cast<std::uint32_t>(program_.steps.size());
-    step.qubit = circuit_.targets(op)[0];
-    if (op.kind == OpKind::kMeasure) step.clbit = circuit_.clbit(op);
-    program_.steps.push_back(step);
+    program_.steps.push_back(collapse_step(circuit_, op, condition_of(op)));
   }
 
   void finish_part() {
@@ -211,9 +206,17 @@ class ProgramMaker {
 }  // namespace
 
 std::uint64_t PlannedCircuit::collapses() const {
-  return static_cast<std::uint64_t>(std::count_if(steps.begin(), steps.end(), [](const Step& step) {
-    return step.kind == Step::Kind::kMeasure || step.kind == Step::Kind::kReset;
-  }));
+  return static_cast<std::uint64_t>(std::ranges::count(steps, Step::Kind::kInstrument, &Step::kind));
+}
+
+Step collapse_step(const Circuit& circuit, const Operation& op, std::int32_t condition) {
+  const bool measures = op.kind == OpKind::kMeasure;
+  return {Step::Kind::kInstrument,
+          condition,
+          0,
+          measures ? PlannedCircuit::kMeasurement : PlannedCircuit::kReset,
+          circuit.targets(op)[0],
+          measures ? circuit.clbit(op) : 0};
 }
 
 PlannedCircuit plan_circuit(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {

@@ -201,10 +201,7 @@ std::string program_text(const PlannedCircuit& program, const Circuit& circuit, 
     lines.push_back(line);
   }
   for (const auto& [qubit, clbit] : program.terminal_measures) {
-    Step last;
-    last.kind = Step::Kind::kMeasure;
-    last.qubit = qubit;
-    last.clbit = clbit;
+    const Step last{Step::Kind::kInstrument, -1, 0, PlannedCircuit::kMeasurement, qubit, clbit};
     lines.push_back("  end   " + step_text(program, circuit, last).text);
   }
   return text + shown_lines(lines);

@@ -31,13 +31,14 @@ StepText step_text(const PlannedCircuit& program, const Circuit& circuit, const 
   switch (step.kind) {
     case Step::Kind::kPlan:
       return {"plan", "plan " + std::to_string(step.plan), made.condition};
-    case Step::Kind::kMeasure:
-      return {"measure",
-              "measure " + bit_text(circuit.qregs(), step.qubit) + " -> " +
-                  (program.control ? kVariable + std::to_string(step.clbit) : bit_text(circuit.cregs(), step.clbit)),
-              made.condition};
-    case Step::Kind::kReset:
-      return {"reset", "reset " + bit_text(circuit.qregs(), step.qubit), made.condition};
+    case Step::Kind::kInstrument: {
+      const std::string& name = program.instruments.at(step.instrument).name;
+      made = {name, name + ' ' + bit_text(circuit.qregs(), step.qubit), made.condition};
+      if (!program.records(step)) return made;
+      made.text += " -> ";
+      made.text += program.control ? kVariable + std::to_string(step.clbit) : bit_text(circuit.cregs(), step.clbit);
+      return made;
+    }
     case Step::Kind::kClassical:
       break;
   }

@@ -12,17 +12,19 @@
 
 namespace qsim {
 
-/// An outcome of a measurement or reset.
+/// An outcome of an instrument.
 struct Choice {
-  bool one = false;
+  std::uint32_t outcome = 0;
   double share = 1;        // of the branch
   double probability = 1;  // in the branch's state as it is scaled
 };
 
-/// Shots that have been through as many draws: the next one of each is that number.
+/// Shots that have been through as many draws (decision 0014).
 struct ShotList {
-  std::uint32_t draws = 0;           // 0 where a step's draw has the same number in every branch
+  std::uint32_t draws = 0;           // number of the next one
   std::vector<std::uint64_t> shots;  // numbers, rising
+  std::uint64_t unlisted = 0;        // instead, where nothing splits them: how many, numbered 0, 1, ...
+  std::uint64_t size() const { return unlisted + shots.size(); }
 };
 using ShotLists = std::vector<ShotList>;  // of different draws
 
@@ -35,13 +37,12 @@ struct Branch {
   std::uint64_t gates = 0;       // run so far, and what their matrices lack of being unitary
   double defect = 0;
   Index known = 0,
-        known_one = 0;           // qubits that nothing has acted on since they were measured or reset; those that are 1
-  double weight = 1, norm = 1;   // probability of the branch; total probability of its scaled state
-  std::uint64_t shot_count = 0;  // of all shots, before the first split; their numbers are then not listed
-  ShotLists shots;               // of those that took this branch
+        known_one = 0;          // qubits that nothing has acted on since they were measured or reset; those that are 1
+  double weight = 1, norm = 1;  // probability of the branch; total probability of its scaled state
+  ShotLists shots;              // of those that took this branch
   std::uint64_t drawn() const {
-    std::uint64_t drawn = shot_count;
-    for (const ShotList& list : shots) drawn += list.shots.size();
+    std::uint64_t drawn = 0;
+    for (const ShotList& list : shots) drawn += list.size();
     return drawn;
   }
 };

@@ -69,7 +69,7 @@ class FactFinder {
       bool meets = place == end_ || before_[place].size() > 1;
       for (const std::uint32_t from : before_[place]) {
         const Step& step = program_.steps[from];
-        meets = meets || step.kind == Step::Kind::kMeasure || step.kind == Step::Kind::kReset || step.condition >= 0;
+        meets = meets || step.kind == Step::Kind::kInstrument || step.condition >= 0;
         if (from >= place) facts_.loops[place] = true;
       }
       if (meets) facts_.meeting[place] = ++number;
@@ -87,7 +87,7 @@ class FactFinder {
     for (std::uint32_t place = 0; place < end_; ++place) {
       const Step& step = program_.steps[place];
       reads_register(place, step);
-      if (step.kind == Step::Kind::kMeasure) writes.emplace_back(step.clbit, place);
+      if (program_.records(step)) writes.emplace_back(step.clbit, place);
       if (step.kind != Step::Kind::kClassical || step.flow.kind == FlowStep::Kind::kJump) continue;
       const bool assigns = step.flow.kind == FlowStep::Kind::kAssign;
       program_.control->for_each_variable(assigns ? step.flow.b : step.flow.a,

@@ -147,21 +147,21 @@ void FrontWalk::walk(Walker& walker, WaitingBranch from, bool alone, Outcome& ou
   }
 }
 
-/// False where the branch ends at its measurement or reset.
+/// False where the branch ends at its instrument. The lowest outcome goes on, the next one waits on top.
 bool FrontWalk::measure(Walker& walker, WaitingBranch& at, std::vector<WaitingBranch>& open, Outcome& outcome) const {
   Walker::Fork fork = walker.fork(at.branch);
   outcome.left_out += fork.left_out;
-  if (!fork.wanted[0] && !fork.wanted[1]) return false;
-  const std::size_t first = fork.wanted[0] ? 0 : 1;
-  at.branch.shots = std::move(fork.shots[first]);
-  if (fork.wanted[0] && fork.wanted[1]) {
+  if (fork.ways.empty()) return false;
+  at.branch.shots.clear();
+  for (std::size_t i = fork.ways.size(); i-- > 1;) {
     WaitingBranch& other = open.emplace_back();
     other.branch = at.branch;
-    other.branch.shots = std::move(fork.shots[1]);
-    other.next = fork.choices[1];
+    other.branch.shots = std::move(fork.ways[i].shots);
+    other.next = fork.ways[i].choice;
     save(walker, other);
   }
-  walker.take(at.branch, fork.choices[first]);
+  at.branch.shots = std::move(fork.ways.front().shots);
+  walker.take(at.branch, fork.ways.front().choice);
   return true;
 }
 

@@ -21,6 +21,7 @@ namespace qsim {
 namespace {
 
 constexpr std::uint64_t kFewestShots = 64;  // side by side; fewer go one after the other
+constexpr std::uint32_t kFirstDraw = 1;     // its number, without control; with control it is 0 (decision 0014)
 
 void add_scaled(std::vector<double>& sum, const std::vector<double>& values, double factor) {
   sum.resize(values.size());
@@ -57,9 +58,9 @@ void ProgramRun::prepare(bool marginals) {
       program_.steps.front().condition >= 0 || program_.plans.at(program_.steps.front().plan).start == Start::kState) {
     throw Error("a program must begin with a plan that makes the start state");
   }
-  if (program_.terminal_draw >= kMaxDraws) {
-    throw UnsupportedError("a circuit of " + std::to_string(program_.terminal_draw) +
-                           " measurements, resets and parts between them: a shot has " + std::to_string(kMaxDraws) +
+  if (!program_.control && kFirstDraw + program_.collapses() >= kMaxDraws) {
+    throw UnsupportedError("a circuit of " + std::to_string(program_.collapses()) +
+                           " measurements and resets on its way: a shot has " + std::to_string(kMaxDraws) +
                            " random words");
   }
   std::vector<Layout> layouts = walker_.prepare(marginals && program_.steps.size() == 1);
@@ -126,12 +127,14 @@ bool ProgramRun::run_front() {
 
 Branch ProgramRun::root(std::uint64_t first_shot, std::uint64_t shots) const {
   Branch root = walker_.root();
+  if (shots == 0) return root;
+  ShotList& list = root.shots.emplace_back();
+  list.draws = program_.control ? 0 : kFirstDraw;
   if (!program_.dynamic) {
-    root.shot_count = shots;
-  } else if (shots > 0) {
-    root.shots.resize(1);
-    root.shots.front().shots.resize(shots);
-    std::iota(root.shots.front().shots.begin(), root.shots.front().shots.end(), first_shot);
+    list.unlisted = shots;
+  } else {
+    list.shots.resize(shots);
+    std::iota(list.shots.begin(), list.shots.end(), first_shot);
   }
   return root;
 }
@@ -198,16 +201,16 @@ void ProgramRun::finish(const Branch& branch) {
 bool ProgramRun::split(PathBranch& branch) {
   Walker::Fork fork = walker_.fork(branch);
   answers_.branches_left_out += fork.left_out;
-  if (!fork.wanted[0] && !fork.wanted[1]) return false;
-  if (fork.wanted[0] && fork.wanted[1]) {
+  if (fork.ways.empty()) return false;
+  branch.shots.clear();
+  for (std::size_t i = fork.ways.size(); i-- > 1;) {
     PathBranch other = branch;
-    other.shots = std::move(fork.shots[1]);
-    other.next = fork.choices[1];
+    other.shots = std::move(fork.ways[i].shots);
+    other.next = fork.ways[i].choice;
     wait(std::move(other));
   }
-  const std::size_t next = fork.wanted[0] ? 0 : 1;
-  branch.shots = std::move(fork.shots[next]);
-  take(branch, fork.choices[next]);
+  branch.shots = std::move(fork.ways.front().shots);
+  take(branch, fork.ways.front().choice);
   return true;
 }
 
@@ -309,16 +312,15 @@ void ProgramRun::draw(const Branch& branch) {
   }
   Sampler sampler(state_, exchanges_);
   require_drawable(sampler.total(), branch.norm, drift(branch.gates, branch.defect), state_.qubits);
-  // Only without control are there terminal measurements, and then all shots are in one list.
-  const std::span<const std::uint64_t> listed =
-      branch.shots.empty() ? std::span<const std::uint64_t>() : branch.shots.front().shots;
-  const OutcomeCounts outcomes =
-      sampler.sample(shots, listed, read_outs_.seed, program_.terminal_draw, terminal_.mask());
-  for (const auto& [value, times] : outcomes) {
-    terminal_.write(value, bits);
-    // Outcomes rise, and so do the texts of most circuits: the end is a good guess.
-    answers_.counts.try_emplace(answers_.counts.end(), bit_string(bits, circuit_.cregs()), 0)->second += times;
-    if (variables_.any()) answers_.variable_counts[variables_.read(bits, branch.memory)] += times;
+  for (const ShotList& list : branch.shots) {
+    const OutcomeCounts outcomes =
+        sampler.sample(list.size(), list.shots, read_outs_.seed, list.draws, terminal_.mask());
+    for (const auto& [value, times] : outcomes) {
+      terminal_.write(value, bits);
+      // Outcomes rise, and so do the texts of most circuits: the end is a good guess.
+      answers_.counts.try_emplace(answers_.counts.end(), bit_string(bits, circuit_.cregs()), 0)->second += times;
+      if (variables_.any()) answers_.variable_counts[variables_.read(bits, branch.memory)] += times;
+    }
   }
 }
 

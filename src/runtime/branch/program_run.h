@@ -53,7 +53,7 @@ class ProgramRun {
  private:
   /// A branch of the walk depth first.
   struct PathBranch : Branch {
-    std::vector<Choice> path;  // at the measurements and resets so far
+    std::vector<Choice> path;  // at the instruments so far
     Choice next;               // of a waiting branch: what it takes at `step`
     std::int64_t snapshot = -1;
     Layout layout;

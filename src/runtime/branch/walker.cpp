@@ -2,7 +2,9 @@
 #include "runtime/branch/walker.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -46,6 +48,7 @@ std::vector<Layout> Walker::prepare(bool sum_bits) {
   const bool follow = std::exchange(parts_.executor.plans_follow, false);
   for (const Plan& plan : program_.plans) plan_numbers_.push_back(parts_.executor.prepare(plan, sum_bits));
   parts_.executor.plans_follow = follow;
+  for (const Instrument& instrument : program_.instruments) operators_.push_back(transitions(instrument));
   std::vector<Layout> layouts;
   Layout layout = program_.plans.front().initial_layout;
   for (const Step& step : program_.steps) {
@@ -57,8 +60,8 @@ std::vector<Layout> Walker::prepare(bool sum_bits) {
         throw Error("a plan that may be left out moves qubits");
       }
       layout = plan.final_layout;
-    } else if (step.kind == Step::Kind::kMeasure || step.kind == Step::Kind::kReset) {
-      collapse_.prepare(layout.bit_of.at(step.qubit), step.kind == Step::Kind::kReset);
+    } else if (step.kind == Step::Kind::kInstrument) {
+      collapse_.prepare(layout.bit_of.at(step.qubit), operators_.at(step.instrument));
     }
   }
   layouts.push_back(layout);
@@ -119,82 +122,104 @@ void Walker::run_classical(Branch& branch, const Step& step) const {
   }
 }
 
-/// What either outcome would be, and the branch's shots by outcome. Shots are drawn in integers, exact answers take
-/// each outcome's own sum: 1 less the other's share would have no digits left of a rare one.
-std::array<Choice, 2> Walker::weigh(const Branch& branch, const Step& step, std::array<ShotLists, 2>& shots) {
-  if (test_bit(branch.known, step.qubit)) return know(branch, step, shots);
-  std::array<double, 2> weights{};
-  if (!branch.shots.empty() || !read_outs_.exact()) {
-    const std::array<std::uint64_t, 2> units = collapse_.weigh_in_units(step.qubit);
-    for (const ShotList& list : branch.shots) {
-      // A step that runs again draws again: its number is that of the draw in the shot's own history.
-      const std::uint32_t draw = program_.control ? list.draws : step.draw;
-      require_draws(draw + 1);
-      std::array<ShotList, 2> by_outcome;
-      for (const std::uint64_t shot : list.shots) {
-        const bool one = scale_word(shot_word(read_outs_.seed, shot, draw), units[0] + units[1]) >= units[0];
-        by_outcome[one ? 1 : 0].shots.push_back(shot);
-      }
-      for (const std::size_t outcome : {0, 1}) {
-        if (by_outcome[outcome].shots.empty()) continue;
-        by_outcome[outcome].draws = list.draws + (program_.control ? 1 : 0);
-        shots[outcome].push_back(std::move(by_outcome[outcome]));
-      }
+std::vector<ShotLists> split_shots(const ShotLists& shots, std::span<const std::uint64_t> units, std::uint64_t seed) {
+  std::vector<std::uint64_t> ends(units.size());  // of the places that fall on an outcome
+  std::partial_sum(units.begin(), units.end(), ends.begin());
+  std::vector<ShotLists> split(units.size());
+  for (const ShotList& list : shots) {
+    const std::uint32_t next = list.draws + 1;
+    require_draws(next);
+    std::vector<ShotList> by_outcome(units.size(), ShotList{next, {}});
+    for (const std::uint64_t shot : list.shots) {
+      const std::uint64_t place = scale_word(shot_word(seed, shot, list.draws), ends.back());
+      const auto outcome = static_cast<std::size_t>(std::ranges::upper_bound(ends, place) - ends.begin());
+      by_outcome[outcome].shots.push_back(shot);
     }
-    for (const std::size_t outcome : {0, 1}) weights[outcome] = std::ldexp(static_cast<double>(units[outcome]), -62);
+    for (std::size_t outcome = 0; outcome < units.size(); ++outcome) {
+      if (!by_outcome[outcome].shots.empty()) split[outcome].push_back(std::move(by_outcome[outcome]));
+    }
   }
-  if (read_outs_.exact()) weights = collapse_.weigh(step.qubit);
-  const double total = weights[0] + weights[1];
-  return {Choice{false, weights[0] / total, weights[0]}, Choice{true, weights[1] / total, weights[1]}};
+  return split;
+}
+
+/// What each outcome would be, and the shots that fall on it. Shots are drawn in integers, exact answers take each
+/// outcome's own sum: 1 less the others' share would have no digits left of a rare one.
+std::vector<Walker::Way> Walker::weigh(const Branch& branch, const Step& step) {
+  const std::vector<Transition>& operators = operators_[step.instrument];
+  std::vector<Way> ways(operators.size());
+  for (std::size_t k = 0; k < ways.size(); ++k) ways[k].choice = {static_cast<std::uint32_t>(k), 0, 0};
+  if (test_bit(branch.known, step.qubit)) {
+    know(branch, step, ways);
+    return ways;
+  }
+  if (!branch.shots.empty() || !read_outs_.exact()) {
+    const std::array<std::uint64_t, 2> of_value = collapse_.weigh_in_units(step.qubit);
+    std::vector<std::uint64_t> units;
+    for (const Transition& each : operators) units.push_back(of_value[each.from ? 1 : 0]);
+    std::vector<ShotLists> split = split_shots(branch.shots, units, read_outs_.seed);
+    for (std::size_t k = 0; k < ways.size(); ++k) {
+      ways[k].shots = std::move(split[k]);
+      ways[k].choice.probability = std::ldexp(static_cast<double>(units[k]), -62);
+    }
+  }
+  if (read_outs_.exact()) {
+    const std::array<double, 2> of_value = collapse_.weigh(step.qubit);
+    for (std::size_t k = 0; k < ways.size(); ++k) ways[k].choice.probability = of_value[operators[k].from ? 1 : 0];
+  }
+  double total = 0;
+  for (const Way& way : ways) total += way.choice.probability;
+  for (Way& way : ways) way.choice.share = way.choice.probability / total;
+  return ways;
 }
 
 /// The same for a qubit whose value is known: its shots draw, but whatever they draw decides nothing.
-std::array<Choice, 2> Walker::know(const Branch& branch, const Step& step, std::array<ShotLists, 2>& shots) const {
-  const bool one = test_bit(branch.known_one, step.qubit);
-  shots[one ? 1 : 0] = branch.shots;
-  for (ShotList& list : shots[one ? 1 : 0]) {
-    if (program_.control) ++list.draws;
-    require_draws(list.draws);
-  }
-  std::array<Choice, 2> choices{Choice{false, 0, 0}, Choice{true, 0, 0}};
-  choices[one ? 1 : 0] = {one, 1, branch.norm};
-  return choices;
+void Walker::know(const Branch& branch, const Step& step, std::vector<Way>& ways) const {
+  const std::vector<Transition>& operators = operators_[step.instrument];
+  const auto acts = std::ranges::find(operators, test_bit(branch.known_one, step.qubit), &Transition::from);
+  Way& way = ways[static_cast<std::size_t>(acts - operators.begin())];
+  way.choice.share = 1;
+  way.choice.probability = branch.norm;
+  way.shots = branch.shots;
+  for (ShotList& list : way.shots) require_draws(++list.draws);
 }
 
 Walker::Fork Walker::fork(const Branch& branch) {
-  const Step& step = program_.steps[branch.step];
   Fork fork;
-  fork.choices = weigh(branch, step, fork.shots);
-  for (const std::size_t outcome : {0, 1}) {
+  std::vector<Way> ways = weigh(branch, program_.steps[branch.step]);
+  for (Way& way : ways) {
     // A loop that measures would go on for ever: what is left of it is noise at some time.
-    const double share = fork.choices[outcome].share, of = program_.control ? branch.weight : 1;
+    const double share = way.choice.share, of = program_.control ? branch.weight : 1;
     const bool possible =
         share > noise_probability(parts_.state.precision) && share * of > (program_.control ? kNegligible : 0);
-    fork.wanted[outcome] = !fork.shots[outcome].empty() || (read_outs_.exact() && possible);
-    if (!fork.wanted[outcome]) fork.left_out += branch.weight * share;
+    if (!way.shots.empty() || (read_outs_.exact() && possible)) {
+      fork.ways.push_back(std::move(way));
+    } else {
+      fork.left_out += branch.weight * share;
+    }
   }
-  if (fork.wanted[0] || fork.wanted[1]) return fork;
-  if (read_outs_.exact() && program_.control) return fork;
-  fork.wanted[fork.choices[1].share > 0.5 ? 1 : 0] = true;  // where nothing is asked for, the likelier one is followed
+  if (!fork.ways.empty() || (read_outs_.exact() && program_.control)) return fork;
+  // Where nothing is asked for, the likeliest one is followed.
+  const auto share = [](const Way& way) { return way.choice.share; };
+  fork.ways.push_back(std::move(*std::ranges::max_element(ways, {}, share)));
   return fork;
 }
 
 void Walker::take(Branch& branch, const Choice& choice) {
   const Step& step = program_.steps[branch.step];
-  const bool reset = step.kind == Step::Kind::kReset;
-  if (!test_bit(branch.known, step.qubit) || (reset && choice.one)) {
-    branch.norm = collapse_.keep(step.qubit, choice.one, reset, choice.probability, read_outs_.exact());
+  const Transition acts = operators_[step.instrument][choice.outcome];
+  if (!test_bit(branch.known, step.qubit) || acts.from != acts.to) {
+    branch.norm = collapse_.keep(step.qubit, acts, choice.probability, read_outs_.exact());
   }
   const Index qubit = bit_mask(step.qubit);
   branch.known |= qubit;
-  branch.known_one = choice.one && !reset ? branch.known_one | qubit : branch.known_one & ~qubit;
+  branch.known_one = acts.to ? branch.known_one | qubit : branch.known_one & ~qubit;
   branch.weight *= choice.share;
   ++branch.step;
-  if (step.kind != Step::Kind::kMeasure) return;
+  if (!program_.records(step)) return;
   if (program_.control) {
-    branch.memory.set(step.clbit, make_bit(choice.one));
+    branch.memory.set(step.clbit, make_bit(choice.outcome == 1));
   } else {
-    branch.bits[step.clbit] = choice.one;
+    branch.bits[step.clbit] = choice.outcome == 1;
   }
 }
 

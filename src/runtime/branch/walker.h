@@ -1,12 +1,12 @@
-// What moves a branch on: the state of one rank with what it takes to run plans and projections on it.
+// What moves a branch on: the state of one rank with what it takes to run plans and instruments on it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
 
+#include "plan/program/instrument.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
 #include "runtime/branch/branch.h"
@@ -19,6 +19,9 @@ namespace qsim {
 constexpr std::size_t kMaxBranches = 4096;
 /// An exact answer that needs `branches` at once, or more.
 [[noreturn]] void throw_too_many_branches(std::size_t branches, std::uint64_t splits);
+
+/// The shots by the outcome that each draws, where outcomes have so many units (decision 0004).
+std::vector<ShotLists> split_shots(const ShotLists& shots, std::span<const std::uint64_t> units, std::uint64_t seed);
 
 /// What a rank runs plans with.
 struct WalkParts {
@@ -43,32 +46,35 @@ class Walker {
   DistributedState& state() const { return parts_.state; }
   Executor& executor() const { return parts_.executor; }
 
-  /// Does the branch's step and moves it on; false where that is a measurement or a reset, which is not done.
+  /// Does the branch's step and moves it on; false where that is an instrument, which is not done.
   bool step_over(Branch& branch);
 
-  /// What either outcome of a measurement or reset would be, and which of them are wanted: those that shots fall on
-  /// and, for exact answers, all that are possible. None where the branch ends here because none is.
+  /// The outcomes of an instrument that are wanted: those that shots fall on and, for exact answers, all that are
+  /// possible. None where the branch ends here because none is.
+  struct Way {
+    Choice choice;
+    ShotLists shots;
+  };
   struct Fork {
-    std::array<Choice, 2> choices;
-    std::array<bool, 2> wanted{};
-    std::array<ShotLists, 2> shots;
-    double left_out = 0;  // weight of the outcomes that are not wanted
+    std::vector<Way> ways;  // by outcome
+    double left_out = 0;    // weight of the outcomes that are not wanted
   };
   Fork fork(const Branch& branch);
-  /// Projects onto `choice` and moves the branch on.
+  /// Lets the operator of `choice` act and moves the branch on.
   void take(Branch& branch, const Choice& choice);
 
  private:
   bool applies(const Step& step, const ClassicalBits& bits) const;
   void run_classical(Branch& branch, const Step& step) const;
-  std::array<Choice, 2> know(const Branch& branch, const Step& step, std::array<ShotLists, 2>& shots) const;
-  std::array<Choice, 2> weigh(const Branch& branch, const Step& step, std::array<ShotLists, 2>& shots);
+  void know(const Branch& branch, const Step& step, std::vector<Way>& ways) const;
+  std::vector<Way> weigh(const Branch& branch, const Step& step);
 
   const PlannedCircuit& program_;
   const Circuit& circuit_;
   WalkParts parts_;
   Collapse collapse_;
   std::vector<std::size_t> plan_numbers_;
+  std::vector<std::vector<Transition>> operators_;  // by instrument
   ReadOuts read_outs_;
   std::function<double(std::size_t)> left_;
 };

@@ -36,12 +36,12 @@ Sweep matrix_sweep(Bit target, std::uint32_t local_bits, std::uint32_t tile_bits
 
 }  // namespace
 
-void Collapse::require_kept(double kept, double expected, Qubit qubit, bool one) const {
+void Collapse::require_kept(double kept, double expected, Qubit qubit, bool value) const {
   // A sum and a product for each amplitude at most; where the outcome was weighed in units, half a unit for each.
   const double relative = state_.precision == Precision::kDouble ? 1e-12 : 1e-5;
   const double allowed = relative * expected + std::ldexp(1.0, static_cast<int>(state_.qubits) - 62);
   if (std::abs(kept - expected) <= allowed) return;
-  throw VerificationError("outcome " + std::to_string(one ? 1 : 0) + " of qubit " + std::to_string(qubit) +
+  throw VerificationError("outcome " + std::to_string(value ? 1 : 0) + " of qubit " + std::to_string(qubit) +
                           " was kept with probability " + format_number(kept) + " where " + format_number(expected) +
                           " had been weighed (rounding allows " + format_number(allowed) +
                           " between them): the result is wrong and is not shown");
@@ -50,13 +50,15 @@ void Collapse::require_kept(double kept, double expected, Qubit qubit, bool one)
 Collapse::Collapse(DistributedState& state, ExchangePipeline& exchanges, Executor& executor, std::uint32_t tile_bits)
     : state_(state), exchanges_(exchanges), executor_(executor), tile_bits_(tile_bits) {}
 
-void Collapse::prepare(Bit bit, bool reset) {
-  for (const bool one : {false, true}) {
-    for (int scale = 0; scale <= kLargestProjectionScale; ++scale) {
-      prepare({reset && one && bit < state_.local_bits() ? Kind::kReset : Kind::kKeep, bit, one, scale});
-    }
+Transition Collapse::swept(Bit bit, Transition transition) const {
+  return bit < state_.local_bits() ? transition : Transition{transition.from, transition.from};
+}
+
+void Collapse::prepare(Bit bit, std::span<const Transition> transitions) {
+  for (const Transition& each : transitions) {
+    for (int scale = 0; scale <= kLargestProjectionScale; ++scale) prepare({swept(bit, each), bit, scale});
   }
-  for (const int scale : kScaleSteps) prepare({Kind::kScale, 0, false, scale});
+  for (const int scale : kScaleSteps) prepare({std::nullopt, 0, scale});
 }
 
 void Collapse::prepare(const Key& key) {
@@ -64,16 +66,14 @@ void Collapse::prepare(const Key& key) {
   const double factor = std::exp2(0.5 * key.scale);
   std::array<double, 4> matrix{};
   Bit target = key.bit;
-  if (key.kind == Kind::kScale) {
+  if (!key.transition) {
     matrix = {factor, 0, 0, factor};
   } else if (key.bit >= state_.local_bits()) {
-    const double kept = test_bit(state_.base(), key.bit) == key.one ? factor : 0.0;
+    const double kept = test_bit(state_.base(), key.bit) == key.transition->from ? factor : 0.0;
     matrix = {kept, 0, 0, kept};
     target = 0;
-  } else if (key.kind == Kind::kReset) {
-    matrix = {0, factor, 0, 0};
   } else {
-    matrix[key.one ? 3 : 0] = factor;
+    matrix[(key.transition->to ? 2 : 0) + (key.transition->from ? 1 : 0)] = factor;
   }
   handles_[key] = executor_.prepare_sweep(matrix_sweep(target, state_.local_bits(), tile_bits_, matrix));
 }
@@ -111,19 +111,19 @@ std::array<Value, 2> Collapse::weigh_as(Qubit qubit) {
 std::array<double, 2> Collapse::weigh(Qubit qubit) { return weigh_as<double>(qubit); }
 std::array<std::uint64_t, 2> Collapse::weigh_in_units(Qubit qubit) { return weigh_as<std::uint64_t>(qubit); }
 
-double Collapse::keep(Qubit qubit, bool one, bool reset, double expected, bool exact) {
+double Collapse::keep(Qubit qubit, Transition transition, double expected, bool exact) {
   const Bit bit = state_.layout.bit_of[qubit];
-  const bool local = bit < state_.local_bits();
   const int scale = std::max(0, static_cast<int>(std::lround(-std::log2(expected))));
   // The steps that follow are even.
   const int first = scale <= kLargestProjectionScale ? scale : kLargestProjectionScale - (scale + 1) % 2;
-  double total = run({reset && one && local ? Kind::kReset : Kind::kKeep, bit, one, first});
-  require_kept(std::ldexp(total, -first), expected, qubit, one);
+  const Transition done = swept(bit, transition);
+  double total = run({done, bit, first});
+  require_kept(std::ldexp(total, -first), expected, qubit, transition.from);
   int left = scale - first;
   for (const int step : kScaleSteps) {
-    for (; left >= step; left -= step) total = run({Kind::kScale, 0, false, step});
+    for (; left >= step; left -= step) total = run({std::nullopt, 0, step});
   }
-  if (reset && one && !local)
+  if (done != transition)
     exchanges_.trade_view({}, {}, static_cast<int>(state_.rank() ^ (bit_mask(bit) >> state_.local_bits())));
   return exact ? std::ldexp(expected, scale) : total;
 }

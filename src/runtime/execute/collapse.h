@@ -1,10 +1,13 @@
-// Measurement and reset of one qubit: projections onto an outcome as prepared sweeps of the same backend verbs.
+// The operators of measurements and resets as prepared sweeps of the same backend verbs.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 
+#include "plan/program/instrument.h"
 #include "runtime/execute/executor.h"
 
 namespace qsim {
@@ -16,34 +19,34 @@ class Collapse {
  public:
   Collapse(DistributedState& state, ExchangePipeline& exchanges, Executor& executor, std::uint32_t tile_bits);
 
-  /// Prepares what a measurement of the qubit at `bit` (`reset`: and a reset) needs.
-  void prepare(Bit bit, bool reset);
+  /// Prepares what these operators need on the qubit at `bit`.
+  void prepare(Bit bit, std::span<const Transition> transitions);
   /// The sweeps prepared so far, in the form in which the plan core sizes tables.
   std::size_t prepared() const { return handles_.size(); }
 
-  /// Probabilities of outcomes 0 and 1 of the state as it is scaled, each to rounding of itself.
+  /// Probabilities that the qubit is 0 and 1, of the state as it is scaled, each to rounding of itself.
   std::array<double, 2> weigh(Qubit qubit);
   /// The same in integers (units of 2^-62, rounded for each amplitude), for draws: sums do not depend on their order.
   std::array<std::uint64_t, 2> weigh_in_units(Qubit qubit);
-  /// Keeps outcome `one` of `qubit` (`reset`: and sets it to 0), whose probability has been weighed as `expected`
-  /// (`exact`: by weigh()). Returns the total probability of what is kept, as it is scaled then: the one weighed where
-  /// that was exact, else the one that the projection has written. VerificationError where the two differ.
-  double keep(Qubit qubit, bool one, bool reset, double expected, bool exact);
+  /// Lets `transition` act on `qubit`, where what it keeps has been weighed as `expected` (`exact`: by weigh()).
+  /// Returns the total probability of that, as it is scaled then: the one weighed where that was exact, else the one
+  /// that the sweep has written. VerificationError where the two differ.
+  double keep(Qubit qubit, Transition transition, double expected, bool exact);
 
  private:
-  enum class Kind : std::uint8_t { kKeep, kReset, kScale };
   struct Key {
-    Kind kind;
+    std::optional<Transition> transition;  // none: nothing but the factor
     Bit bit;
-    bool one;
     int scale;                                     // factor sqrt(2)^scale
     auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): what it expands to
   };
 
+  /// What the sweep does: on a bit of the rank's number it keeps, and the ranks trade afterwards.
+  Transition swept(Bit bit, Transition transition) const;
   void prepare(const Key& key);
   /// Total probability of the state afterwards.
   double run(const Key& key);
-  void require_kept(double kept, double expected, Qubit qubit, bool one) const;
+  void require_kept(double kept, double expected, Qubit qubit, bool value) const;
   template <typename Value>
   std::array<Value, 2> weigh_as(Qubit qubit);
 

@@ -74,10 +74,12 @@ void require_same_plans(const PlannedCircuit& program, std::uint32_t snapshots, 
   Shape shape;
   shape.add(snapshots);
   for (const Plan& plan : program.plans) shape.add(plan);
+  for (const Instrument& instrument : program.instruments) shape.add(instrument.operators.size());
   for (const Step& step : program.steps) {
     shape.add(static_cast<std::uint64_t>(step.kind));
     shape.add(static_cast<std::uint64_t>(step.condition) + 1);
     shape.add(step.plan);
+    shape.add(step.instrument);
     shape.add(step.qubit);
     shape.add(step.clbit);
     shape.add(static_cast<std::uint64_t>(step.flow.kind));

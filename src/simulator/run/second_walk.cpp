@@ -45,29 +45,26 @@ class StepMaker {
   PlannedCircuit run(const PlannedCircuit& first) {
     if (circuit_.control() != nullptr) return plan_circuit(with_single_blocks(), machine_, options_);
     const std::vector<bool> terminal = find_terminal(circuit_, first);
-    std::vector<std::uint32_t> draws;
-    for (const Step& step : first.steps) {
-      if (step.kind != Step::Kind::kPlan) draws.push_back(step.draw);
-    }
     program_.conditions = circuit_.conditions();
     program_.terminal_measures = first.terminal_measures;
-    program_.terminal_draw = first.terminal_draw;
     program_.dynamic = true;
     add_plan(Circuit(circuit_.qubits()), -1);  // writes the start state
-    auto draw = draws.begin();
     for (std::size_t i = 0; i < terminal.size(); ++i) {
       const Operation& op = circuit_.operations()[i];
       if (terminal[i] || op.kind == OpKind::kBarrier) continue;
       if (op.kind == OpKind::kMeasure || op.kind == OpKind::kReset) {
-        if (draw == draws.end()) throw VerificationError("the program has lost a measurement or a reset");
-        add_collapse(op, *draw++);
+        program_.steps.push_back(collapse_step(circuit_, op, op.condition));
       } else {
         Circuit one(circuit_.qubits());
         one.append_unconditional(circuit_, op);
         add_plan(one, op.condition);
       }
     }
-    if (draw != draws.end()) throw VerificationError("the program has a measurement or a reset too many");
+    if (first.collapses() != program_.collapses()) {
+      throw VerificationError("the program has " + std::to_string(first.collapses()) +
+                              " measurements and resets on its way, and the circuit " +
+                              std::to_string(program_.collapses()));
+    }
     return std::move(program_);
   }
 
@@ -94,16 +91,6 @@ class StepMaker {
     control.steps = std::move(steps);
     circuit.set_control(std::make_shared<const Control>(std::move(control)));
     return circuit;
-  }
-
-  void add_collapse(const Operation& op, std::uint32_t draw) {
-    Step step;
-    step.kind = op.kind == OpKind::kMeasure ? Step::Kind::kMeasure : Step::Kind::kReset;
-    step.condition = op.condition;
-    step.draw = draw;
-    step.qubit = circuit_.targets(op)[0];
-    if (op.kind == OpKind::kMeasure) step.clbit = circuit_.clbit(op);
-    program_.steps.push_back(step);
   }
 
   void add_plan(const Circuit& part, std::int32_t condition) {

@@ -17,8 +17,7 @@ namespace qsim {
 class SecondWalk {
  public:
   /// Makes a program of `circuit` that shares neither plans nor the way operations are put together with `first`; only
-  /// which measurements are terminal, and the numbers of draws, are taken from there. The circuit must outlive the
-  /// walk.
+  /// which measurements are terminal is taken from there. The circuit must outlive the walk.
   SecondWalk(const Circuit& circuit, const PlannedCircuit& first, const Machine& machine, const PlanOptions& options);
   const PlannedCircuit& program() const { return program_; }
   /// Makes room in `pool`, which holds the first walk; false, and as it was, where more than `usable_bytes` would be
