@@ -7,17 +7,18 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include "base/layout.h"
 #include "base/ranks/communicator.h"
 #include "benchmarks/table_document.h"
+#include "device/numbers/probability.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
+#include "qsim/target.h"
 #include "runtime/read_out/sampling.h"
 #include "session/choose/registry.h"
 
@@ -72,10 +73,11 @@ bool close(double found, double wanted, double allowed) { return std::abs(found 
 class RandomState {
  public:
   RandomState(const Settings& settings, std::uint32_t qubits, bool copy) : communicator_(make_self_communicator()) {
-    backend_ = make_backend(settings.backend, {});
+    const bool cuda = settings.backend == "cuda";
+    backend_ = make_backend(cuda ? BackendKind::kCuda : BackendKind::kCpu, {});
     Plan plan;
     plan.qubits = qubits;
-    pool_ = pool_layout(plan, find_machine(settings.backend == "cuda" ? "h200" : "cpu"));
+    pool_ = pool_layout(plan, find_machine(cuda ? "h200" : "cpu"));
     pool_.table_bytes += std::uint64_t{4} << 20;
     if (copy) pool_.snapshot_bytes = pool_.state_bytes;
     backend_->reserve(pool_, qubits);
@@ -263,14 +265,12 @@ bool follows_porter_thomas(const OutcomeCounts& outcomes, std::uint64_t shots, R
 void sampling(const Settings& settings, table::Document& document) {
   RandomState random(settings, settings.sample_qubits, false);
   ExchangePipeline exchanges(random.state(), nullptr, random.pool());
-  std::vector<std::uint64_t> shots(settings.shots);
-  std::iota(shots.begin(), shots.end(), std::uint64_t{0});
   OutcomeCounts outcomes, before;
   bool same = true;
   const Timing distribution = timed(settings.repeats, [&] { Sampler(random.state(), exchanges); });
   const Timing all = timed(settings.repeats, [&] {
     Sampler sampler(random.state(), exchanges);
-    outcomes = sampler.sample(shots, 7, 0, ~Index{0});
+    outcomes = sampler.sample(settings.shots, {}, 7, 0, ~Index{0});
     same = same && (before.empty() || before == outcomes);
     if (before.empty()) before = outcomes;
   });
