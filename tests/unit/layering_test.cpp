@@ -74,7 +74,7 @@ const std::map<std::string, Strings> kRooms{
     {"src/comm", {"", "gpu", "gpu/peer", "nccl", "transports", "mpi"}},
     {"src/cpu", {"", "tile", "read_out", "backend"}},
     {"src/cuda", {"", "tile", "factor", "program", "generate", "run", "read_out", "backend"}},
-    {"src/runtime", {"", "exchange", "read_out", "execute", "check", "branch"}},
+    {"src/runtime", {"", "exchange", "read_out", "execute", "check", "answer", "branch"}},
     {"src/session", {"choose", "rank", ""}},
     {"src/simulator", {"", "memory", "run"}},
     {"src/bench", {"", "report"}},

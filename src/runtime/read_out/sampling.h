@@ -63,6 +63,8 @@ OutcomeCounts merge_outcomes(Communicator& communicator, OutcomeCounts mine);
 /// the exact probability is 0.
 double noise_probability(Precision precision);
 
+constexpr std::size_t kMaxOutcomes = std::size_t{1} << 20;  // of an exact answer
+
 /// (value, probability) by rising value.
 struct OutcomeDistribution {
   std::vector<std::pair<Index, double>> outcomes;
