@@ -1,5 +1,5 @@
 // The table of read-outs: what may be asked, how it is read from states and what that takes. The command line has their
-// JSON and text by the same names (src/cli/result/read_outs.cpp).
+// JSON and text by the same names (src/cli/io/result/read_outs.cpp).
 #pragma once
 
 #include <cstddef>
