@@ -60,12 +60,12 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
   Settings settings;
   settings.asked = read_outs_of(options);
   std::uint64_t& shots = settings.asked.shots;
-  settings.measures = circuit.measures();
+  const bool measures = circuit.measures();
   settings.dynamic = !circuit.measurements_are_terminal();
-  if (!settings.measures && options.shots.value_or(0) > 0) {
+  if (!measures && options.shots.value_or(0) > 0) {
     throw UsageError("`shots` " + std::to_string(*options.shots) + " has no effect: the circuit measures nothing");
   }
-  shots = options.shots.value_or(settings.measures ? 1024 : 0);
+  shots = options.shots.value_or(measures ? 1024 : 0);
   constexpr std::uint64_t kMaxShots = 1'000'000'000'000;  // hours of drawing
   if (shots > kMaxShots) {
     throw UsageError("`shots` " + std::to_string(shots) + " are too many: at most " + std::to_string(kMaxShots));

@@ -13,8 +13,7 @@ namespace qsim {
 struct Settings {
   ReadOuts asked;  // of the options, which must outlive them
   bool seed_given = false;
-  bool measures = false;  // the circuit has a measurement
-  bool dynamic = false;   // measurement in mid-circuit, reset or condition
+  bool dynamic = false;  // measurement in mid-circuit, reset or condition
 };
 
 /// Throws UsageError or UnsupportedError. Draws a seed from the system where none is given (ranks differ: agree).

@@ -3,10 +3,12 @@
 
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "document/result.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -32,6 +34,35 @@ class Comparison {
     }
   }
 
+  void compare(const std::vector<double>& first, const std::vector<double>& second) const {
+    compare("marginal", first, second);
+  }
+  void compare(const std::vector<QubitProbabilities>& first, const std::vector<QubitProbabilities>& second) const {
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      compare("joint probability", first[i].values, second.at(i).values);
+    }
+  }
+  void compare(const std::vector<ExpectationValue>& first, const std::vector<ExpectationValue>& second) const {
+    compare("expectation value", strings(first), strings(second));
+  }
+  void compare(const std::map<std::string, double>& first, const std::map<std::string, double>& second) const {
+    compare(first, second, [](const std::string& bits) { return "the probability of " + bits; });
+  }
+  void compare(const VariableResults& first, const VariableResults& second) const {
+    if (!first.distribution) return;
+    compare(*first.distribution, second.distribution.value(),
+            [](const VariableValues&) { return std::string("the joint probability of variables"); });
+  }
+
+ private:
+  static std::vector<double> strings(const std::vector<ExpectationValue>& sums) {
+    std::vector<double> values;
+    for (const ExpectationValue& sum : sums) {
+      for (const PauliTermValue& term : sum.terms) values.push_back(term.value);
+    }
+    return values;
+  }
+
   /// Probabilities of outcomes; `name` says which one an outcome is.
   template <typename Map, typename Name>
   void compare(const Map& first, const Map& second, const Name& name) const {
@@ -43,7 +74,6 @@ class Comparison {
     for (const auto& [outcome, share] : second) compare(name(outcome), of(first, outcome), share);
   }
 
- private:
   double allowed_;
 };
 

@@ -27,6 +27,20 @@ Value& made(std::optional<Value>& value) {
   return value ? *value : value.emplace();
 }
 
+template <auto kMember>
+bool wants(const ReadOuts& asked) {
+  if constexpr (requires { (asked.*kMember).empty(); }) {
+    return !(asked.*kMember).empty();
+  } else {
+    return asked.*kMember != 0;
+  }
+}
+
+template <auto kMember>
+void compare(const Comparison& walks, const Results& first, const Results& second) {
+  if (first.*kMember) walks.compare(*(first.*kMember), (second.*kMember).value());
+}
+
 // What is held.
 
 constexpr std::uint64_t kNumber = 8, kComplex = 16, kSum = 16;  // a double or an index; a compensated sum
@@ -96,20 +110,10 @@ void read_variables(const BranchEnd& end, const ReadOuts&, Answers& answers) {
   if (!end.measures) results.distribution = {{end.variables.read(end.bits, end.memory), 1}};
 }
 
-void compare_variables(const Comparison& walks, const Results& first, const Results& second) {
-  if (!first.variables || !first.variables->distribution) return;
-  walks.compare(*first.variables->distribution, second.variables.value().distribution.value(),
-                [](const VariableValues&) { return std::string("the joint probability of variables"); });
-}
-
 // Marginals.
 
 void read_marginals(const BranchEnd& end, const ReadOuts&, Answers& answers) {
   add_scaled(made(answers.marginals), marginals(end.state), end.factor());
-}
-
-void compare_marginals(const Comparison& walks, const Results& first, const Results& second) {
-  if (first.marginals) walks.compare("marginal", *first.marginals, second.marginals.value());
 }
 
 // Joint probabilities.
@@ -132,13 +136,6 @@ void hold_probabilities(const ReadOuts& asked, const ReadOutPlace& place, HostAc
     const std::uint64_t answer = times(kNumber, power(list.size()));
     account.read("`probabilities` of " + std::to_string(list.size()) + " qubits",
                  std::max(histogram(place, list.size(), local_of(place, list)), times(2, answer)), answer);
-  }
-}
-
-void compare_probabilities(const Comparison& walks, const Results& first, const Results& second) {
-  if (!first.probabilities) return;
-  for (std::size_t i = 0; i < first.probabilities->size(); ++i) {
-    walks.compare("joint probability", (*first.probabilities)[i].values, second.probabilities.value().at(i).values);
   }
 }
 
@@ -199,18 +196,6 @@ void hold_expectation(const ReadOuts& asked, const ReadOutPlace& place, HostAcco
   account.read("`expectation` of " + std::to_string(strings) + " strings", times(strings, plus(lists, sums)), answer);
 }
 
-void compare_expectation(const Comparison& walks, const Results& first, const Results& second) {
-  if (!first.expectation) return;
-  const auto values = [](const Results& results) {
-    std::vector<double> list;
-    for (const ExpectationValue& value : results.expectation.value()) {
-      for (const PauliTermValue& term : value.terms) list.push_back(term.value);
-    }
-    return list;
-  };
-  walks.compare("expectation value", values(first), values(second));
-}
-
 // The exact distribution.
 
 void read_distribution(const BranchEnd& end, const ReadOuts&, Answers& answers) {
@@ -244,12 +229,6 @@ void hold_distribution(const ReadOuts&, const ReadOutPlace& place, HostAccount& 
   account.read("`distribution`",
                std::max(histogram(place, list.size(), local_of(place, list)), plus(plus(values, lists), answer)),
                answer);
-}
-
-void compare_distribution(const Comparison& walks, const Results& first, const Results& second) {
-  if (!first.distribution) return;
-  walks.compare(*first.distribution, second.distribution.value(),
-                [](const std::string& bits) { return "the probability of " + bits; });
 }
 
 // Shots.
@@ -353,59 +332,23 @@ void hold_statevector(const ReadOuts&, const ReadOutPlace& place, HostAccount& a
   account.read("`statevector`", times(block, amplitude_bytes(place.precision) + kNumber + kComplex), 0);
 }
 
+using enum Answered;
+// Name, argument, answered, wanted, read, finish, hold, require, compare.
 constexpr ReadOut kTable[] = {
-    {.name = "variables",
-     .argument = "shots",
-     .wanted = [](const ReadOuts&) { return true; },
-     .read = read_variables,
-     .compare = compare_variables},
-    {.name = "marginals",
-     .argument = "marginals",
-     .exact = true,
-     .wanted = [](const ReadOuts& asked) { return asked.marginals; },
-     .read = read_marginals,
-     .compare = compare_marginals},
-    {.name = "probabilities",
-     .argument = "probabilities",
-     .exact = true,
-     .wanted = [](const ReadOuts& asked) { return !asked.probabilities.empty(); },
-     .require = require_lists,
-     .read = read_probabilities,
-     .hold = hold_probabilities,
-     .compare = compare_probabilities},
-    {.name = "expectation",
-     .argument = "expectation",
-     .exact = true,
-     .wanted = [](const ReadOuts& asked) { return !asked.expectation.empty(); },
-     .require = require_sums,
-     .read = read_expectation,
-     .finish = name_expectation,
-     .hold = hold_expectation,
-     .compare = compare_expectation},
-    {.name = "distribution",
-     .argument = "distribution",
-     .exact = true,
-     .wanted = [](const ReadOuts& asked) { return asked.distribution; },
-     .read = read_distribution,
-     .hold = hold_distribution,
-     .compare = compare_distribution},
-    {.name = "counts",
-     .argument = "shots",
-     .wanted = [](const ReadOuts& asked) { return asked.shots > 0; },
-     .read = read_counts,
-     .hold = hold_counts},
-    {.name = "amplitudes",
-     .argument = "amplitudes",
-     .wanted = [](const ReadOuts& asked) { return asked.amplitudes; },
-     .require = require_indices,
-     .finish = read_amplitudes,
-     .hold = hold_amplitudes},
-    {.name = "files",
-     .argument = "statevector",
-     .wanted = [](const ReadOuts& asked) { return !asked.statevector.empty(); },
-     .finish = write_statevector,
-     .writes = true,
-     .hold = hold_statevector},
+    {"variables", "shots", kByShots, [](const ReadOuts&) { return true; }, read_variables, nullptr, nullptr, nullptr,
+     compare<&Results::variables>},
+    {"marginals", "marginals", kExactly, wants<&ReadOuts::marginals>, read_marginals, nullptr, nullptr, nullptr,
+     compare<&Results::marginals>},
+    {"probabilities", "probabilities", kExactly, wants<&ReadOuts::probabilities>, read_probabilities, nullptr,
+     hold_probabilities, require_lists, compare<&Results::probabilities>},
+    {"expectation", "expectation", kExactly, wants<&ReadOuts::expectation>, read_expectation, name_expectation,
+     hold_expectation, require_sums, compare<&Results::expectation>},
+    {"distribution", "distribution", kExactly, wants<&ReadOuts::distribution>, read_distribution, nullptr,
+     hold_distribution, nullptr, compare<&Results::distribution>},
+    {"counts", "shots", kByShots, wants<&ReadOuts::shots>, read_counts, nullptr, hold_counts},
+    {"amplitudes", "amplitudes", kAtTheEnd, wants<&ReadOuts::amplitudes>, nullptr, read_amplitudes, hold_amplitudes,
+     require_indices},
+    {"files", "statevector", kByAFile, wants<&ReadOuts::statevector>, nullptr, write_statevector, hold_statevector},
 };
 
 }  // namespace
@@ -413,7 +356,8 @@ constexpr ReadOut kTable[] = {
 std::span<const ReadOut> read_out_table() { return kTable; }
 
 bool ReadOuts::exact() const {
-  return std::ranges::any_of(kTable, [this](const ReadOut& row) { return row.exact && row.wanted(*this); });
+  return std::ranges::any_of(kTable,
+                             [this](const ReadOut& row) { return row.answered == kExactly && row.wanted(*this); });
 }
 
 void require_read_outs(const ReadOuts& asked, const Circuit& circuit) {
@@ -432,7 +376,7 @@ void require_read_outs(const ReadOuts& asked, const Circuit& circuit) {
 void finish_read_outs(DistributedState& state, ExchangePipeline& exchanges, const ReadOuts& asked, bool files,
                       Results& results) {
   for (const ReadOut& row : kTable) {
-    if (row.finish != nullptr && row.writes == files && row.wanted(asked)) {
+    if (row.finish != nullptr && (row.answered == kByAFile) == files && row.wanted(asked)) {
       row.finish(state, exchanges, asked, results);
     }
   }

@@ -66,21 +66,29 @@ class HostAccount {
   std::string of_;
 };
 
+/// What answers it.
+enum class Answered : std::uint8_t {
+  kByShots,   // the branches that they fall on
+  kExactly,   // every branch, however unlikely
+  kAtTheEnd,  // the one final state
+  kByAFile,   // the same, written
+};
+
 /// A row of the table; functions that it does without are null.
 struct ReadOut {
   const char* name;      // of its member of the results
   const char* argument;  // that asks for it
-  bool exact = false;    // needs every branch
+  Answered answered;
   bool (*wanted)(const ReadOuts&);
-  /// UsageError where no circuit like this can be asked so.
-  void (*require)(const ReadOuts&, const Circuit&) = nullptr;
-  /// Adds what a branch says. Without it the read-out is of the one final state.
-  void (*read)(const BranchEnd&, const ReadOuts&, Answers&) = nullptr;
+  /// Adds what a branch says.
+  void (*read)(const BranchEnd&, const ReadOuts&, Answers&);
   /// Ends the answer when the last branch has been read; the state is that branch's.
   void (*finish)(DistributedState&, ExchangePipeline&, const ReadOuts&, Results&) = nullptr;
-  bool writes = false;  // finish() writes a file
   /// What it takes.
   void (*hold)(const ReadOuts&, const ReadOutPlace&, HostAccount&) = nullptr;
+  /// UsageError where no circuit like this can be asked so.
+  void (*require)(const ReadOuts&, const Circuit&) = nullptr;
+  /// Holds the answers of two walks against each other.
   void (*compare)(const Comparison&, const Results& first, const Results& second) = nullptr;
 };
 
@@ -89,7 +97,7 @@ std::span<const ReadOut> read_out_table();
 
 /// UsageError or UnsupportedError for what `circuit` cannot be asked.
 void require_read_outs(const ReadOuts& asked, const Circuit& circuit);
-/// Ends the answers of a run; those that write files, or the others.
+/// Ends the answers of a run: those by files, or the others.
 void finish_read_outs(DistributedState& state, ExchangePipeline& exchanges, const ReadOuts& asked, bool files,
                       Results& results);
 /// Of outcomes that cannot be known before the run, as many are counted as a uniform state would give. Saturates.

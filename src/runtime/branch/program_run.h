@@ -5,17 +5,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "base/layout.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
-#include "qsim/pauli.h"
 #include "qsim/types.h"
 #include "runtime/branch/branch.h"
 #include "runtime/branch/front_walk.h"

@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/ranks/agreement.h"
 #include "plan/make/make_plan.h"
+#include "plan/program/layout.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
 #include "runtime/read_out/sampling.h"
@@ -21,13 +22,10 @@ namespace {
 
 constexpr std::size_t kMostPreparedSweeps = 16'384;
 
-PoolLayout larger(PoolLayout a, const PoolLayout& b) {
-  a.state_bytes = std::max(a.state_bytes, b.state_bytes);
-  a.chunk_bytes = std::max(a.chunk_bytes, b.chunk_bytes);
-  a.chunk_slots = std::max(a.chunk_slots, b.chunk_slots);
-  a.table_bytes = std::max(a.table_bytes, b.table_bytes);
-  a.scratch_bytes = std::max(a.scratch_bytes, b.scratch_bytes);
-  return a;
+PoolLayout larger(const PoolLayout& a, const PoolLayout& b) {
+  PoolLayout both = joined(a, b);
+  both.table_bytes = std::max(a.table_bytes, b.table_bytes);
+  return both;
 }
 
 bool covers(const PoolLayout& pool, const PoolLayout& needed) {

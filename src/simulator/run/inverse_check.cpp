@@ -1,4 +1,4 @@
-// The comparison reads amplitude 0 and a fixed pseudo-random sample of the others.
+// The comparison reads the first amplitude, the last and a fixed pseudo-random sample of the others.
 #include "simulator/run/inverse_check.h"
 
 #include <cmath>
@@ -7,8 +7,6 @@
 #include "base/philox.h"
 #include "base/ranks/agreement.h"
 #include "base/text.h"
-#include "document/result.h"
-#include "plan/program/planned_circuit.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
 #include "runtime/read_out/observables.h"
@@ -23,15 +21,6 @@ Circuit unitary_part(const Circuit& circuit) {
     if (is_gate) unitary.append(circuit, op);
   }
   return unitary;
-}
-
-std::vector<Index> sample_indices(std::uint32_t qubits) {
-  constexpr std::uint64_t kSamples = 1024;
-  std::vector<Index> indices = {0};
-  const Philox philox(0x696e7665727365, 0);
-  const std::uint64_t size = std::uint64_t{1} << qubits;
-  for (std::uint64_t i = 0; i < kSamples; ++i) indices.push_back(size <= kSamples ? i % size : philox.below(i, size));
-  return indices;
 }
 
 /// Our sums over the shard, and with a snapshot (number 0) the inner product with it, against the library's.

@@ -9,11 +9,10 @@
 
 #include "base/text.h"
 #include "classical/control.h"
-#include "plan/program/planned_circuit.h"
+#include "plan/program/layout.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
 #include "runtime/answer/read_outs.h"
-#include "session/rank/capacity.h"
 
 namespace qsim {
 namespace {

@@ -397,14 +397,9 @@ Result simulate(const Circuit& circuit, const RunOptions& options, Communicator&
 
 Result simulate(const Circuit& circuit, const RunOptions& options, int ranks) {
   if (ranks == 1) return simulate_alike(circuit, options, *make_self_communicator());
-  if (options.start == Start::kZero) {
-    if (const std::optional<Circuit> kept = without_idle_resets(circuit)) {
-      Result result = simulate(*kept, options, ranks);
-      describe_operations(result, circuit);
-      return result;
-    }
-  }
-  check_settings(circuit, options, ranks);  // before any thread is started
+  std::optional<Circuit> kept;
+  if (options.start == Start::kZero) kept = without_idle_resets(circuit);
+  check_settings(kept ? *kept : circuit, options, ranks);  // before any thread is started
   Result result;
   run_thread_ranks(ranks, [&](Communicator& communicator) {
     Result of_rank = simulate_alike(circuit, options, communicator);
