@@ -96,6 +96,8 @@ void RankSession::make_room(std::uint32_t qubits, const PoolLayout& needed, std:
 }
 
 void RankSession::all_to_host() {
+  const auto waits = [](const Shard* shard) { return shard != nullptr; };
+  if (current_ == nullptr && std::ranges::none_of(places_, waits)) return;
   together(communicator_, [&] {
     if (current_ != nullptr) current_to_host();
     places_to_host();
