@@ -89,11 +89,11 @@ int main(int argc, char** argv) {
       const Circuit circuit = ansatz(qubits);
       const double work = backend == BackendKind::kCpu ? 2e8 : 2e10;
       const auto evaluations = static_cast<std::size_t>(std::clamp(
-          work / std::ldexp(static_cast<double>(circuit.angles().size()), static_cast<int>(qubits)), 8.0, 2e6));
+          work / std::ldexp(static_cast<double>(circuit.parameters().size()), static_cast<int>(qubits)), 8.0, 2e6));
       try {
         const double circuits = rate(circuit, backend, evaluations);
         document.row({{"qubits", std::to_string(qubits)},
-                      {"gates", std::to_string(circuit.shape().operation_count())},
+                      {"gates", std::to_string(circuit.operation_count())},
                       {"device", table::quoted(std::string(name_of(backend)))},
                       {"evaluations", std::to_string(evaluations)},
                       {"circuits_per_s", table::number(circuits)}});

@@ -13,7 +13,8 @@ namespace qsim {
 
 double copy_engine_seconds(Backend& backend, Communicator& communicator, std::span<const int> partners,
                            std::uint64_t bytes, const PoolLayout& pool, int repeats) {
-  if (!backend.state().on_device) return 0;
+  DeviceQueues* const queues = backend.abilities().queues;
+  if (!backend.state().on_device || queues == nullptr) return 0;
   const PeerMemory states(communicator, backend.state());
   const auto lanes = static_cast<std::uint32_t>(backend.lanes());
   const std::uint64_t piece = std::min(bytes, pool.chunk_bytes);
@@ -26,7 +27,7 @@ double copy_engine_seconds(Backend& backend, Communicator& communicator, std::sp
     for (std::uint64_t offset = 0; offset < bytes; offset += piece) {
       for (const int partner : partners) {
         const int peer = communicator.rank() ^ partner;
-        const auto stream = static_cast<cudaStream_t>(backend.native_lane(static_cast<int>(turn % lanes)));
+        const auto stream = static_cast<cudaStream_t>(queues->native_lane(static_cast<int>(turn % lanes)));
         check_cuda(cudaMemcpyAsync(backend.slot(turn % pool.chunk_slots).data, states.region(peer) + offset, piece,
                                    cudaMemcpyDefault, stream),
                    "cudaMemcpyAsync from a peer");

@@ -3,6 +3,7 @@
 
 #include <Random123/philox.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <random>
@@ -42,6 +43,16 @@ std::uint64_t draw_seed() {
   std::random_device device;
   const std::uint64_t high = device();
   return high << 32 | device();
+}
+
+std::vector<Index> sample_indices(std::uint32_t qubits, std::uint64_t count) {
+  std::vector<Index> indices;
+  const std::uint64_t size = std::uint64_t{1} << qubits;
+  const Philox philox(0x62656e6368, 0);
+  for (std::uint64_t i = 0; i < std::min(size, count); ++i) {
+    indices.push_back(size <= count ? i : i < 2 ? i * (size - 1) : philox.below(i, size));
+  }
+  return indices;
 }
 
 }  // namespace qsim

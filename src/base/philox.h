@@ -4,6 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <utility>
+#include <vector>
+
+#include "qsim/types.h"
 
 namespace qsim {
 
@@ -47,6 +50,9 @@ class PhiloxSequence {
   Philox philox_;
   std::uint64_t counter_ = 0;
 };
+
+/// 1,024 indices spread over 2^qubits (all of them where there are fewer), or `count`: the first, the last and others.
+std::vector<Index> sample_indices(std::uint32_t qubits, std::uint64_t count = 1024);
 
 /// 64-bit word of 53 significant bits as a double in [0, 1).
 constexpr double unit_double(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }

@@ -60,7 +60,7 @@ std::string gram_json(const GramResult& result, std::span<const std::string> nam
                   {"trace", both(&GramResult::trace)}}},
                 {"time_s", {{"prepare", result.prepare_seconds}, {"products", result.product_seconds}}},
                 {"error", nullptr}};
-  return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  return parts::text_of(document, 2) + "\n";
 }
 
 std::string gram_error_json(const Failure& failure) {
@@ -69,7 +69,7 @@ std::string gram_error_json(const Failure& failure) {
     document[key] = nullptr;
   }
   document["error"] = parts::error_json<Json>(failure);
-  return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  return parts::text_of(document, 2) + "\n";
 }
 
 std::string gram_text(const GramResult& result, std::span<const std::string> names) {

@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "base/file/files.h"
+#include "base/philox.h"
 #include "base/ranks/agreement.h"
 #include "bench/checks.h"
 #include "bench/names.h"

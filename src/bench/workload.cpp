@@ -255,16 +255,6 @@ Workload make_workload(const Item& item, std::uint32_t qubits, const BenchReques
   throw Error("unknown kind of benchmark " + std::to_string(static_cast<int>(item.kind)));
 }
 
-std::vector<Index> sample_indices(std::uint32_t qubits, std::uint64_t count) {
-  std::vector<Index> indices;
-  const std::uint64_t size = std::uint64_t{1} << qubits;
-  const Philox philox(0x62656e6368, 0);
-  for (std::uint64_t i = 0; i < std::min(size, count); ++i) {
-    indices.push_back(size <= count ? i : i < 2 ? i * (size - 1) : philox.below(i, size));
-  }
-  return indices;
-}
-
 std::string circuit_hash(const Circuit& circuit) {
   std::string text;
   append_bytes(text, circuit.qubits());

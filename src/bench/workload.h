@@ -54,8 +54,6 @@ std::string workloads_folder(const std::string& given);
 /// Makes the circuit; `qubits` counts for families alone. Throws UsageError and what readers of files throw.
 Workload make_workload(const Item& item, std::uint32_t qubits, const BenchRequest& request);
 
-/// 1,024 indices spread over 2^qubits (all of them where there are fewer), or `count`.
-std::vector<Index> sample_indices(std::uint32_t qubits, std::uint64_t count = 1024);
 /// Names the operations of `circuit`: 16 hex digits.
 std::string circuit_hash(const Circuit& circuit);
 

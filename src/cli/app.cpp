@@ -19,7 +19,7 @@
 #include "bench/bench.h"
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
-#include "cli/io/json.h"
+#include "cli/io/result/json.h"
 #include "cli/io/terminal/progress.h"
 #include "cli/io/terminal/terminal.h"
 #include "cli/io/values.h"

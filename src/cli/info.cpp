@@ -8,7 +8,7 @@
 #include "circuit/generate/families.h"
 #include "cli/io/context.h"
 #include "cli/io/flags.h"
-#include "cli/io/json.h"
+#include "cli/io/result/json.h"
 #include "cli/io/values.h"
 #include "document/result.h"
 #include "plan/cost/machine.h"

@@ -3,6 +3,7 @@
 // memory runs out, releases before 3.11.3 of the library crash.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,17 @@ namespace qsim::parts {
 template <class Json>
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
+}
+
+template <class Json>
+Json number_or_null(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+/// File names and messages may hold bytes that are not UTF-8.
+template <class Json>
+std::string text_of(const Json& value, int indent) {
+  return value.dump(indent, ' ', true, Json::error_handler_t::replace);
 }
 
 template <class Json>

@@ -10,7 +10,7 @@
 #include "base/ranks/agreement.h"
 #include "comm/rank_threads.h"
 #include "qsim/error.h"
-#include "runtime/check/question_check.h"
+#include "runtime/answer/read_outs.h"
 #include "session/program_impl.h"
 #include "session/session_impl.h"
 
@@ -203,10 +203,6 @@ ProgramAnswers Session::answer(const Program& program, const Questions& question
   const Program::Impl& of = *program.impl_;
   impl_->require_target(of);
   of.circuit.require_values(values);
-  for (const std::vector<Qubit>& list : questions.probabilities) require_probabilities(list, of.circuit.qubits());
-  for (const PauliSum& sum : questions.expectations) {
-    for (const PauliTerm& term : sum.terms) require_expectation(term.pauli, of.circuit.qubits());
-  }
   if (questions.shots > 0 && !of.circuit.measures()) throw UsageError("`shots` of a circuit that measures nothing");
   if (questions.distribution && of.circuit.clbits() == 0) {
     throw UsageError("`distribution` of a circuit without classical bits");
@@ -218,11 +214,8 @@ ProgramAnswers Session::answer(const Program& program, const Questions& question
   wanted.distribution = questions.distribution;
   wanted.marginals = questions.marginals;
   wanted.probabilities = questions.probabilities;
-  std::vector<PauliString> strings;
-  for (const PauliSum& sum : questions.expectations) {
-    for (const PauliTerm& term : sum.terms) strings.push_back(term.pauli);
-  }
-  wanted.paulis = strings;
+  wanted.expectation = questions.expectations;
+  require_read_outs(wanted, of.circuit);
   Answers found;
   impl_->each(of.is_split(), "answer", [&](RankSession& rank, std::size_t index) {
     Program::Impl::Whole whole;
@@ -231,17 +224,18 @@ ProgramAnswers Session::answer(const Program& program, const Questions& question
     if (index == 0) found = std::move(mine);
   });
   ProgramAnswers answers;
-  for (const auto& [text, times] : found.counts) answers.counts.emplace_back(words_of(text), times);
-  for (const auto& [text, probability] : found.distribution) {
-    answers.distribution.emplace_back(words_of(text), probability);
+  if (found.counts) {
+    for (const auto& [text, times] : *found.counts) answers.counts.emplace_back(words_of(text), times);
   }
-  answers.marginals = std::move(found.marginals);
-  answers.probabilities = std::move(found.probabilities);
-  std::size_t next = 0;
-  for (const PauliSum& sum : questions.expectations) {
-    double total = 0;
-    for (const PauliTerm& term : sum.terms) total += term.coefficient * found.paulis[next++];
-    answers.expectations.push_back(total);
+  if (found.distribution) {
+    for (const auto& [text, share] : *found.distribution) answers.distribution.emplace_back(words_of(text), share);
+  }
+  if (found.marginals) answers.marginals = std::move(*found.marginals);
+  if (found.probabilities) {
+    for (QubitProbabilities& joint : *found.probabilities) answers.probabilities.push_back(std::move(joint.values));
+  }
+  if (found.expectation) {
+    for (const ExpectationValue& sum : *found.expectation) answers.expectations.push_back(sum.value);
   }
   answers.seed = wanted.seed;
   answers.branches = found.branches;

@@ -8,7 +8,7 @@
 #include "plan/cost/state_bytes.h"
 #include "plan/make/make_plan.h"
 #include "qsim/error.h"
-#include "runtime/check/question_check.h"
+#include "runtime/answer/read_outs.h"
 #include "session/choose/choose.h"
 #include "session/rank/settle.h"
 
@@ -25,28 +25,19 @@ void check_ranks(const Circuit& circuit, int ranks) {
   }
 }
 
-void check_read_outs(const Circuit& circuit, const RunOptions& options, bool dynamic) {
-  const std::uint32_t qubits = circuit.qubits();
-  if (options.distribution && circuit.clbits() == 0 && result_variables(circuit).empty()) {
-    throw UsageError("`distribution` has no effect: the circuit has no classical bits");
-  }
-  for (const std::vector<Qubit>& list : options.probabilities) require_probabilities(list, qubits);
-  for (const Index index : options.amplitude_indices) require_amplitude(index, qubits);
-  for (const PauliSum& sum : options.expectation) {
-    for (const PauliTerm& term : sum.terms) require_expectation(term.pauli, qubits);
-  }
-  if (!dynamic) return;
-  if (options.amplitudes_requested || options.top > 0 || !options.amplitude_indices.empty()) {
-    throw UnsupportedError(
-        "the circuit measures, resets or branches before its end, so it has no single final state: `amplitudes` is not "
-        "defined");
-  }
-  if (!options.statevector_path.empty()) {
-    throw UnsupportedError(
-        "the circuit measures, resets or branches before its end, so it has no single final state: `statevector` is "
-        "not "
-        "defined");
-  }
+ReadOuts read_outs_of(const RunOptions& options) {
+  ReadOuts asked;
+  asked.start_seed = options.start_seed;
+  asked.distribution = options.distribution;
+  asked.marginals = options.marginals;
+  asked.max_iterations = options.max_iterations;
+  asked.probabilities = options.probabilities;
+  asked.expectation = options.expectation;
+  asked.amplitudes = options.amplitudes_requested || options.top > 0 || !options.amplitude_indices.empty();
+  asked.indices = options.amplitude_indices;
+  asked.top = options.top;
+  asked.statevector = options.statevector_path;
+  return asked;
 }
 
 }  // namespace
@@ -67,39 +58,28 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
   }
   if (options.repeats == 0) throw UsageError("at least one repeat is needed: repeats is 0");
   Settings settings;
-  settings.measures = circuit.measures();
+  settings.asked = read_outs_of(options);
+  std::uint64_t& shots = settings.asked.shots;
+  const bool measures = circuit.measures();
   settings.dynamic = !circuit.measurements_are_terminal();
-  if (!settings.measures && options.shots.value_or(0) > 0) {
+  if (!measures && options.shots.value_or(0) > 0) {
     throw UsageError("`shots` " + std::to_string(*options.shots) + " has no effect: the circuit measures nothing");
   }
-  settings.shots = options.shots.value_or(settings.measures ? 1024 : 0);
+  shots = options.shots.value_or(measures ? 1024 : 0);
   constexpr std::uint64_t kMaxShots = 1'000'000'000'000;  // hours of drawing
-  if (settings.shots > kMaxShots) {
-    throw UsageError("`shots` " + std::to_string(settings.shots) + " are too many: at most " +
-                     std::to_string(kMaxShots));
+  if (shots > kMaxShots) {
+    throw UsageError("`shots` " + std::to_string(shots) + " are too many: at most " + std::to_string(kMaxShots));
   }
-  check_read_outs(circuit, options, settings.dynamic);
+  if (options.distribution && circuit.clbits() == 0 && result_variables(circuit).empty()) {
+    throw UsageError("`distribution` has no effect: the circuit has no classical bits");
+  }
+  require_read_outs(settings.asked, circuit);
   if (ranks == 1 && options.exchange != ExchangeKind::kAuto) {
     throw UsageError("`exchange` has no effect: there is one rank, so nothing is exchanged");
   }
   settings.seed_given = options.seed.has_value();
-  settings.seed = options.seed ? *options.seed : draw_seed();
+  settings.asked.seed = options.seed ? *options.seed : draw_seed();
   return settings;
-}
-
-std::vector<ExpectationValue> expectation_values(std::span<const PauliSum> sums, std::span<const double> strings) {
-  std::vector<ExpectationValue> values;
-  std::size_t next = 0;
-  for (const PauliSum& sum : sums) {
-    ExpectationValue& value = values.emplace_back();
-    value.name = sum.name;
-    value.terms.reserve(sum.terms.size());
-    for (const PauliTerm& term : sum.terms) {
-      value.terms.push_back({pauli_text(term.pauli), term.coefficient, strings[next]});
-      value.value += term.coefficient * strings[next++];
-    }
-  }
-  return values;
 }
 
 bool has_loops(const Circuit& circuit) {

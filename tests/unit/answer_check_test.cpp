@@ -20,17 +20,13 @@ namespace {
 /// Three qubits: 0 and 1 are measured into bits 1 and 0; P(1) is 0.25, 0.5 and 0.125.
 struct Right {
   Right() {
-    read_outs.distribution = read_outs.marginals = true;
-    read_outs.probabilities = lists;
     answers.weight = 1;
     answers.branches = 1;
     answers.distribution = {{"0 0", 0.375}, {"1 0", 0.125}, {"0 1", 0.375}, {"1 1", 0.125}};
     answers.marginals = {0.25, 0.5, 0.125};
-    answers.probabilities = {{0.4375, 0.4375, 0.0625, 0.0625}, {0.75, 0.25}};
-    answers.paulis = {-1, 0.3};
+    answers.probabilities = {{{1, 2}, {0.4375, 0.4375, 0.0625, 0.0625}}, {{0}, {0.75, 0.25}}};
+    answers.expectation = {{"", 0, {{"", 1, -1}, {"", 1, 0.3}}}};
   }
-  std::vector<std::vector<Qubit>> lists = {{1, 2}, {0}};
-  ReadOuts read_outs;
   Answers answers;
 };
 
@@ -43,8 +39,7 @@ std::string refusal(const std::function<void(Right&)>& spoil, Precision precisio
   const DistributedState state{backend, *communicator, 3, 0, precision, Layout::identity(3)};
   const std::vector<std::pair<Qubit, Clbit>> measures = {{0, 1}, {1, 0}};
   try {
-    check_answers(right.answers, right.read_outs, TerminalMeasurements(measures, 2), state,
-                  norm_tolerance(precision, 10, 0));
+    check_answers(right.answers, TerminalMeasurements(measures, 2), state, norm_tolerance(precision, 10, 0));
   } catch (const VerificationError& error) {
     return error.what();
   }
@@ -55,13 +50,14 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 TEST(AnswerCheck, LetsRightAnswersPass) {
   EXPECT_EQ(refusal([](Right&) {}), "");
-  EXPECT_EQ(refusal([](Right& right) { right.answers.marginals[0] += 1e-12; }), "");
-  EXPECT_EQ(refusal([](Right& right) { right.answers.marginals[0] += 1e-6; }, Precision::kSingle), "");
+  EXPECT_EQ(refusal([](Right& right) { right.answers.marginals.value()[0] += 1e-12; }), "");
+  EXPECT_EQ(refusal([](Right& right) { right.answers.marginals.value()[0] += 1e-6; }, Precision::kSingle), "");
   EXPECT_EQ(refusal([](Right& right) {
               right.answers.weight = 0.75;
               right.answers.branches_left_out = 0.25;
-              right.read_outs.distribution = right.read_outs.marginals = false;
-              right.read_outs.probabilities = {};
+              right.answers.distribution.reset();
+              right.answers.marginals.reset();
+              right.answers.probabilities.reset();
             }),
             "");
 }
@@ -73,16 +69,21 @@ TEST(AnswerCheck, RefusesABranchThatIsMissing) {
 }
 
 TEST(AnswerCheck, RefusesSumsThatAreOff) {
-  EXPECT_TRUE(has(refusal([](Right& right) { right.answers.distribution.erase("1 1"); }), "0.875"));
-  EXPECT_TRUE(has(refusal([](Right& right) { right.answers.probabilities[0][3] = 0; }), "joint probabilities add up"));
-  EXPECT_TRUE(has(
-      refusal([](Right& right) { std::swap(right.answers.probabilities[0][0], right.answers.probabilities[0][2]); }),
-      "P(qubit 2 = 1) by joint probabilities is 0.5"));
-  EXPECT_TRUE(has(
-      refusal([](Right& right) { std::swap(right.answers.probabilities[0][0], right.answers.probabilities[0][3]); }),
-      "P(qubit 1 = 1) by joint probabilities is 0.875"));
+  EXPECT_TRUE(has(refusal([](Right& right) { right.answers.distribution->erase("1 1"); }), "0.875"));
+  EXPECT_TRUE(has(refusal([](Right& right) { right.answers.probabilities.value()[0].values[3] = 0; }),
+                  "joint probabilities add up"));
+  EXPECT_TRUE(has(refusal([](Right& right) {
+                    std::swap(right.answers.probabilities.value()[0].values[0],
+                              right.answers.probabilities.value()[0].values[2]);
+                  }),
+                  "P(qubit 2 = 1) by joint probabilities is 0.5"));
+  EXPECT_TRUE(has(refusal([](Right& right) {
+                    std::swap(right.answers.probabilities.value()[0].values[0],
+                              right.answers.probabilities.value()[0].values[3]);
+                  }),
+                  "P(qubit 1 = 1) by joint probabilities is 0.875"));
   EXPECT_EQ(refusal([](Right& right) {
-              right.answers.distribution.erase("1 1");
+              right.answers.distribution->erase("1 1");
               right.answers.outcomes_left_out = 0.125;
             }),
             "")
@@ -90,30 +91,32 @@ TEST(AnswerCheck, RefusesSumsThatAreOff) {
 }
 
 TEST(AnswerCheck, RefusesReadOutsThatDisagreeAboutAQubit) {
-  const std::string joint = refusal([](Right& right) { right.answers.marginals[2] += 1e-9; });
+  const std::string joint = refusal([](Right& right) { right.answers.marginals.value()[2] += 1e-9; });
   EXPECT_TRUE(has(joint, "P(qubit 2 = 1) by joint probabilities is 0.125 where by the marginals it is 0.125000001"))
       << joint;
-  const std::string swapped =
-      refusal([](Right& right) { std::swap(right.answers.distribution["0 1"], right.answers.distribution["1 0"]); });
+  const std::string swapped = refusal([](Right& right) {
+    std::swap(right.answers.distribution.value()["0 1"], right.answers.distribution.value()["1 0"]);
+  });
   EXPECT_TRUE(has(swapped, "by the distribution")) << swapped;
   // Two lists that share a qubit, without marginals.
   const std::string lists = refusal([](Right& right) {
-    right.read_outs.marginals = right.read_outs.distribution = false;
-    right.lists[1] = {2};
-    right.read_outs.probabilities = right.lists;
+    right.answers.marginals.reset();
+    right.answers.distribution.reset();
+    right.answers.probabilities.value()[1].qubits = {2};
   });
   EXPECT_TRUE(has(lists, "P(qubit 2 = 1)")) << lists;
 }
 
 TEST(AnswerCheck, RefusesWhatIsNoProbability) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_TRUE(has(refusal([&](Right& right) { right.answers.marginals[1] = nan; }), "qubit 1 is nan"));
-  EXPECT_TRUE(has(refusal([&](Right& right) { right.answers.probabilities[1][0] = nan; }), "nan"));
-  EXPECT_TRUE(has(refusal([&](Right& right) { right.answers.distribution["0 0"] = nan; }), "outcome 0 0 is nan"));
+  EXPECT_TRUE(has(refusal([&](Right& right) { right.answers.marginals.value()[1] = nan; }), "qubit 1 is nan"));
+  EXPECT_TRUE(has(refusal([&](Right& right) { right.answers.probabilities.value()[1].values[0] = nan; }), "nan"));
+  EXPECT_TRUE(
+      has(refusal([&](Right& right) { right.answers.distribution.value()["0 0"] = nan; }), "outcome 0 0 is nan"));
   EXPECT_TRUE(has(refusal([&](Right& right) { right.answers.weight = nan; }), "nan"));
-  EXPECT_TRUE(has(refusal([](Right& right) { right.answers.marginals[1] = -1e-3; }), "-0.001"));
-  EXPECT_TRUE(has(refusal([](Right& right) { right.answers.paulis[0] = -1.1; }), "-1.1"));
-  EXPECT_TRUE(has(refusal([&](Right& right) { right.answers.paulis[1] = nan; }), "nan"));
+  EXPECT_TRUE(has(refusal([](Right& right) { right.answers.marginals.value()[1] = -1e-3; }), "-0.001"));
+  EXPECT_TRUE(has(refusal([](Right& right) { right.answers.expectation.value()[0].terms[0].value = -1.1; }), "-1.1"));
+  EXPECT_TRUE(has(refusal([&](Right& right) { right.answers.expectation.value()[0].terms[1].value = nan; }), "nan"));
 }
 
 }  // namespace

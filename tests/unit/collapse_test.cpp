@@ -205,9 +205,9 @@ TEST(Collapse, ProjectsShardsOfOneAmplitude) {
       ReadOuts wanted;
       wanted.distribution = true;
       const Answers answers = parts.run->run(wanted);
-      ASSERT_EQ(answers.distribution.size(), 1u);
-      EXPECT_EQ(answers.distribution.begin()->first, ranks == 2 ? "00" : "0000");
-      EXPECT_NEAR(answers.distribution.begin()->second, 1, 1e-15);
+      ASSERT_EQ(answers.distribution->size(), 1u);
+      EXPECT_EQ(answers.distribution->begin()->first, ranks == 2 ? "00" : "0000");
+      EXPECT_NEAR(answers.distribution->begin()->second, 1, 1e-15);
     });
   }
 }

@@ -368,10 +368,10 @@ TEST(Executor, AllowsForTheGatesAndTheDefectsOfEveryPlanBefore) {
         longer.matrices = {1 + 0.5e-7, 0, 0, 1 + 0.5e-7};
         second.stages = {{std::nullopt, second.initial_layout, {longer}}};
         Executor executor(*parts.state, *parts.exchanges, true);
-        executor.plans_follow = follow;
         const std::size_t a = executor.prepare(first), b = executor.prepare(second);
         executor.run(a, 1, 0);
         if (follow) {
+          executor.before = {first.gates, first.unitarity_defect};
           EXPECT_NO_THROW(executor.run(b, 1, 0));
         } else {
           EXPECT_THROW(executor.run(b, 1, 0), VerificationError);

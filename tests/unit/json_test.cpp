@@ -1,5 +1,5 @@
 // The result document and the text report as values: keys, types, null rules, limits.
-#include "cli/io/json.h"
+#include "cli/io/result/json.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "cli/io/report.h"
+#include "cli/io/result/report.h"
 #include "cli/io/values.h"
 #include "document/result.h"
 #include "support/json_schema.h"

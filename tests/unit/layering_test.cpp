@@ -74,11 +74,11 @@ const std::map<std::string, Strings> kRooms{
     {"src/comm", {"", "gpu", "gpu/peer", "nccl", "transports", "mpi"}},
     {"src/cpu", {"", "tile", "read_out", "backend"}},
     {"src/cuda", {"", "tile", "factor", "program", "generate", "run", "read_out", "backend"}},
-    {"src/runtime", {"", "exchange", "read_out", "execute", "check", "branch"}},
+    {"src/runtime", {"", "exchange", "read_out", "execute", "check", "answer", "branch"}},
     {"src/session", {"choose", "rank", ""}},
     {"src/simulator", {"", "memory", "run"}},
     {"src/bench", {"", "report"}},
-    {"src/cli", {"io/terminal", "io", "io/input", "page", "manual", ""}}};
+    {"src/cli", {"io/terminal", "io", "io/input", "io/result", "page", "manual", ""}}};
 
 /// A vendor's header (by how its name begins) and the paths that may include it.
 const std::vector<std::pair<std::string, Strings>> kVendors{
@@ -95,8 +95,8 @@ const std::vector<std::pair<std::string, Strings>> kVendors{
     {"nanobind/", {"python/src/"}},
     {"nlohmann/",
      {"src/batch/gram_document.cpp", "src/bench/report/json.cpp", "src/circuit/pauli_formats.cpp",
-      "src/cli/io/json.cpp", "src/cli/io/input/parameters.cpp", "src/plan/cost/machine.cpp",
-      "src/plan/show/json.cpp"}}};
+      "src/cli/io/result/json.cpp", "src/cli/io/result/read_outs.cpp", "src/cli/io/input/parameters.cpp",
+      "src/plan/cost/machine.cpp", "src/plan/show/json.cpp"}}};
 
 const Strings kThirdParty{"fmt/", "nlohmann/", "CLI/", "xxhash", "Random123/", "gtest/", "benchmark/"};
 

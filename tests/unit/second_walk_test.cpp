@@ -70,9 +70,9 @@ void walk_twice(
     PlanOptions options;
     options.rank_bits = parts.state->rank_bits;
     SecondWalk second(circuit, parts.program, find_machine("cpu"), options);
-    second.prepare(*parts.state, *parts.exchanges, *parts.executor, 3, 0);
-    second.remember(first);
-    second.run(wanted);
+    ProgramRun run(second.program(), circuit, *parts.state, *parts.exchanges, *parts.executor, 3);
+    run.prepare(false);
+    second.compare(first, run, wanted);
   });
 }
 

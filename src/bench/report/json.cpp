@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "qsim.bench/1";
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(double value) { return parts::number_or_null<Json>(value); }
 Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
 
 Json times_json(const BenchTimes& times) {
@@ -148,7 +148,7 @@ std::string bench_json(const BenchReport& report) {
                 {"comparison", comparison_json(report)},
                 {"verdict", report.error ? Json(nullptr) : Json(report.verdict())},
                 {"error", report.error ? parts::error_json<Json>(*report.error) : Json(nullptr)}};
-  return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  return parts::text_of(document, 2) + "\n";
 }
 
 void compare_bench(BenchReport& report, const std::string& file, std::optional<double> max_ratio) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cli/io/report.h"
+#include "cli/io/result/report.h"
 #include "cli/io/values.h"
 #include "picture/svg.h"
 #include "qsim/picture.h"

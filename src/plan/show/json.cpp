@@ -81,7 +81,7 @@ Json trace_json(const Plan& plan) {
   return trace;
 }
 
-std::string dump(const Json& document) { return document.dump(2, ' ', true, Json::error_handler_t::replace) + "\n"; }
+std::string dump(const Json& document) { return parts::text_of(document, 2) + "\n"; }
 
 Json start_document(const CircuitSummary& circuit, bool ok) {
   return {{"schema", "qsim.plan/1"}, {"ok", ok}, {"circuit", parts::circuit_json<Json>(circuit)}};

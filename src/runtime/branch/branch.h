@@ -9,6 +9,7 @@
 #include "classical/variables.h"
 #include "qsim/types.h"
 #include "runtime/read_out/classical_bits.h"
+#include "runtime/read_out/sampling.h"
 
 namespace qsim {
 
@@ -18,15 +19,6 @@ struct Choice {
   double share = 1;        // of the branch
   double probability = 1;  // in the branch's state as it is scaled
 };
-
-/// Shots that have been through as many draws (decision 0014).
-struct ShotList {
-  std::uint32_t draws = 0;           // number of the next one
-  std::vector<std::uint64_t> shots;  // numbers, rising
-  std::uint64_t unlisted = 0;        // instead, where nothing splits them: how many, numbered 0, 1, ...
-  std::uint64_t size() const { return unlisted + shots.size(); }
-};
-using ShotLists = std::vector<ShotList>;  // of different draws
 
 struct Branch {
   std::size_t step = 0;

@@ -13,8 +13,8 @@
 #include "plan/plan.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
+#include "runtime/answer/read_outs.h"
 #include "runtime/check/answer_check.h"
-#include "runtime/read_out/observables.h"
 #include "runtime/read_out/sampling.h"
 
 namespace qsim {
@@ -23,20 +23,7 @@ namespace {
 constexpr std::uint64_t kFewestShots = 64;  // side by side; fewer go one after the other
 constexpr std::uint32_t kFirstDraw = 1;     // its number, without control; with control it is 0 (decision 0014)
 
-void add_scaled(std::vector<double>& sum, const std::vector<double>& values, double factor) {
-  sum.resize(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) sum[i] += factor * values[i];
-}
-
 }  // namespace
-
-std::optional<VariableResults> take_variables(const Circuit& circuit, Answers& answers, bool drawn) {
-  VariableResults results{result_variables(circuit), {}, {}};
-  if (results.variables.empty()) return std::nullopt;
-  if (drawn) results.counts = std::move(answers.variable_counts);
-  if (!answers.variable_distribution.empty()) results.distribution = std::move(answers.variable_distribution);
-  return results;
-}
 
 ProgramRun::ProgramRun(const PlannedCircuit& program, const Circuit& circuit, DistributedState& state,
                        ExchangePipeline& exchanges, Executor& executor, std::uint32_t snapshots, WalkRoom room)
@@ -49,7 +36,9 @@ ProgramRun::ProgramRun(const PlannedCircuit& program, const Circuit& circuit, Di
       room_(std::move(room)),
       terminal_(program.terminal_measures, circuit.clbits()),
       variables_(circuit),
-      measures_(circuit.measures()) {
+      measures_(circuit.measures()),
+      operations_(circuit.operation_count()),
+      defect_(circuit.unitarity_defect()) {
   for (std::uint32_t snapshot = snapshots; snapshot-- > 0;) free_snapshots_.push_back(snapshot);
 }
 
@@ -71,18 +60,21 @@ void ProgramRun::prepare(bool marginals) {
 Answers ProgramRun::run(const ReadOuts& read_outs) {
   read_outs_ = read_outs;
   answers_ = {};
-  answers_.probabilities.resize(read_outs.probabilities.size());
   done_ = 0;
   rest_ = 1;
   most_gates_ = 0;
   most_defect_ = 0;
   waiting_.clear();
+  read_exchange_seconds_ = 0;
+  read_exchange_bytes_ = 0;
+  const double exchange_seconds = exchanges_.seconds();
+  const std::uint64_t exchange_bytes = exchanges_.bytes_sent();
   if (!program_.dynamic) executor_.on_progress = on_progress;
   if (!front_ || one_by_one || !run_front()) run_depth_first(root(0, read_outs.shots));
   executor_.before = {};
-  check_answers(answers_, read_outs_, terminal_, state_, drift(most_gates_, most_defect_));
-  answers_.exchange_seconds = exchanges_.seconds() - read_exchange_seconds_;
-  answers_.exchange_bytes = exchanges_.bytes_sent() - read_exchange_bytes_;
+  check_answers(answers_, terminal_, state_, drift(most_gates_, most_defect_));
+  answers_.exchange_seconds = exchanges_.seconds() - exchange_seconds - read_exchange_seconds_;
+  answers_.exchange_bytes = exchanges_.bytes_sent() - exchange_bytes - read_exchange_bytes_;
   return std::move(answers_);
 }
 
@@ -157,8 +149,7 @@ void ProgramRun::run_depth_first(Branch root) {
 double ProgramRun::left() const { return std::clamp(1 - answers_.weight - answers_.branches_left_out, 0.0, 1.0); }
 
 double ProgramRun::drift(std::uint64_t gates, double defect) const {
-  return norm_tolerance(state_.precision, std::max<std::uint64_t>(gates, circuit_.operation_count()),
-                        std::max(defect, circuit_.unitarity_defect()));
+  return norm_tolerance(state_.precision, std::max(gates, operations_), std::max(defect, defect_));
 }
 
 /// The registers at the end of a branch.
@@ -265,62 +256,14 @@ void ProgramRun::replay(PathBranch& from, const PathBranch& target) {
 void ProgramRun::read(const Branch& branch) {
   ++answers_.branches;
   answers_.weight += branch.weight;
-  if (read_outs_.shot_marginals && branch.drawn() != 0) {
-    const double share = static_cast<double>(branch.drawn()) / static_cast<double>(read_outs_.shots);
-    add_scaled(answers_.shot_marginals, marginals(state_), share / branch.norm);
-  }
-  if (variables_.any() && !measures_) {
-    answers_.variable_distribution = {{variables_.read(branch.bits, branch.memory), 1}};
-  }
-  if (read_outs_.exact()) read_exact(branch);
-  if (branch.drawn() != 0) draw(branch);
-}
-
-void ProgramRun::read_exact(const Branch& branch) {
-  const double factor = branch.weight / branch.norm;
-  if (read_outs_.marginals) add_scaled(answers_.marginals, marginals(state_), factor);
-  for (std::size_t i = 0; i < read_outs_.probabilities.size(); ++i) {
-    add_scaled(answers_.probabilities[i], qubit_probabilities(state_, read_outs_.probabilities[i]), factor);
-  }
-  if (!read_outs_.paulis.empty()) {
-    add_scaled(answers_.paulis, pauli_expectations(state_, exchanges_, read_outs_.paulis), factor);
-  }
-  if (!read_outs_.distribution) return;
-  ClassicalBits bits = final_bits(branch);
-  const OutcomeDistribution distribution = outcome_distribution(state_, terminal_.mask(), kMaxOutcomes);
-  answers_.outcomes_left_out += factor * distribution.left_out;
-  for (const auto& [value, probability] : distribution.outcomes) {
-    terminal_.write(value, bits);
-    answers_.distribution[bit_string(bits, circuit_.cregs())] += factor * probability;
-    if (variables_.any() && measures_) {
-      answers_.variable_distribution[variables_.read(bits, branch.memory)] += factor * probability;
-    }
-  }
-  if (answers_.distribution.size() > kMaxOutcomes) {
-    throw UnsupportedError("the exact distribution has more than " + std::to_string(kMaxOutcomes) +
-                           " outcomes: draw `shots` instead");
-  }
-}
-
-void ProgramRun::draw(const Branch& branch) {
-  ClassicalBits bits = final_bits(branch);
-  const std::uint64_t shots = branch.drawn();
-  if (terminal_.mask() == 0) {
-    answers_.counts[bit_string(bits, circuit_.cregs())] += shots;
-    if (variables_.any()) answers_.variable_counts[variables_.read(bits, branch.memory)] += shots;
-    return;
-  }
-  Sampler sampler(state_, exchanges_);
-  require_drawable(sampler.total(), branch.norm, drift(branch.gates, branch.defect), state_.qubits);
-  for (const ShotList& list : branch.shots) {
-    const OutcomeCounts outcomes =
-        sampler.sample(list.size(), list.shots, read_outs_.seed, list.draws, terminal_.mask());
-    for (const auto& [value, times] : outcomes) {
-      terminal_.write(value, bits);
-      // Outcomes rise, and so do the texts of most circuits: the end is a good guess.
-      answers_.counts.try_emplace(answers_.counts.end(), bit_string(bits, circuit_.cregs()), 0)->second += times;
-      if (variables_.any()) answers_.variable_counts[variables_.read(bits, branch.memory)] += times;
-    }
+  BranchEnd end{state_, exchanges_, circuit_, measures_, variables_, branch.memory, final_bits(branch), terminal_};
+  end.weight = branch.weight;
+  end.norm = branch.norm;
+  end.drift = drift(branch.gates, branch.defect);
+  end.shots = branch.drawn();
+  end.lists = branch.shots;
+  for (const ReadOut& row : read_out_table()) {
+    if (row.read != nullptr && row.wanted(read_outs_)) row.read(end, read_outs_, answers_);
   }
 }
 

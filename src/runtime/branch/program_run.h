@@ -5,17 +5,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "base/layout.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
-#include "qsim/pauli.h"
 #include "qsim/types.h"
 #include "runtime/branch/branch.h"
 #include "runtime/branch/front_walk.h"
@@ -25,11 +20,6 @@
 #include "runtime/read_out/classical_bits.h"
 
 namespace qsim {
-
-constexpr std::size_t kMaxOutcomes = std::size_t{1} << 20;
-
-/// The variables of `circuit` as results hold them, taken from `answers`; `drawn`: there were shots.
-std::optional<VariableResults> take_variables(const Circuit& circuit, Answers& answers, bool drawn);
 
 class ProgramRun {
  public:
@@ -74,8 +64,6 @@ class ProgramRun {
   void replay(PathBranch& from, const PathBranch& target);
   Branch root(std::uint64_t first_shot, std::uint64_t shots) const;
   void read(const Branch& branch);
-  void read_exact(const Branch& branch);
-  void draw(const Branch& branch);
 
   const PlannedCircuit& program_;
   const Circuit& circuit_;
@@ -88,6 +76,8 @@ class ProgramRun {
   TerminalMeasurements terminal_;
   VariableReader variables_;
   const bool measures_;
+  const std::uint64_t operations_;  // of the circuit, and what their matrices lack
+  const double defect_;
   std::vector<std::uint32_t> free_snapshots_;
   std::vector<PathBranch> waiting_;
   ReadOuts read_outs_;

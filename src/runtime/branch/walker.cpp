@@ -44,10 +44,7 @@ Walker::Walker(const PlannedCircuit& program, const Circuit& circuit, const Walk
       collapse_(parts.state, parts.exchanges, parts.executor, first_tile_bits(program)) {}
 
 std::vector<Layout> Walker::prepare(bool sum_bits) {
-  // Plans run in any order, and again: what a state has been through is counted while it is walked.
-  const bool follow = std::exchange(parts_.executor.plans_follow, false);
   for (const Plan& plan : program_.plans) plan_numbers_.push_back(parts_.executor.prepare(plan, sum_bits));
-  parts_.executor.plans_follow = follow;
   for (const Instrument& instrument : program_.instruments) operators_.push_back(transitions(instrument));
   std::vector<Layout> layouts;
   Layout layout = program_.plans.front().initial_layout;

@@ -32,26 +32,23 @@ double allowed_between(const DistributedState& state) {
 
 class AnswerCheck {
  public:
-  AnswerCheck(const Answers& answers, const ReadOuts& read_outs, double drift, double between)
-      : answers_(answers), read_outs_(read_outs), drift_(drift + between), between_(between) {}
+  AnswerCheck(const Answers& answers, double drift, double between)
+      : answers_(answers), drift_(drift + between), between_(between) {}
 
   void check(const TerminalMeasurements& terminal) {
     check_sum("the weights of the branches add up to", answers_.weight + answers_.branches_left_out, 1, between_);
-    if (read_outs_.marginals) {
-      for (std::size_t qubit = 0; qubit < answers_.marginals.size(); ++qubit) {
-        const double value = answers_.marginals[qubit];
-        require_probability(value, [&] { return "the marginal of qubit " + std::to_string(qubit); });
-        first_of_qubit_[static_cast<Qubit>(qubit)] = {value, "the marginals"};
-      }
+    const std::vector<double> none;
+    for (Qubit qubit = 0; const double value : answers_.marginals ? *answers_.marginals : none) {
+      require_probability(value, [&] { return "the marginal of qubit " + std::to_string(qubit); });
+      first_of_qubit_[qubit++] = {value, "the marginals"};
     }
-    for (std::size_t i = 0; i < read_outs_.probabilities.size(); ++i) {
-      check_joint(read_outs_.probabilities[i], answers_.probabilities[i]);
+    if (answers_.probabilities) {
+      for (const QubitProbabilities& joint : *answers_.probabilities) check_joint(joint.qubits, joint.values);
     }
-    if (read_outs_.distribution) check_distribution(terminal);
-    for (const double value : answers_.paulis) {
-      if (!(std::abs(value) <= 1 + drift_)) {
-        throw VerificationError("a product of Pauli operators has the expectation value " + format_number(value) +
-                                ": the result is wrong and is not shown");
+    if (answers_.distribution) check_distribution(terminal);
+    if (answers_.expectation) {
+      for (const ExpectationValue& sum : *answers_.expectation) {
+        for (const PauliTermValue& term : sum.terms) check_expectation(term.value);
       }
     }
   }
@@ -67,6 +64,12 @@ class AnswerCheck {
     if (value >= 0 && value <= 1 + drift_) return;
     throw VerificationError(name() + " is " + format_number(value) +
                             ", which is no probability: the result is wrong and is not shown");
+  }
+
+  void check_expectation(double value) const {
+    if (std::abs(value) <= 1 + drift_) return;
+    throw VerificationError("a product of Pauli operators has the expectation value " + format_number(value) +
+                            ": the result is wrong and is not shown");
   }
 
   void check_joint(const std::vector<Qubit>& list, const std::vector<double>& values) {
@@ -98,7 +101,7 @@ class AnswerCheck {
     std::vector<CompensatedSum> ones(terminal.kept().size());
     std::size_t shown = 0;
     std::string bits;
-    for (const auto& [text, probability] : answers_.distribution) {
+    for (const auto& [text, probability] : *answers_.distribution) {
       require_probability(probability, [&text = text] { return "outcome " + text; });
       total.add(probability);
       bits.assign(text.rbegin(), text.rend());
@@ -127,7 +130,6 @@ class AnswerCheck {
   }
 
   const Answers& answers_;
-  const ReadOuts& read_outs_;
   const double drift_, between_;
   std::map<Qubit, std::pair<double, const char*>> first_of_qubit_;
 };
@@ -142,9 +144,10 @@ void require_drawable(double found, double expected, double drift, std::uint32_t
                           " (rounding allows " + format_number(allowed) + "): the result is wrong and is not shown");
 }
 
-void check_answers(const Answers& answers, const ReadOuts& read_outs, const TerminalMeasurements& terminal,
-                   const DistributedState& state, double drift) {
-  if (read_outs.exact()) AnswerCheck(answers, read_outs, drift, allowed_between(state)).check(terminal);
+void check_answers(const Answers& answers, const TerminalMeasurements& terminal, const DistributedState& state,
+                   double drift) {
+  const bool exact = answers.marginals || answers.probabilities || answers.distribution || answers.expectation;
+  if (exact) AnswerCheck(answers, drift, allowed_between(state)).check(terminal);
 }
 
 }  // namespace qsim

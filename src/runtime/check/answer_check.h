@@ -7,7 +7,6 @@
 namespace qsim {
 
 struct Answers;
-struct ReadOuts;
 
 /// Throws VerificationError, in every verify mode, where the total that is drawn from is none that rounding explains,
 /// or no number. `drift`: what rounding may do to the state's norm.
@@ -17,7 +16,7 @@ void require_drawable(double found, double expected, double drift, std::uint32_t
 /// probabilities do not add up to 1, where one of them is none, or where two read-outs give the same qubit different
 /// probabilities. `drift`: what the circuit's rounding may do to a norm. Reads `answers` only: it costs nothing beside
 /// the read-outs. The same on every rank.
-void check_answers(const Answers& answers, const ReadOuts& read_outs, const TerminalMeasurements& terminal,
-                   const DistributedState& state, double drift);
+void check_answers(const Answers& answers, const TerminalMeasurements& terminal, const DistributedState& state,
+                   double drift);
 
 }  // namespace qsim

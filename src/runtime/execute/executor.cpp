@@ -69,9 +69,6 @@ std::size_t Executor::prepare(const Plan& plan, bool sum_bits) {
   PreparedPlan prepared;
   prepared.plan = &plan;
   prepared.played_bits = plan.rank_bits - state_.rank_bits;
-  const bool follows = plans_follow && !plans_.empty();
-  prepared.gates = plan.gates + (follows ? plans_.back().gates : 0);
-  prepared.defect = plan.unitarity_defect + (follows ? plans_.back().defect : 0);
   state_.layout.bit_of.reserve(state_.qubits);  // assigned to later, when nothing may be allocated
   prepared.sums_bits = sum_bits && ends_whole(prepared) && state_.backend.abilities().bit_sums != nullptr;
   if (prepared.sums_bits) state_.bit_probabilities.reserve(state_.local_bits() + 1);
@@ -325,7 +322,7 @@ void Executor::check_norms(const PreparedPlan& prepared, double expected_norm) {
   // A stage is checked on all ranks or on none: they run the same plan. Unchecked ones stay below zero.
   state_.communicator.sum(std::span(norms_).first(stages));
   const double tolerance =
-      norm_tolerance(plan.precision, before.gates + prepared.gates, before.defect + prepared.defect);
+      norm_tolerance(plan.precision, before.gates + plan.gates, before.defect + plan.unitarity_defect);
   for (std::size_t stage = 0; stage < stages; ++stage) {
     if (norms_[stage] < -0.5) continue;
     counts_.norm = norms_[stage] / expected_norm;

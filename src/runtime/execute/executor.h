@@ -57,8 +57,6 @@ class Executor {
     double defect = 0;
   };
   Before before;
-  /// Plans run one after the other as they were prepared: what rounding may do adds up over them.
-  bool plans_follow = true;
   /// Forgets all plans.
   void clear_plans();
 
@@ -87,8 +85,6 @@ class Executor {
   };
   struct PreparedPlan {
     const Plan* plan = nullptr;
-    std::uint64_t gates = 0;        // up to its end
-    double defect = 0;              // of the circuit's matrices up to its end
     std::uint32_t played_bits = 0;  // rank bits of the plan that local bits play
     std::vector<PreparedStage> stages;
     double predicted_seconds = 0;

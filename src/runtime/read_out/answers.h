@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,27 +13,24 @@
 
 namespace qsim {
 
-/// What is to be read at the end of every branch.
+/// What is to be read at the end of every branch; the last three of the one final state.
 struct ReadOuts {
   std::uint64_t shots = 0, seed = 0, start_seed = 1;
   bool distribution = false, marginals = false;
   bool shot_marginals = false;
   std::uint64_t max_iterations = std::uint64_t{1} << 20;  // of loops, in one branch
-  std::span<const std::vector<Qubit>> probabilities;
-  std::span<const PauliString> paulis;
+  std::span<const std::vector<Qubit>> probabilities = {};
+  std::span<const PauliSum> expectation = {};
+  bool amplitudes = false;  // of these indices, then of the most probable
+  std::span<const Index> indices = {};
+  std::size_t top = 0;
+  std::string statevector;  // the file; empty: none
   /// Needs every branch, however unlikely.
-  bool exact() const { return distribution || marginals || !probabilities.empty() || !paulis.empty(); }
+  bool exact() const;
 };
 
 /// The answers; averages over the branches where there are several.
-struct Answers {
-  std::map<std::string, std::uint64_t> counts;
-  std::map<std::string, double> distribution;
-  std::map<VariableValues, std::uint64_t, VariableOrder> variable_counts;
-  std::map<VariableValues, double, VariableOrder> variable_distribution;
-  std::vector<double> marginals;
-  std::vector<std::vector<double>> probabilities;
-  std::vector<double> paulis;
+struct Answers : Results {
   std::vector<double> shot_marginals;  // averages over the shots of P(qubit = 1) before the terminal measurements
   std::size_t branches = 0;
   double weight = 0;             // of all branches that were followed

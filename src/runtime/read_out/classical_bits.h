@@ -49,6 +49,7 @@ class VariableReader {
   /// `circuit` must outlive the reader.
   explicit VariableReader(const Circuit& circuit) : circuit_(circuit), outputs_(result_variables(circuit)) {}
   bool any() const { return !outputs_.empty(); }
+  const std::vector<FlowOutput>& outputs() const { return outputs_; }
   /// `bits`: the classical ones at the end of a branch; `memory`: its variables, where there is control. ParseError,
   /// UnsupportedError.
   VariableValues read(const ClassicalBits& bits, const Variables& memory) const;

@@ -22,6 +22,15 @@ std::uint64_t scale_word(std::uint64_t word, std::uint64_t total);
 
 constexpr std::size_t kShotBatch = std::size_t{1} << 21;  // shots that are drawn at a time
 
+/// Shots that have been through as many draws (decision 0014).
+struct ShotList {
+  std::uint32_t draws = 0;           // number of the next one
+  std::vector<std::uint64_t> shots;  // numbers, rising
+  std::uint64_t unlisted = 0;        // instead, where nothing splits them: how many, numbered 0, 1, ...
+  std::uint64_t size() const { return unlisted + shots.size(); }
+};
+using ShotLists = std::vector<ShotList>;  // of different draws
+
 /// Outcomes (value, times) by rising value.
 using OutcomeCounts = std::vector<std::pair<Index, std::uint64_t>>;
 
@@ -62,6 +71,8 @@ OutcomeCounts merge_outcomes(Communicator& communicator, OutcomeCounts mine);
 /// An outcome of at most this probability, of a state whose total is near 1, is taken for what rounding leaves where
 /// the exact probability is 0.
 double noise_probability(Precision precision);
+
+constexpr std::size_t kMaxOutcomes = std::size_t{1} << 20;  // of an exact answer
 
 /// (value, probability) by rising value.
 struct OutcomeDistribution {

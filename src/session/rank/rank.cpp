@@ -48,6 +48,7 @@ void Rank::connect(Verify verify) {
   }
   exchanges_ = std::make_unique<ExchangePipeline>(*state_, used, pool_);
   executor_ = std::make_unique<Executor>(*state_, *exchanges_, verify != Verify::kOff);
+  executor_->least_active_bits = settled_.least_active_bits;
 }
 
 }  // namespace qsim

@@ -10,26 +10,22 @@
 #include "base/bits.h"
 #include "base/ranks/agreement.h"
 #include "plan/make/make_plan.h"
+#include "plan/program/layout.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
-#include "runtime/branch/program_run.h"
 #include "runtime/read_out/sampling.h"
 #include "session/rank/capacity.h"
 #include "session/rank/same_plans.h"
-#include "session/rank/walk_helpers.h"
 
 namespace qsim {
 namespace {
 
 constexpr std::size_t kMostPreparedSweeps = 16'384;
 
-PoolLayout larger(PoolLayout a, const PoolLayout& b) {
-  a.state_bytes = std::max(a.state_bytes, b.state_bytes);
-  a.chunk_bytes = std::max(a.chunk_bytes, b.chunk_bytes);
-  a.chunk_slots = std::max(a.chunk_slots, b.chunk_slots);
-  a.table_bytes = std::max(a.table_bytes, b.table_bytes);
-  a.scratch_bytes = std::max(a.scratch_bytes, b.scratch_bytes);
-  return a;
+PoolLayout larger(const PoolLayout& a, const PoolLayout& b) {
+  PoolLayout both = joined(a, b);
+  both.table_bytes = std::max(a.table_bytes, b.table_bytes);
+  return both;
 }
 
 bool covers(const PoolLayout& pool, const PoolLayout& needed) {
@@ -54,9 +50,10 @@ Complex host_product(const std::byte* a, const std::byte* b, std::uint64_t bytes
 }  // namespace
 
 RankSession::RankSession(const Target& target, Communicator& communicator, Verify verify)
-    : communicator_(communicator),
-      verify_(verify),
-      settled_(settle(target, communicator, [&] { return choose_backend(target); })) {}
+    : RankSession(settle(target, communicator, [&] { return choose_backend(target); }), communicator, verify) {}
+
+RankSession::RankSession(Settled settled, Communicator& communicator, Verify verify)
+    : communicator_(communicator), verify_(verify), settled_(std::move(settled)) {}
 
 PoolLayout RankSession::basic_pool(std::uint32_t qubits) const {
   Plan plan;
@@ -93,13 +90,14 @@ void RankSession::make_room(std::uint32_t qubits, const PoolLayout& needed, std:
   qubits_ = 0;
   together(communicator_, [&] { rank_.reserve(pool, qubits); });
   rank_.connect(verify_);
-  rank_.executor().plans_follow = false;
   rank_.executor().on_progress = on_progress;
   places_.assign(pool.snapshot_bytes / pool.state_bytes, nullptr);
   qubits_ = qubits;
 }
 
 void RankSession::all_to_host() {
+  const auto waits = [](const Shard* shard) { return shard != nullptr; };
+  if (current_ == nullptr && std::ranges::none_of(places_, waits)) return;
   together(communicator_, [&] {
     if (current_ != nullptr) current_to_host();
     places_to_host();
@@ -172,6 +170,12 @@ void RankSession::renew(Prepared& prepared, const ShapedPlan& shaped) {
   prepared.shaped = shaped;
 }
 
+void RankSession::clear_prepared() {
+  prepared_.clear();
+  prepared_sweeps_ = 0;
+  rank_.executor().clear_plans();
+}
+
 std::size_t RankSession::prepare(const ShapedPlan& shaped) {
   const Plan& plan = *shaped.plan;
   const bool by_shape = shaped.shape && rank_.backend().abilities().renewal != nullptr;
@@ -183,11 +187,7 @@ std::size_t RankSession::prepare(const ShapedPlan& shaped) {
   require_same_plans(plan, communicator_);
   std::size_t sweeps = 0;
   for (const Stage& stage : plan.stages) sweeps += stage.sweeps.size();
-  if (prepared_sweeps_ + sweeps > kMostPreparedSweeps) {
-    prepared_.clear();
-    prepared_sweeps_ = 0;
-    rank_.executor().clear_plans();
-  }
+  if (prepared_sweeps_ + sweeps > kMostPreparedSweeps) clear_prepared();
   std::size_t number = 0;
   together(communicator_, [&] {
     number = rank_.executor().prepare(plan);
@@ -261,35 +261,52 @@ void RankSession::copy(Shard& from, Shard& to) {
   });
 }
 
+void RankSession::vacate(std::uint32_t qubits, const PoolLayout& needed,
+                         std::span<const PlannedCircuit* const> programs) {
+  PoolLayout basic = needed;
+  basic.snapshot_bytes = 0;
+  const std::uint64_t places = needed.snapshot_bytes / needed.state_bytes;
+  for (const PlannedCircuit* program : programs) {
+    require_same_plans(*program, static_cast<std::uint32_t>(places), communicator_);
+  }
+  if (qubits_ != qubits || !covers(rank_.pool(), basic) || places_.size() < places) make_room(qubits, basic, places);
+  all_to_host();
+  clear_prepared();
+}
+
+WalkRoom RankSession::lend(const PlannedCircuit& planned, std::uint64_t usable_bytes) {
+  return helpers_.lend(settled_, planned, rank_.pool(), qubits_, usable_bytes, verify_);
+}
+
+std::unique_ptr<ProgramRun> RankSession::stage(const Circuit& circuit, const PlannedCircuit& planned, bool marginals,
+                                               WalkRoom room) {
+  auto run = std::make_unique<ProgramRun>(planned, circuit, state(), rank_.exchanges(), rank_.executor(),
+                                          static_cast<std::uint32_t>(places_.size()), std::move(room));
+  alone(communicator_, [&] { run->prepare(marginals); });
+  return run;
+}
+
+void RankSession::adopt(Shard& shard) {
+  shard.qubits = qubits_;
+  shard.layout = state().layout;
+  current_ = &shard;
+}
+
 Answers RankSession::answer(const Circuit& circuit, const PlannedCircuit& planned, const ReadOuts& read_outs) {
   PoolLayout needed = program_layout(planned, settled_.machine, settled_.rank_bits);
-  const std::uint32_t snapshots = add_snapshots(needed, planned, settled_.memory.least_bytes);
-  needed.snapshot_bytes = 0;
-  if (qubits_ != circuit.qubits() || !covers(rank_.pool(), needed) || places_.size() < snapshots) {
-    make_room(circuit.qubits(), needed, snapshots);
-  }
-  all_to_host();  // the walk uses the places
-  prepared_.clear();
-  prepared_sweeps_ = 0;
-  Executor& executor = rank_.executor();
-  executor.clear_plans();
-  executor.before = {};
-  executor.plans_follow = true;
+  add_snapshots(needed, planned, settled_.memory.least_bytes);
+  const PlannedCircuit* const program = &planned;
+  vacate(circuit.qubits(), needed, {&program, 1});
   Answers answers;
   const auto leave = [&] {
-    executor.plans_follow = false;
-    executor.on_progress = on_progress;
-    executor.clear_plans();
+    rank_.executor().on_progress = on_progress;
+    clear_prepared();
+    helpers_.clear();
   };
   try {
-    WalkHelpers helpers;
-    ProgramRun run(planned, circuit, state(), rank_.exchanges(), executor, snapshots,
-                   helpers.lend(settled_, planned, needed, circuit.qubits(), settled_.memory.least_bytes, verify_));
-    if (on_progress) run.on_progress = on_progress;
-    alone(communicator_, [&] {
-      run.prepare(read_outs.marginals);
-      answers = run.run(read_outs);
-    });
+    const auto run = stage(circuit, planned, read_outs.marginals, lend(planned, settled_.memory.least_bytes));
+    run->on_progress = on_progress;
+    alone(communicator_, [&] { answers = run->run(read_outs); });
     rank_.require_intact();
   } catch (...) {
     leave();

@@ -14,9 +14,10 @@
 #include "plan/cost/pool_layout.h"
 #include "plan/plan.h"
 #include "plan/program/planned_circuit.h"
-#include "runtime/read_out/answers.h"
+#include "runtime/branch/program_run.h"
 #include "session/rank/rank.h"
 #include "session/rank/settle.h"
+#include "session/rank/walk_helpers.h"
 
 namespace qsim {
 
@@ -39,6 +40,7 @@ class RankSession {
  public:
   /// Collective. `communicator` must outlive it.
   RankSession(const Target& target, Communicator& communicator, Verify verify);
+  RankSession(Settled settled, Communicator& communicator, Verify verify);
 
   const Settled& settled() const { return settled_; }
   Rank& rank() { return rank_; }
@@ -62,6 +64,19 @@ class RankSession {
   /// Runs every branch of `planned`, the plans of `circuit`; the session's states wait on the host meanwhile.
   /// Collective.
   Answers answer(const Circuit& circuit, const PlannedCircuit& planned, const ReadOuts& read_outs);
+
+  /// Empties the pool for `programs`, whose branches wait in the snapshots of `needed`: the session's states go to the
+  /// host, and no plan is prepared any more. Collective.
+  void vacate(std::uint32_t qubits, const PoolLayout& needed, std::span<const PlannedCircuit* const> programs);
+  /// What branches of one of them may wait in beside the pool, of `usable_bytes` in all. Until the next call.
+  WalkRoom lend(const PlannedCircuit& planned, std::uint64_t usable_bytes);
+  /// One of them, the plans of `circuit`, ready to be run as often as wanted; `marginals`: they will be read. All that
+  /// is given must outlive it. Collective.
+  std::unique_ptr<ProgramRun> stage(const Circuit& circuit, const PlannedCircuit& planned, bool marginals,
+                                    WalkRoom room);
+  /// What such a run has left in the pool becomes `shard`.
+  void adopt(Shard& shard);
+
   /// Sum over amplitudes of conj(other) times `shard`. Collective.
   Complex inner_product(Shard& shard, Shard& other);
   /// Moves the qubits of `shard` to where they are in a new state: qubit q at bit q. Collective.
@@ -84,6 +99,7 @@ class RankSession {
   void current_to_host();
   void places_to_host();
   std::size_t prepare(const ShapedPlan& shaped);
+  void clear_prepared();
   void renew(Prepared& prepared, const ShapedPlan& shaped);
   std::uint64_t shard_bytes() const { return rank_.state().shard_bytes(); }
 
@@ -91,6 +107,7 @@ class RankSession {
   const Verify verify_;
   Settled settled_;
   Rank rank_{settled_, communicator_};
+  WalkHelpers helpers_;
   std::uint32_t qubits_ = 0;                            // of the states that the pool holds; 0: there is none
   Shard* current_ = nullptr;                            // the one in the pool
   std::vector<Shard*> places_;                          // who waits in which place; null: free

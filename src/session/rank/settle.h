@@ -23,6 +23,7 @@ struct Settled {
   std::uint32_t rank_bits = 0;
   std::uint64_t ranks_of_host = 1;
   RanksMemory memory;
+  std::uint32_t least_active_bits = 0;  // as Executor has it
 
   /// Threads of a rank for shards of 2^local_bits.
   int threads(std::uint32_t local_bits, const Communicator& communicator) const;

@@ -15,7 +15,7 @@ constexpr std::uint32_t kMostQubits = 12;                       // beyond, threa
 
 WalkRoom WalkHelpers::lend(const Settled& settled, const PlannedCircuit& program, const PoolLayout& pool,
                            std::uint32_t qubits, std::uint64_t usable_bytes, Verify verify) {
-  ranks_.clear();
+  clear();
   WalkRoom room;
   if (settled.machine.kind != BackendKind::kCpu || settled.rank_bits != 0 || qubits > kMostQubits) return room;
   if (program.collapses() == 0) return room;
@@ -37,12 +37,16 @@ WalkRoom WalkHelpers::lend(const Settled& settled, const PlannedCircuit& program
     ranks_.back()->connect(verify);
     room.helpers.push_back({ranks_.back()->state(), ranks_.back()->exchanges(), ranks_.back()->executor()});
   }
-  team_.reset();
   room.run_tasks = [this, threads](std::uint64_t count, const std::function<void(std::uint64_t, int)>& body) {
     if (!team_) team_ = std::make_unique<cpu::ThreadTeam>(threads);
     team_->run(count, body);
   };
   return room;
+}
+
+void WalkHelpers::clear() {
+  ranks_.clear();
+  team_.reset();
 }
 
 }  // namespace qsim

@@ -22,6 +22,8 @@ class WalkHelpers {
   /// branches to wait side by side.
   WalkRoom lend(const Settled& settled, const PlannedCircuit& program, const PoolLayout& pool, std::uint32_t qubits,
                 std::uint64_t usable_bytes, Verify verify);
+  /// What was lent is given back.
+  void clear();
 
  private:
   Settled alone_;  // a target of one thread

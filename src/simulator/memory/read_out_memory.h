@@ -2,29 +2,20 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
-#include "plan/program/planned_circuit.h"
-#include "qsim/circuit.h"
+#include "runtime/answer/read_outs.h"
 #include "session/rank/capacity.h"
-#include "simulator/settings.h"
-#include "simulator/simulator.h"
 
 namespace qsim {
 
-struct ReadOutPlace {
-  const PlannedCircuit& program;
-  std::uint32_t qubits = 0, rank_bits = 0;
-  int threads = 1;      // of a rank
-  bool on_host = true;  // sums and candidates are the CPU backend's, in host memory
-};
-
 class ReadOutMemory {
  public:
-  /// Of outcomes that cannot be known before the run, as many are counted as a uniform state would give. Saturates.
-  void predict(const RunOptions& options, const Settings& settings, const Circuit& circuit, const ReadOutPlace& place);
+  void predict(const ReadOuts& asked, const ReadOutPlace& place) {
+    account_ = read_out_account(asked, place);
+    on_host_ = place.on_host;
+  }
   /// The most that a rank holds at a time beside its pool.
-  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t bytes() const { return account_.bytes(); }
   /// A rank's pool and, where both are in host memory, this.
   std::uint64_t with(std::uint64_t pool_bytes) const;
   /// CapacityError where the ranks of a host, whose pools are on GPUs, need more than `usable_bytes` of its memory.
@@ -39,8 +30,7 @@ class ReadOutMemory {
   std::uint64_t peak_beside(std::uint64_t pool_bytes, std::uint64_t ranks) const;
 
  private:
-  std::uint64_t bytes_ = 0;
-  std::string of_;  // the read-out during which that is
+  HostAccount account_;
   bool on_host_ = true;
   std::uint64_t resident_before_ = 0;
 };

@@ -1,17 +1,15 @@
-// The comparison reads amplitude 0 and a fixed pseudo-random sample of the others.
+// The comparison reads the first amplitude, the last and a fixed pseudo-random sample of the others.
 #include "simulator/run/inverse_check.h"
 
 #include <cmath>
 #include <string>
 
 #include "base/philox.h"
+#include "base/ranks/agreement.h"
 #include "base/text.h"
-#include "document/result.h"
-#include "plan/program/planned_circuit.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
 #include "runtime/read_out/observables.h"
-#include "runtime/read_out/sampling.h"
 
 namespace qsim {
 namespace {
@@ -23,15 +21,6 @@ Circuit unitary_part(const Circuit& circuit) {
     if (is_gate) unitary.append(circuit, op);
   }
   return unitary;
-}
-
-std::vector<Index> sample_indices(std::uint32_t qubits) {
-  constexpr std::uint64_t kSamples = 1024;
-  std::vector<Index> indices = {0};
-  const Philox philox(0x696e7665727365, 0);
-  const std::uint64_t size = std::uint64_t{1} << qubits;
-  for (std::uint64_t i = 0; i < kSamples; ++i) indices.push_back(size <= kSamples ? i % size : philox.below(i, size));
-  return indices;
 }
 
 /// Our sums over the shard, and with a snapshot (number 0) the inner product with it, against the library's.
@@ -56,7 +45,7 @@ void hold_against_library(DistributedState& state, bool snapshot) {
 }  // namespace
 
 void InverseCheck::add_to(PoolLayout& pool, const Machine& machine, std::uint64_t usable_bytes, bool has_library) {
-  pool.table_bytes += pool_layout(inverse_, machine).table_bytes + 256;
+  pool.table_bytes += pool_layout(*inverse_, machine).table_bytes + 256;
   has_snapshot_ = has_library && pool.total_bytes() + pool.state_bytes <= usable_bytes;
   if (has_snapshot_) pool.snapshot_bytes = pool.state_bytes;
 }
@@ -68,22 +57,29 @@ InverseCheck::InverseCheck(const Circuit& circuit, const PlannedCircuit& program
   options.start = Start::kState;
   options.known_zeros = false;
   options.initial_layout = forward_->final_layout;
-  inverse_ = make_plan(unitary_part(circuit).inverse(), machine, options);
+  inverse_ = std::make_shared<const Plan>(make_plan(unitary_part(circuit).inverse(), machine, options));
 }
 
-void InverseCheck::run(DistributedState& state, ExchangePipeline& exchanges, Executor& executor,
-                       std::uint64_t start_seed) {
-  hold_against_library(state, false);
-  undo_moves(state, exchanges);
-  executor.run(number_, 1, start_seed);
-  if (has_snapshot_) state.backend.save_state(0);
+void InverseCheck::run(RankSession& session, std::uint64_t start_seed) {
+  Communicator& ranks = session.rank().communicator();
+  alone(ranks, [&] { hold_against_library(session.state(), false); });
+  session.adopt(state_);
+  session.run(state_, {inverse_}, start_seed);
+  if (has_snapshot_) session.copy(state_, kept_);
+  alone(ranks, [&] { compare(session, start_seed); });
+  session.forget(kept_);
+  session.forget(state_);
+}
+
+void InverseCheck::compare(RankSession& session, std::uint64_t start_seed) const {
+  DistributedState& state = session.state();
   const std::vector<Index> indices = sample_indices(state.qubits);
   const std::vector<AmplitudeEntry> found = amplitudes(state, indices);
   std::vector<AmplitudeEntry> wanted(indices.size());
   if (forward_->start == Start::kZero) {
     for (std::size_t i = 0; i < indices.size(); ++i) wanted[i].value = indices[i] == 0 ? 1.0 : 0.0;
   } else {
-    executor.make_start(*forward_, start_seed);
+    session.rank().executor().make_start(*forward_, start_seed);
     wanted = amplitudes(state, indices);
   }
   double largest = 0;

@@ -9,10 +9,10 @@
 
 #include "base/text.h"
 #include "classical/control.h"
-#include "plan/program/planned_circuit.h"
+#include "plan/program/layout.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
-#include "session/rank/capacity.h"
+#include "runtime/answer/read_outs.h"
 
 namespace qsim {
 namespace {
@@ -110,51 +110,26 @@ class StepMaker {
   PlannedCircuit program_;
 };
 
-/// Holds answers of two walks against each other.
-class Comparison {
- public:
-  explicit Comparison(double allowed) : allowed_(allowed) {}
-
-  void compare(const std::string& what, double first, double second) const {
-    const double difference = std::abs(first - second);
-    if (difference <= allowed_) return;
-    throw VerificationError(what + " is " + format_number(first) + ", and " + format_number(second) +
-                            " by a second walk that does one operation at a time (a difference of " +
-                            format_number(difference) + ", rounding allows " + format_number(allowed_) +
-                            "): the result is wrong and is not shown");
-  }
-
-  void compare(const std::string& what, const std::vector<double>& first, const std::vector<double>& second) const {
-    if (first.size() != second.size()) throw Error("two walks have different numbers of answers for one read-out");
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      compare(what + " number " + std::to_string(i), first[i], second[i]);
-    }
-  }
-
-  /// Probabilities of outcomes; `name` says which one an outcome is.
-  template <typename Map, typename Name>
-  void compare(const Map& first, const Map& second, const Name& name) const {
-    const auto of = [](const Map& all, const auto& outcome) {
-      const auto found = all.find(outcome);
-      return found == all.end() ? 0 : found->second;
-    };
-    for (const auto& [outcome, share] : first) compare(name(outcome), share, of(second, outcome));
-    for (const auto& [outcome, share] : second) compare(name(outcome), of(first, outcome), share);
-  }
-
- private:
-  double allowed_;
-};
-
 /// Shots that fell otherwise in the second walk.
 std::uint64_t moved_shots(const Answers& first, const Answers& second) {
   std::uint64_t moved = 0;
-  for (const auto& [bits, times] : first.counts) {
-    const auto found = second.counts.find(bits);
-    const std::uint64_t other = found == second.counts.end() ? 0 : found->second;
+  for (const auto& [bits, times] : first.counts.value()) {
+    const auto found = second.counts.value().find(bits);
+    const std::uint64_t other = found == second.counts->end() ? 0 : found->second;
     moved += times > other ? times - other : 0;
   }
   return moved;
+}
+
+/// One branch after the other, so that none is made one with another; side by side where that takes too many.
+Answers walk(ProgramRun& run, const ReadOuts& read_outs) {
+  run.one_by_one = true;
+  try {
+    return run.run(read_outs);
+  } catch (const UnsupportedError&) {
+    run.one_by_one = false;
+    return run.run(read_outs);
+  }
 }
 
 }  // namespace
@@ -171,57 +146,26 @@ bool SecondWalk::add_to(PoolLayout& pool, const Machine& machine, std::uint32_t 
   return true;
 }
 
-void SecondWalk::prepare(DistributedState& state, ExchangePipeline& exchanges, Executor& executor,
-                         std::uint32_t snapshots, std::uint64_t walk_bytes) {
-  run_ = std::make_unique<ProgramRun>(program_, circuit_, state, exchanges, executor, snapshots,
-                                      WalkRoom{walk_bytes, {}, {}});
-  run_->prepare(false);
-}
-
-void SecondWalk::run(const ReadOuts& read_outs) {
-  const Answers second = walk(read_outs);
-  compare_exact(read_outs, second);
-  if (read_outs.shots > 0) compare_shots(read_outs, second);
-}
-
-/// One branch after the other, so that none is made one with another; side by side where that takes too many.
-Answers SecondWalk::walk(const ReadOuts& read_outs) {
-  run_->one_by_one = true;
-  try {
-    return run_->run(read_outs);
-  } catch (const UnsupportedError&) {
-    run_->one_by_one = false;
-    return run_->run(read_outs);
+void SecondWalk::compare(const Answers& first, ProgramRun& run, const ReadOuts& read_outs) const {
+  const Answers second = walk(run, read_outs);
+  for (const ReadOut& row : read_out_table()) {
+    if (row.compare != nullptr) row.compare(Comparison(2 * tolerance()), first, second);
   }
+  if (read_outs.shots > 0) compare_shots(read_outs, first, second);
 }
 
 double SecondWalk::tolerance() const {
   return amplitude_tolerance(precision_, 2 * circuit_.depth()) + circuit_.unitarity_defect();
 }
 
-void SecondWalk::compare_exact(const ReadOuts& read_outs, const Answers& second) const {
-  const Comparison walks(2 * tolerance());
-  if (read_outs.distribution) {
-    walks.compare(first_.distribution, second.distribution,
-                  [](const std::string& bits) { return "the probability of " + bits; });
-    walks.compare(first_.variable_distribution, second.variable_distribution,
-                  [](const VariableValues&) { return std::string("the joint probability of variables"); });
-  }
-  if (read_outs.marginals) walks.compare("marginal", first_.marginals, second.marginals);
-  for (std::size_t i = 0; i < read_outs.probabilities.size(); ++i) {
-    walks.compare("joint probability", first_.probabilities[i], second.probabilities[i]);
-  }
-  walks.compare("expectation value", first_.paulis, second.paulis);
-}
-
 /// Both walks draw with the same random words: a shot falls otherwise only where a word lies within rounding of the
 /// border between two outcomes.
-void SecondWalk::compare_shots(const ReadOuts& read_outs, const Answers& second) const {
+void SecondWalk::compare_shots(const ReadOuts& read_outs, const Answers& first, const Answers& second) const {
   const double shots = static_cast<double>(read_outs.shots);
   const double borders = static_cast<double>(program_.collapses() + circuit_.qubits());
   const double expected = shots * std::min(1.0, 2 * borders * tolerance());
   const double allowed = expected < 1e-6 ? 0 : expected + 6 * std::sqrt(expected) + 6;
-  const std::uint64_t moved = moved_shots(first_, second);
+  const std::uint64_t moved = moved_shots(first, second);
   if (static_cast<double>(moved) > allowed) {
     throw VerificationError(std::to_string(moved) + " of " + std::to_string(read_outs.shots) +
                             " shots fall otherwise in a second walk that does one operation at a time (rounding " +
@@ -230,7 +174,7 @@ void SecondWalk::compare_shots(const ReadOuts& read_outs, const Answers& second)
   if (moved > 0) return;
   // What the shots' bits say of their branches, the state itself says of the rest.
   Comparison(2 * tolerance() + allowed / shots)
-      .compare("the shots' average of marginal", first_.shot_marginals, second.shot_marginals);
+      .compare("the shots' average of marginal", first.shot_marginals, second.shot_marginals);
 }
 
 }  // namespace qsim

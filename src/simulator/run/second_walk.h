@@ -2,8 +2,6 @@
 // full).
 #pragma once
 
-#include <memory>
-
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/make/make_plan.h"
@@ -23,26 +21,18 @@ class SecondWalk {
   /// Makes room in `pool`, which holds the first walk; false, and as it was, where more than `usable_bytes` would be
   /// needed.
   bool add_to(PoolLayout& pool, const Machine& machine, std::uint32_t rank_bits, std::uint64_t usable_bytes) const;
-  void prepare(DistributedState& state, ExchangePipeline& exchanges, Executor& executor, std::uint32_t snapshots,
-               std::uint64_t walk_bytes);
-  /// Keeps the answers of the first walk.
-  void remember(const Answers& first) { first_ = first; }
-  /// Walks, and compares with what was remembered of the same `read_outs`; VerificationError, the same on every rank.
-  /// The state is lost.
-  void run(const ReadOuts& read_outs);
+  /// Walks by `run`, which was made of program(), and compares with what the first walk has answered to the same
+  /// `read_outs`; VerificationError, the same on every rank. The state is lost.
+  void compare(const Answers& first, ProgramRun& run, const ReadOuts& read_outs) const;
 
  private:
-  Answers walk(const ReadOuts& read_outs);
-  void compare_exact(const ReadOuts& read_outs, const Answers& second) const;
-  void compare_shots(const ReadOuts& read_outs, const Answers& second) const;
+  void compare_shots(const ReadOuts& read_outs, const Answers& first, const Answers& second) const;
   /// What an amplitude of a branch may be off by in either walk.
   double tolerance() const;
 
   const Circuit& circuit_;
   const Precision precision_;
   PlannedCircuit program_;
-  std::unique_ptr<ProgramRun> run_;
-  Answers first_;
 };
 
 }  // namespace qsim

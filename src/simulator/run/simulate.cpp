@@ -24,18 +24,13 @@
 #include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/pauli.h"
 #include "qsim/target.h"
-#include "runtime/branch/program_run.h"
-#include "runtime/read_out/observables.h"
-#include "runtime/read_out/state_file.h"
+#include "runtime/answer/read_outs.h"
 #include "session/choose/choose.h"
 #include "session/choose/registry.h"
 #include "session/rank/capacity.h"
-#include "session/rank/rank.h"
-#include "session/rank/same_plans.h"
+#include "session/rank/rank_session.h"
 #include "session/rank/settle.h"
-#include "session/rank/walk_helpers.h"
 #include "simulator/memory/read_out_memory.h"
 #include "simulator/run/inverse_check.h"
 #include "simulator/run/run_pictures.h"
@@ -48,32 +43,43 @@ namespace {
 
 constexpr std::uint32_t kVirtualRankBits = 3;  // --reproducible plans for 8 ranks
 
+/// Where the run is made; its one state needs no other's room.
+Settled settle_run(const Circuit& circuit, const RunOptions& options, Communicator& communicator) {
+  Target target = options;
+  target.states = 1;
+  Settled settled = settle(target, communicator, [&] { return choose_backend(circuit, options); });
+  if (options.reproducible) settled.least_active_bits = 10;
+  return settled;
+}
+
+/// What a run adds to a rank of a session that runs one program: reports, times, checks and files.
 class Simulation {
  public:
   Simulation(const Circuit& circuit, const RunOptions& options, const Settings& settings, Communicator& communicator)
-      : circuit_(circuit), options_(options), settings_(settings), communicator_(communicator) {}
+      : circuit_(circuit),
+        options_(options),
+        settings_(settings),
+        communicator_(communicator),
+        session_(settle_run(circuit, options, communicator), communicator, options.verify) {}
 
   Result run() {
-    const Clock::time_point begin = Clock::now();
-    choose();
-    result_.time.start = seconds_since(begin);
+    describe_choice();
+    result_.time.start = seconds_since(begin_);
+    PoolLayout pool;
     together(communicator_, [&] {
       make_programs();
-      allocate();
+      pool = plan_pool();
     });
-    require_same_plans(program_, snapshots_, communicator_);
-    if (second_walk_) require_same_plans(second_walk_->program(), snapshots_, communicator_);
-    open_exchange();
+    prepare(pool);
     compute([&] { execute(); });
     rank_.require_intact();
     compute([&] { read_out(); });
     write_files();
-    if (second_walk_) compute([&] { second_walk_->run(read_outs()); });
-    if (inverse_)
-      compute([&] { inverse_->run(rank_.state(), rank_.exchanges(), rank_.executor(), options_.start_seed); });
+    if (second_walk_) compute([&] { second_walk_->compare(answers_, *second_run_, asked_); });
+    if (inverse_) inverse_->run(session_, options_.start_seed);
     rank_.require_intact();
     finish();
-    result_.time.total = seconds_since(begin);
+    result_.time.total = seconds_since(begin_);
     return std::move(result_);
   }
 
@@ -81,12 +87,9 @@ class Simulation {
   /// Runs what is past agreement.
   void compute(const std::function<void()>& step) { alone(communicator_, step); }
 
-  void choose() {
-    settled_ = settle(options_, communicator_, [&] { return choose_backend(circuit_, options_); });
+  void describe_choice() {
     result_.run.backend = name_of(settled_.target.backend);
     result_.run.reason = settled_.reason;
-    rank_bits_ = settled_.rank_bits;
-    local_bits_ = circuit_.qubits() - rank_bits_;
     if (std::string unequal = settled_.memory.warning(); !unequal.empty()) {
       result_.warnings.push_back(std::move(unequal));
     }
@@ -113,7 +116,7 @@ class Simulation {
     plan.tile_bits = options_.tile_bits;
     plan.strategy = options_.strategy;
     // A state beyond any memory is refused before a plan is made for it.
-    require_fit(state_bytes(options_.precision, local_bits_));
+    require_fit(state_bytes(options_.precision, circuit_.qubits() - rank_bits_));
     program_ = plan_circuit(circuit_, settled_.machine, plan);
     plan.rank_bits = rank_bits_;
     if (options_.verify == Verify::kFull && settings_.dynamic) {
@@ -141,36 +144,41 @@ class Simulation {
     require_capacity(question, settled_.machine);
   }
 
-  void allocate() {
+  /// The pool for all that the run does; CapacityError.
+  PoolLayout plan_pool() {
     const Clock::time_point start = Clock::now();
-    const int threads = settled_.threads(local_bits_, communicator_);
-    read_out_.predict(options_, settings_, circuit_, {program_, circuit_.qubits(), rank_bits_, threads, !settled_.gpu});
+    const int threads = settled_.threads(circuit_.qubits() - rank_bits_, communicator_);
+    read_out_.predict(asked_,
+                      {circuit_, program_, circuit_.qubits(), rank_bits_, options_.precision, threads, !settled_.gpu});
     // What a run can do without gets what the answers leave.
     const std::uint64_t room = settled_.memory.least_bytes - std::min(settled_.memory.least_bytes, read_out_.with(0));
-    pool_ = program_layout(program_, settled_.machine, rank_bits_);
-    if (inverse_) inverse_->add_to(pool_, settled_.machine, room, settled_.gpu.has_value());
-    if (second_walk_ && !second_walk_->add_to(pool_, settled_.machine, rank_bits_, room)) {
+    PoolLayout pool = program_layout(program_, settled_.machine, rank_bits_);
+    if (inverse_) inverse_->add_to(pool, settled_.machine, room, settled_.gpu.has_value());
+    if (second_walk_ && !second_walk_->add_to(pool, settled_.machine, rank_bits_, room)) {
       second_walk_.reset();
       result_.warnings.push_back("`verify` full: there is no memory for the tables of a second walk to compare with");
     }
-    if (program_.dynamic) snapshots_ = add_snapshots(pool_, program_, room);
-    require_fit(read_out_.with(pool_.total_bytes()));
+    if (program_.dynamic) add_snapshots(pool, program_, room);
+    const std::uint64_t needed = read_out_.with(pool.total_bytes());
+    require_fit(needed);
     if (settled_.gpu) read_out_.require_host(settled_.ranks_of_host, host_limits().usable_bytes);
     if (settled_.machine.kind == BackendKind::kCpu && options_.max_memory == 0 &&
-        read_out_.with(pool_.total_bytes()) * settled_.ranks_of_host > host_limits().available_bytes) {
-      result_.warnings.push_back("the run needs " +
-                                 format_bytes(read_out_.with(pool_.total_bytes()) * settled_.ranks_of_host) +
+        needed * settled_.ranks_of_host > host_limits().available_bytes) {
+      result_.warnings.push_back("the run needs " + format_bytes(needed * settled_.ranks_of_host) +
                                  " while the system says that " + format_bytes(host_limits().available_bytes) +
                                  " are available now: it may swap");
     }
-    read_out_.start();
-    rank_.reserve(pool_, circuit_.qubits());
+    result_.memory.predicted_bytes_per_rank = needed;
     result_.time.init = seconds_since(start);
+    return pool;
   }
 
-  void open_exchange() {
+  void prepare(const PoolLayout& pool) {
     const Clock::time_point start = Clock::now();
-    rank_.connect(options_.verify);
+    read_out_.start();
+    std::vector<const PlannedCircuit*> programs = {&program_};
+    if (second_walk_) programs.push_back(&second_walk_->program());
+    session_.vacate(circuit_.qubits(), pool, programs);
     result_.run.exchange = rank_.exchange();
     if (!rank_.exchange().empty()) result_.run.reason += "; " + rank_.exchange() + ": " + rank_.exchange_reason();
     if (!options_.profile_path.empty() || options_.pictures) {
@@ -178,45 +186,18 @@ class Simulation {
       profile_ = std::make_unique<Profile>(queues == nullptr ? nullptr : queues->lane_clock());
       rank_.executor().profile = rank_.exchanges().profile = profile_.get();
     }
-    if (options_.reproducible) rank_.executor().least_active_bits = 10;
     WalkRoom walk_room;
-    if (!profile_ && program_.dynamic) {
-      walk_room = walk_helpers_.lend(settled_, program_, pool_, circuit_.qubits(),
-                                     settled_.memory.least_bytes - read_out_.bytes(), options_.verify);
-    }
-    if (options_.reproducible) {
-      for (const WalkParts& helper : walk_room.helpers) helper.executor.least_active_bits = 10;
-    }
+    if (!profile_) walk_room = session_.lend(program_, settled_.memory.least_bytes - read_out_.bytes());
     const std::uint64_t walk_bytes = walk_room.bytes;
-    program_run_ = std::make_unique<ProgramRun>(program_, circuit_, rank_.state(), rank_.exchanges(), rank_.executor(),
-                                                snapshots_, std::move(walk_room));
-    compute([&] {
-      if (inverse_) inverse_->prepare(rank_.executor());
-      program_run_->prepare(options_.marginals);
-      if (second_walk_)
-        second_walk_->prepare(rank_.state(), rank_.exchanges(), rank_.executor(), snapshots_, walk_bytes);
-    });
+    program_run_ = session_.stage(circuit_, program_, options_.marginals, std::move(walk_room));
+    if (second_walk_) {
+      asked_.shot_marginals = true;
+      second_run_ = session_.stage(circuit_, second_walk_->program(), false, WalkRoom{walk_bytes, {}, {}});
+    }
     result_.time.init += seconds_since(start);
   }
 
-  ReadOuts read_outs() const {
-    ReadOuts wanted;
-    wanted.shots = settings_.shots;
-    wanted.seed = settings_.seed;
-    wanted.start_seed = options_.start_seed;
-    wanted.distribution = options_.distribution;
-    wanted.marginals = options_.marginals;
-    wanted.probabilities = options_.probabilities;
-    wanted.paulis = paulis_;
-    wanted.max_iterations = options_.max_iterations;
-    wanted.shot_marginals = second_walk_ != nullptr;
-    return wanted;
-  }
-
   void execute() {
-    for (const PauliSum& sum : options_.expectation) {
-      for (const PauliTerm& term : sum.terms) paulis_.push_back(term.pauli);
-    }
     const Clock::time_point start = Clock::now();
     if (communicator_.rank() == 0 && options_.progress) {
       options_.progress({0, predicted_seconds()});
@@ -241,17 +222,13 @@ class Simulation {
     communicator_.barrier();
     if (profile_) profile_->restart();
     const Clock::time_point begin = Clock::now();
-    const double exchange_before = exchange_seconds_;
-    const std::uint64_t bytes_before = exchange_bytes_;
-    answers_ = program_run_->run(read_outs());
+    answers_ = program_run_->run(asked_);
     communicator_.barrier();
     counts_ = rank_.executor().counts();
-    exchange_seconds_ = answers_.exchange_seconds;
-    exchange_bytes_ = answers_.exchange_bytes;
     result_.time.read_out = answers_.read_seconds;
     result_.time.simulate = std::max(0.0, seconds_since(begin) - answers_.read_seconds - counts_.start_seconds);
-    result_.time.exchange = exchange_seconds_ - exchange_before;
-    result_.work.bytes_exchanged_per_rank = exchange_bytes_ - bytes_before;
+    result_.time.exchange = answers_.exchange_seconds;
+    result_.work.bytes_exchanged_per_rank = answers_.exchange_bytes;
   }
 
   /// Of the plan that the circuit is; 0 where measurements decide what runs.
@@ -271,26 +248,7 @@ class Simulation {
 
   void read_out() {
     const Clock::time_point start = Clock::now();
-    if (second_walk_) second_walk_->remember(answers_);
-    Results& results = result_.results;
-    if (settings_.shots > 0) results.counts = std::move(answers_.counts);
-    if (options_.distribution) results.distribution = std::move(answers_.distribution);
-    results.variables = take_variables(circuit_, answers_, settings_.shots > 0);
-    if (options_.marginals) results.marginals = std::move(answers_.marginals);
-    if (!options_.probabilities.empty()) {
-      results.probabilities.emplace();
-      for (std::size_t i = 0; i < options_.probabilities.size(); ++i) {
-        results.probabilities->push_back({options_.probabilities[i], std::move(answers_.probabilities[i])});
-      }
-    }
-    if (!options_.expectation.empty()) results.expectation = expectation_values(options_.expectation, answers_.paulis);
-    if (options_.amplitudes_requested || options_.top > 0 || !options_.amplitude_indices.empty()) {
-      // All of them are read in one go: the answer may be as large as the state, and is never held twice.
-      std::vector<Index> indices;
-      if (options_.top > 0) indices = top_indices(rank_.state(), options_.top);
-      indices.insert(indices.begin(), options_.amplitude_indices.begin(), options_.amplitude_indices.end());
-      results.amplitudes = amplitudes(rank_.state(), indices);
-    }
+    finish_read_outs(rank_.state(), rank_.exchanges(), asked_, false, answers_);
     result_.time.read_out += seconds_since(start);
   }
 
@@ -303,18 +261,17 @@ class Simulation {
       result_.pictures = run_pictures(program_, settled_.machine, gather_spans(*profile_, communicator_));
     }
     if (options_.statevector_path.empty() && options_.profile_path.empty()) return;
-    std::vector<OutputFile>& files = result_.results.files.emplace();
+    std::vector<OutputFile>& files = answers_.files.emplace();
     if (!options_.profile_path.empty()) {
       write_profile(*profile_, communicator_, options_.profile_path);
       files.push_back({"profile", options_.profile_path, "", {}});
     }
-    if (!options_.statevector_path.empty()) {
-      files.push_back(write_state_file(rank_.state(), rank_.exchanges(), options_.statevector_path));
-    }
+    finish_read_outs(rank_.state(), rank_.exchanges(), asked_, true, answers_);
     result_.time.output = seconds_since(start);
   }
 
   void finish() {
+    result_.results = std::move(answers_);
     fill_circuit_and_run();
     Verification& verification = result_.verification;
     verification.gates_planned = counts_.gates_planned;
@@ -328,9 +285,8 @@ class Simulation {
                                 " were planned: the result is wrong and is not shown");
       }
     }
-    result_.memory.predicted_bytes_per_rank = read_out_.with(pool_.total_bytes());
     result_.memory.read_out_bytes_per_rank = read_out_.bytes();
-    result_.memory.state_bytes = pool_.state_bytes * static_cast<std::uint64_t>(communicator_.size());
+    result_.memory.state_bytes = rank_.pool().state_bytes * static_cast<std::uint64_t>(communicator_.size());
     result_.memory.peak_bytes_per_rank.resize(static_cast<std::size_t>(communicator_.size()));
     const std::uint64_t ranks_here = communicator_.name() == "threads" ? settled_.ranks_of_host : 1;
     const std::uint64_t peak =
@@ -359,32 +315,30 @@ class Simulation {
     run.precision = options_.precision;
     run.ranks = communicator_.size();
     run.threads = info.threads;
-    run.seed = settings_.seed;
+    run.seed = asked_.seed;
     run.seed_given = settings_.seed_given;
-    run.shots = settings_.shots;
+    run.shots = asked_.shots;
   }
 
+  const Clock::time_point begin_ = Clock::now();
   const Circuit& circuit_;
   const RunOptions& options_;
   const Settings settings_;
+  ReadOuts asked_ = settings_.asked;
   Communicator& communicator_;
   Result result_;
-  Settled settled_;
-  Rank rank_{settled_, communicator_};
-  std::uint32_t rank_bits_ = 0, local_bits_ = 0, snapshots_ = 0;
+  RankSession session_;
+  Rank& rank_ = session_.rank();
+  const Settled& settled_ = session_.settled();
+  const std::uint32_t rank_bits_ = settled_.rank_bits;
   PlannedCircuit program_;
-  PoolLayout pool_;
   ReadOutMemory read_out_;
   std::unique_ptr<InverseCheck> inverse_;
   std::unique_ptr<SecondWalk> second_walk_;
   std::unique_ptr<Profile> profile_;
-  WalkHelpers walk_helpers_;
-  std::unique_ptr<ProgramRun> program_run_;
-  std::vector<PauliString> paulis_;
+  std::unique_ptr<ProgramRun> program_run_, second_run_;
   Answers answers_;
   ExecutionCounts counts_;
-  double exchange_seconds_ = 0;  // of all repeats so far
-  std::uint64_t exchange_bytes_ = 0;
 };
 
 void describe_operations(Result& result, const Circuit& circuit) {
@@ -396,15 +350,17 @@ void describe_operations(Result& result, const Circuit& circuit) {
 Result simulate_on_every_rank(const Circuit& circuit, const RunOptions& options, const Settings& settings,
                               Communicator& communicator) {
   RunOptions own = options;
+  Settings own_settings = settings;
   own.exchange = ExchangeKind::kAuto;
   if (communicator.rank() != 0) {
     own.statevector_path.clear();
+    own_settings.asked.statevector.clear();
     own.profile_path.clear();
   }
   Result result;
   together(communicator, [&] {
     const std::unique_ptr<Communicator> self = make_self_communicator();
-    result = Simulation(circuit, own, settings, *self).run();
+    result = Simulation(circuit, own, own_settings, *self).run();
   });
   result.run.ranks = communicator.size();
   result.run.reason += "; too few qubits to be split, so every rank holds them all";
@@ -424,7 +380,7 @@ Result simulate_alike(const Circuit& circuit, const RunOptions& options, Communi
   }
   Settings settings;
   together(communicator, [&] { settings = check_settings(circuit, options, communicator.size()); });
-  communicator.broadcast(std::as_writable_bytes(std::span(&settings.seed, 1)), 0);  // drawn, where none was given
+  communicator.broadcast(std::as_writable_bytes(std::span(&settings.asked.seed, 1)), 0);  // drawn, where none was given
   const std::uint32_t rank_bits = log2_exact(static_cast<Index>(communicator.size()));
   if (communicator.size() > 1 && circuit.qubits() < rank_bits + needed_local_bits(circuit)) {
     return simulate_on_every_rank(circuit, options, settings, communicator);
@@ -441,14 +397,9 @@ Result simulate(const Circuit& circuit, const RunOptions& options, Communicator&
 
 Result simulate(const Circuit& circuit, const RunOptions& options, int ranks) {
   if (ranks == 1) return simulate_alike(circuit, options, *make_self_communicator());
-  if (options.start == Start::kZero) {
-    if (const std::optional<Circuit> kept = without_idle_resets(circuit)) {
-      Result result = simulate(*kept, options, ranks);
-      describe_operations(result, circuit);
-      return result;
-    }
-  }
-  check_settings(circuit, options, ranks);  // before any thread is started
+  std::optional<Circuit> kept;
+  if (options.start == Start::kZero) kept = without_idle_resets(circuit);
+  check_settings(kept ? *kept : circuit, options, ranks);  // before any thread is started
   Result result;
   run_thread_ranks(ranks, [&](Communicator& communicator) {
     Result of_rank = simulate_alike(circuit, options, communicator);
