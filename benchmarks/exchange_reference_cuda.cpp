@@ -7,6 +7,7 @@
 #include "benchmarks/exchange_reference.h"
 #include "comm/gpu/driver.h"
 #include "comm/gpu/peer/peer_memory.h"
+#include "device/abilities.h"
 #include "plan/cost/pool_layout.h"
 
 namespace qsim {

@@ -189,6 +189,20 @@ TEST(CudaGenerate, TextsOfBlocksOnLanesDoOnTheHostWhatProgramsSay) {
   EXPECT_GT(trades, 100u);
 }
 
+/// Only the first of an epoch's blocks finds what the epoch before has split, and only the last one splits.
+TEST(CudaGenerate, TextsOfSeveralBlocksOnLanesInAnEpochDoOnTheHostWhatProgramsSay) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  for (TileProgram program :
+       programs_of(generate("qv", GeneratorOptions{13, 2, 3}), Precision::kDouble, Start::kRandom)) {
+    for (Epoch& epoch : program.epochs) {
+      if (epoch.ops.empty() || epoch.ops.front().kind != TileOpKind::kLanes) continue;
+      const TileOp again = epoch.ops.front();
+      epoch.ops.insert(epoch.ops.begin() + 1, 2, again);
+    }
+    expect_same_effect(program, 13, 13);
+  }
+}
+
 // Births, unborn bits, any controls, stores to anywhere: what planners write seldom.
 TEST(CudaGenerate, TextsOfRandomSweepsDoOnTheHostWhatProgramsSay) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <vector>
 
@@ -133,6 +135,47 @@ TEST(OpenPlan, IsComparedNumberByNumber) {
   EXPECT_TRUE(same_plans(at, made));
   sweep.births.at(0).factor[1] += 1e-9;
   EXPECT_FALSE(same_plans(at, made));
+}
+
+// Whatever differs but by rounding makes another plan of it.
+TEST(OpenPlan, IsComparedWithItsExchanges) {
+  const Circuit circuit = small_ansatz(12, 4);
+  const OpenAngles angles(circuit);
+  Machine machine = find_machine("cpu");
+  machine.min_tile_bits = 2;
+  machine.low_bits = 0;
+  PlanOptions options;
+  options.rank_bits = 2;
+  options.tile_bits = 4;
+  const Plan plan = make_open_plan(circuit, angles, angles.generic(3), machine, options);
+  const auto last = std::ranges::find_if(plan.stages.rbegin(), plan.stages.rend(),
+                                         [](const Stage& stage) { return stage.exchange.has_value(); });
+  ASSERT_NE(last, plan.stages.rend());
+  const auto number = static_cast<std::size_t>(plan.stages.rend() - last) - 1;
+  const auto same_after = [&](const std::function<void(Plan&, Stage&)>& change) {
+    Plan changed = plan;
+    change(changed, changed.stages[number]);
+    const bool same = same_plans(plan, changed);
+    EXPECT_EQ(same, same_plans(changed, plan));
+    return same;
+  };
+  EXPECT_TRUE(same_after([](Plan&, Stage&) {}));
+  EXPECT_TRUE(same_after([](Plan& p, Stage&) { p.stages[0].sweeps[0].matrices.at(0) += 5e-12; }));
+  EXPECT_FALSE(same_after([](Plan& p, Stage&) { p.stages[0].sweeps[0].matrices.at(0) += 5e-11; }));
+  EXPECT_FALSE(same_after([](Plan& p, Stage&) { ++p.qubits; }));
+  EXPECT_FALSE(same_after([](Plan& p, Stage&) { ++p.rank_bits; }));
+  EXPECT_FALSE(same_after([](Plan& p, Stage&) { std::swap(p.initial_layout.bit_of[0], p.initial_layout.bit_of[1]); }));
+  EXPECT_FALSE(same_after([](Plan& p, Stage&) { std::swap(p.final_layout.bit_of[0], p.final_layout.bit_of[1]); }));
+  EXPECT_FALSE(same_after([](Plan& p, Stage&) { p.global_start.at(0) += 1e-9; }));
+  EXPECT_FALSE(same_after([](Plan& p, Stage&) { p.stages.pop_back(); }));
+  EXPECT_FALSE(same_after([](Plan& p, Stage&) { p.stages[0].sweeps[0].births.at(0).bit += 1; }));
+  EXPECT_FALSE(same_after([](Plan&, Stage& s) { s.exchange.reset(); }));
+  EXPECT_FALSE(same_after([](Plan&, Stage& s) { s.exchange->swaps.at(0).first += 1; }));
+  EXPECT_FALSE(same_after([](Plan&, Stage& s) { s.exchange->chunk_mask ^= 1; }));
+  EXPECT_FALSE(same_after([](Plan&, Stage& s) { s.exchange->unborn ^= 1; }));
+  EXPECT_FALSE(same_after([](Plan&, Stage& s) { ++s.exchange->overlap_before; }));
+  EXPECT_FALSE(same_after([](Plan&, Stage& s) { ++s.exchange->overlap_after; }));
+  EXPECT_FALSE(same_after([](Plan&, Stage& s) { std::swap(s.layout.bit_of[0], s.layout.bit_of[1]); }));
 }
 
 // A plan that follows the wrong angles is not that of another point.

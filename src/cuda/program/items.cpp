@@ -221,7 +221,7 @@ class ItemMaker {
     const double c[2] = {cleaned(std::cos(minus)), cleaned(std::cos(plus))};
     const double s[2] = {cleaned(std::sin(minus)), cleaned(std::sin(plus))};
     list_.scale *= divisor;
-    if (c[0] == 1 && c[1] == 1 && s[0] == 0 && s[1] == 0) return;
+    if (s[0] == 0 && s[1] == 0) return;  // both cosines are 1 then
     Item item;
     item.kind = Item::Kind::kMatrix;
     item.targets = block.targets;
