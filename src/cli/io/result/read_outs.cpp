@@ -18,8 +18,7 @@ using Sections = std::vector<Section>;
 
 constexpr std::size_t kMaxLabel = 64;
 
-std::string text_of(const Json& value) { return parts::text_of(value, 1); }
-Json number(double value) { return parts::number_or_null<Json>(value); }
+std::string lines_of(const Json& value) { return parts::text_of(value, 1); }
 
 /// The list of what `write` makes of each entry.
 template <class Entries, class Write>
@@ -41,7 +40,7 @@ bool computed(const Results& results) {
 template <auto kMember>
 void write_outcomes(JsonStream& out, const Result& result) {
   out.open('{');
-  for (const auto& [name, value] : *(result.results.*kMember)) out.member(name, text_of(value));
+  for (const auto& [name, value] : *(result.results.*kMember)) out.member(name, lines_of(value));
   out.close('}');
 }
 
@@ -140,9 +139,9 @@ Json scalar_json(const Scalar& value) {
     }
     case ScalarKind::kFloat:
     case ScalarKind::kAngle:
-      return number(real_value(value));
+      return parts::number_or_null<Json>(real_value(value));
     case ScalarKind::kComplex:
-      return Json::array({number(value.parts[0]), number(value.parts[1])});
+      return Json::array({parts::number_or_null<Json>(value.parts[0]), parts::number_or_null<Json>(value.parts[1])});
     case ScalarKind::kBit:
     case ScalarKind::kDuration:
       break;
@@ -177,7 +176,7 @@ void write_variables(JsonStream& out, const Result& result) {
     out.key(name);
     if (!entries) return out.value("null");
     write_list(out, *entries, [&](const auto& entry) {
-      out.value(text_of({{"values", variables_json(results.variables, entry.first)}, {share, entry.second}}));
+      out.value(lines_of({{"values", variables_json(results.variables, entry.first)}, {share, entry.second}}));
     });
   };
   out.open('{');
@@ -228,9 +227,9 @@ void show_variables(const Result& result, const ReportScope& scope, Sections& se
 void write_probabilities(JsonStream& out, const Result& result) {
   write_list(out, *result.results.probabilities, [&](const QubitProbabilities& entry) {
     out.open('{');
-    out.member("qubits", text_of(entry.qubits));
+    out.member("qubits", lines_of(entry.qubits));
     out.key("values");
-    write_list(out, entry.values, [&](double value) { out.value(text_of(value)); });
+    write_list(out, entry.values, [&](double value) { out.value(lines_of(value)); });
     out.close('}');
   });
 }
@@ -260,7 +259,7 @@ void show_probabilities(const Result& result, const ReportScope&, Sections& sect
   }
 }
 
-void write_marginals(JsonStream& out, const Result& result) { out.value(text_of(*result.results.marginals)); }
+void write_marginals(JsonStream& out, const Result& result) { out.value(lines_of(*result.results.marginals)); }
 
 void show_marginals(const Result& result, const ReportScope&, Sections& sections) {
   const std::vector<double>& marginals = *result.results.marginals;
@@ -279,11 +278,11 @@ void show_marginals(const Result& result, const ReportScope&, Sections& sections
 
 void write_amplitudes(JsonStream& out, const Result& result) {
   write_list(out, *result.results.amplitudes, [&](const AmplitudeEntry& entry) {
-    out.value(text_of({{"index", std::to_string(entry.index)},
-                       {"bits", bit_string(entry.index, result.circuit.qubits)},
-                       {"re", number(entry.value.real())},
-                       {"im", number(entry.value.imag())},
-                       {"probability", number(entry.probability)}}));
+    out.value(lines_of({{"index", std::to_string(entry.index)},
+                        {"bits", bit_string(entry.index, result.circuit.qubits)},
+                        {"re", parts::number_or_null<Json>(entry.value.real())},
+                        {"im", parts::number_or_null<Json>(entry.value.imag())},
+                        {"probability", parts::number_or_null<Json>(entry.probability)}}));
   });
 }
 
@@ -306,12 +305,13 @@ void show_amplitudes(const Result& result, const ReportScope& scope, Sections& s
 void write_expectation(JsonStream& out, const Result& result) {
   write_list(out, *result.results.expectation, [&](const ExpectationValue& entry) {
     out.open('{');
-    out.member("name", text_of(entry.name));
-    out.member("value", text_of(number(entry.value)));
+    out.member("name", lines_of(entry.name));
+    out.member("value", lines_of(parts::number_or_null<Json>(entry.value)));
     out.key("terms");
     write_list(out, entry.terms, [&](const PauliTermValue& term) {
-      out.value(
-          text_of({{"pauli", term.pauli}, {"coefficient", number(term.coefficient)}, {"value", number(term.value)}}));
+      out.value(lines_of({{"pauli", term.pauli},
+                          {"coefficient", parts::number_or_null<Json>(term.coefficient)},
+                          {"value", parts::number_or_null<Json>(term.value)}}));
     });
     out.close('}');
   });
@@ -332,7 +332,7 @@ void show_expectation(const Result& result, const ReportScope&, Sections& sectio
 
 void write_files(JsonStream& out, const Result& result) {
   write_list(out, *result.results.files, [&](const OutputFile& file) {
-    out.value(text_of({{"kind", file.kind}, {"path", file.path}, {"dtype", file.dtype}, {"shape", file.shape}}));
+    out.value(lines_of({{"kind", file.kind}, {"path", file.path}, {"dtype", file.dtype}, {"shape", file.shape}}));
   });
 }
 
