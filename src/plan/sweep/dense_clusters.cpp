@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <limits>
 
 #include "base/bits.h"
@@ -52,13 +53,18 @@ void tidy_pair(std::vector<Complex>& matrix) {
 double take_phase(std::vector<Complex>& matrix) {
   const auto first = std::ranges::find_if(matrix, [](const Complex& entry) { return std::norm(entry) > kNoNoise; });
   if (first == matrix.end() || first->real() == 0 || first->imag() == 0) return 0;
-  const Complex phase = *first / std::sqrt(std::norm(*first));
-  std::vector<Complex> turned = matrix;
-  for (Complex& entry : turned) entry *= std::conj(phase);
+  // Wide, so that each entry is rounded by itself: the modulus of a rounded phase would move the norm, always one way.
+  using Wide = std::complex<long double>;
+  const Wide phase = Wide(*first) / std::sqrt(std::norm(Wide(*first)));
+  std::vector<Complex> turned(matrix.size()), again(matrix.size());
+  const auto times = [](Complex entry, Wide factor) { return Complex(Wide(entry) * factor); };
+  std::ranges::transform(matrix, turned.begin(), [&](Complex entry) { return times(entry, std::conj(phase)); });
   tidy_pair(turned);
   if (pair_entries(turned) >= pair_entries(matrix)) return 0;
+  std::ranges::transform(turned, again.begin(), [&](Complex entry) { return times(entry, phase); });
+  if (!recomposes(again, matrix)) return 0;
   matrix = std::move(turned);
-  return std::arg(phase);
+  return static_cast<double>(std::arg(phase));
 }
 
 // Finds clusters of at most `size` wires that are cheaper as one matrix.
