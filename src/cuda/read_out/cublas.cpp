@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/file/shared_library.h"
 #include "device/library_error.h"
 #include "qsim/error.h"
 
@@ -18,13 +19,8 @@ void check_blas(int status, const char* call) {
 // Values of cuBLAS's enumerations.
 constexpr int kUpper = 1, kConjugateTranspose = 2;
 
-/// Null where the library is not in the library path.
-void* load_cublas() {
-  for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so"}) {
-    if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-  }
-  return nullptr;
-}
+/// Null where the library is not found.
+void* load_cublas() { return open_library(cuda_library("cublas", "cublas")); }
 
 }  // namespace
 
@@ -36,7 +32,9 @@ Function Cublas::function(const char* name) const {
 }
 
 Cublas::Cublas() : library_(load_cublas()) {
-  if (library_ == nullptr) throw DeviceError("cuBLAS (libcublas.so.13 or .12) is not in the library path");
+  if (library_ == nullptr)
+    throw DeviceError(
+        "cuBLAS (libcublas.so.13 or .12) is not found: install it, or the extra [cuda13] of the Python package");
   check_blas(function<int (*)(void**)>("cublasCreate_v2")(&handle_), "cublasCreate");
 }
 
@@ -100,7 +98,7 @@ std::string cublas_version() {
     check_blas(get_property(part, &number), "cublasGetProperty");
     version += (part == 0 ? "" : ".") + std::to_string(number);
   }
-  return version;
+  return version + " (" + file_of(reinterpret_cast<const void*>(get_property)) + ")";
 }
 
 }  // namespace qsim::cuda

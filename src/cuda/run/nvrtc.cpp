@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "base/file/shared_library.h"
 #include "device/library_error.h"
 #include "qsim/error.h"
 
@@ -16,20 +17,15 @@ void resolve(void* library, const char* name, Function& function) {
 }
 
 void* open_nvrtc() {
-  // The library stays loaded for the life of the process; handles need no owner.
-  for (const char* const name :
-       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so.13",
-        "/usr/local/cuda/lib64/libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"}) {
-    if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-  }
-  throw DeviceError("libnvrtc cannot be loaded: install the CUDA toolkit's NVRTC, or run with `jit` off");
+  if (void* const library = open_library(cuda_library("nvrtc", "cuda_nvrtc"))) return library;
+  throw DeviceError(
+      "libnvrtc cannot be loaded: install the CUDA toolkit's NVRTC or the extra [cuda13] of the Python package, or run "
+      "with `jit` off");
 }
 
 /// NVRTC opens its built-in headers by name alone, which fails where only the whole path of its own folder led to it.
 void open_builtins(int (*version)(int*, int*), int major, int minor) {
-  Dl_info place{};
-  if (dladdr(reinterpret_cast<void*>(version), &place) == 0 || place.dli_fname == nullptr) return;
-  const std::string library = place.dli_fname;
+  const std::string library = file_of(reinterpret_cast<const void*>(version));
   const std::string folder = library.substr(0, library.rfind('/') + 1);
   const std::string name = "libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor);
   dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL);  // where this fails, NVRTC's own message says what is missing

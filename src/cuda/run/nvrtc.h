@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file/shared_library.h"
+
 namespace qsim::cuda {
 
 struct CompiledKernel {
@@ -22,6 +24,7 @@ class RuntimeCompiler {
   CompiledKernel compile(const std::string& source, int architecture, bool report = false) const;
   /// Major * 100 + minor.
   int version() const { return version_; }
+  std::string file() const { return file_of(reinterpret_cast<const void*>(create_)); }
 
  private:
   using Program = void*;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/file/files.h"
+#include "base/file/npy.h"
 #include "base/numbers/finite.h"
 #include "base/ranks/agreement.h"
 #include "base/text.h"
@@ -22,17 +23,7 @@ namespace {
 
 constexpr std::uint32_t kBlockBits = 16;
 
-std::string npy_header(std::uint64_t count, Precision precision) {
-  std::string text = std::string("{'descr': '") + (precision == Precision::kDouble ? "<c16" : "<c8") +
-                     "', 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";
-  constexpr std::size_t kPrefix = 10;
-  while ((kPrefix + text.size() + 1) % 64 != 0) text += ' ';
-  text += '\n';
-  std::string header("\x93NUMPY\x01\x00", 8);
-  header += static_cast<char>(text.size() & 0xff);
-  header += static_cast<char>(text.size() >> 8);
-  return header + text;
-}
+std::string_view npy_kind(Precision precision) { return precision == Precision::kDouble ? "<c16" : "<c8"; }
 
 /// How many of the lowest qubits are at their own bits: runs of 2^that many amplitudes are contiguous in memory.
 std::uint32_t contiguous_qubits(const DistributedState& state) {
@@ -143,7 +134,7 @@ std::unique_ptr<PartFile> open_on_all(Communicator& communicator, const std::str
 OutputFile write_state_file(DistributedState& state, ExchangePipeline& exchanges, const std::string& path) {
   raise_global_qubits(state, exchanges, state.rank_bits);
   const std::uint64_t count = std::uint64_t{1} << state.qubits;
-  const std::string header = npy_header(count, state.precision);
+  const std::string header = make_npy_header(npy_kind(state.precision), {&count, 1});
   std::unique_ptr<NewFile> file;
   const std::unique_ptr<PartFile> part = open_on_all(state.communicator, path, file);
   together(state.communicator, [&] {
@@ -165,21 +156,19 @@ StateFile::StateFile(const std::string& path, std::uint32_t qubits) : file_(path
   const auto refuse = [&](const std::string& why) {
     throw FileError("'" + escape_text(path) + "' is no state of " + std::to_string(qubits) + " qubits: " + why);
   };
-  constexpr std::size_t kPrefix = 10;
-  if (file_.size() < kPrefix) refuse("it is too short for a .npy file");
-  std::string head(kPrefix, '\0');
-  file_.read_at(head.data(), kPrefix, 0);
-  if (!head.starts_with("\x93NUMPY\x01")) refuse("it is no .npy file of version 1");
-  const auto byte = [&](std::size_t at) { return static_cast<std::uint64_t>(static_cast<unsigned char>(head[at])); };
-  header_bytes_ = kPrefix + byte(8) + (byte(9) << 8);
-  if (file_.size() < header_bytes_) refuse("its header is cut off");
-  std::string header(header_bytes_ - kPrefix, '\0');
-  file_.read_at(header.data(), header.size(), kPrefix);
-  is_double_ = header.find("'<c16'") != std::string::npos;
-  if (!is_double_ && header.find("'<c8'") == std::string::npos)
+  std::string head(std::min<std::uint64_t>(kNpyPrefix, file_.size()), '\0');
+  file_.read_at(head.data(), head.size(), 0);
+  head.resize(std::min<std::uint64_t>(npy_header_bytes(head), file_.size()));
+  file_.read_at(head.data(), head.size(), 0);
+  const NpyHeader header = read_npy_header(head);
+  if (!header.fault.empty()) refuse(header.fault);
+  is_double_ = header.kind == npy_kind(Precision::kDouble);
+  if (!is_double_ && header.kind != npy_kind(Precision::kSingle)) {
     refuse("its numbers are neither complex64 nor complex128");
+  }
+  header_bytes_ = header.bytes;
   const std::uint64_t count = std::uint64_t{1} << qubits;
-  if (header.find("(" + std::to_string(count) + ",)") == std::string::npos) refuse("its shape is another");
+  if (header.shape != std::vector{count}) refuse("its shape is another");
   if (file_.size() != header_bytes_ + count * (is_double_ ? 16 : 8)) refuse("its size is another");
 }
 

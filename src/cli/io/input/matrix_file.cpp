@@ -1,12 +1,14 @@
 #include "cli/io/input/matrix_file.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
 #include "base/file/files.h"
+#include "base/file/npy.h"
 #include "base/text.h"
 #include "qsim/error.h"
 
@@ -17,29 +19,31 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
-/// What the header of a .npy file says.
-struct Header {
-  std::string kind;  // "c16"
-  bool columns_first = false;
-  std::uint64_t rows = 0, columns = 0;
-  std::size_t begin = 0;  // of the numbers
-};
+constexpr std::array<std::string_view, 6> kKinds{"c16", "c8", "f8", "f4", "i8", "i4"};
+constexpr std::uint64_t kMostOrder = 1 << 15;
 
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path), text_(read_file(path, kMostBytes)) {}
 
   Matrix matrix() const {
-    const Header header = read_header();
-    if (header.rows != header.columns) refuse("it is not square");
-    const std::uint64_t count = header.rows * header.columns;
-    const std::size_t width = header.kind == "c16" ? 16 : header.kind.back() == '4' ? 4 : 8;
-    if (text_.size() - header.begin != count * width) refuse("it has another length than its header says");
+    const NpyHeader header = read_npy_header(text_);
+    if (!header.fault.empty()) refuse(header.fault);
+    const std::string kind = header.kind.starts_with('<') ? header.kind.substr(1) : "";
+    if (std::ranges::find(kKinds, kind) == kKinds.end()) {
+      refuse("its numbers are neither complex nor real, of 4 or 8 bytes each");
+    }
+    if (header.shape.size() != 2 || std::ranges::max(header.shape) > kMostOrder) {
+      refuse("its shape is not that of a matrix");
+    }
+    const std::uint64_t order = header.shape[0], count = order * order;
+    if (header.shape[1] != order) refuse("it is not square");
+    const std::size_t width = kind == "c16" ? 16 : kind.back() == '4' ? 4 : 8;
+    if (text_.size() - header.bytes != count * width) refuse("it has another length than its header says");
     Matrix matrix(count);
     for (std::uint64_t i = 0; i < count; ++i) {
-      const char* const at = text_.data() + header.begin + i * width;
-      const std::uint64_t place = header.columns_first ? i % header.rows * header.columns + i / header.rows : i;
-      matrix[place] = number(header.kind, at);
+      const char* const at = text_.data() + header.bytes + i * width;
+      matrix[header.columns_first ? i % order * order + i / order : i] = number(kind, at);
     }
     return matrix;
   }
@@ -63,48 +67,6 @@ class Reader {
     if (kind == "f4") return read_as<float>(at);
     return kind == "i8" ? static_cast<double>(read_as<std::int64_t>(at))
                         : static_cast<double>(read_as<std::int32_t>(at));
-  }
-
-  /// What stands in the header behind `key` and its colon.
-  std::string_view behind(std::string_view header, const std::string& key) const {
-    const std::size_t at = header.find("'" + key + "':");
-    if (at == std::string_view::npos) refuse("its header has no '" + key + "'");
-    std::string_view rest = header.substr(at + key.size() + 3);
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    return rest;
-  }
-
-  std::uint64_t order(std::string_view& text) const {
-    text.remove_prefix(std::min(text.find_first_not_of("( ,"), text.size()));
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || value > 1u << 15) refuse("its shape is not that of a matrix");
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return value;
-  }
-
-  Header read_header() const {
-    constexpr std::string_view kMagic = "\x93NUMPY";
-    if (text_.size() < 12 || !text_.starts_with(kMagic)) refuse("it is no .npy file");
-    const bool short_length = text_[6] == 1;
-    const std::size_t length =
-        short_length ? read_as<std::uint16_t>(text_.data() + 8) : read_as<std::uint32_t>(text_.data() + 8);
-    Header header;
-    header.begin = (short_length ? 10 : 12) + length;
-    if (header.begin > text_.size()) refuse("its header is cut off");
-    const std::string_view words = std::string_view(text_).substr(short_length ? 10 : 12, length);
-    std::string_view kind = behind(words, "descr");
-    for (const std::string_view known : {"c16", "c8", "f8", "f4", "i8", "i4"}) {
-      if (kind.starts_with("'<" + std::string(known) + "'")) header.kind = known;
-    }
-    if (header.kind.empty()) refuse("its numbers are neither complex nor real, of 4 or 8 bytes each");
-    header.columns_first = behind(words, "fortran_order").starts_with("True");
-    std::string_view shape = behind(words, "shape");
-    shape = shape.substr(0, shape.find(')'));
-    header.rows = order(shape);
-    header.columns = order(shape);
-    if (shape.find_first_of("0123456789") != std::string_view::npos) refuse("it has more than two dimensions");
-    return header;
   }
 
   std::string path_, text_;
