@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <deque>
 #include <random>
 #include <string>
+#include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,6 +19,8 @@
 #include "base/ranks/communicator.h"
 #include "comm/gpu/driver.h"
 #include "comm/gpu/peer/p2p.h"
+#include "comm/nccl/nccl_transport.h"
+#include "comm/nccl/time_limit.h"
 #include "null/null_backend.h"
 #include "peer/host_streams.h"
 #include "plan/cost/pool_layout.h"
@@ -128,7 +134,10 @@ class StreamBackend final : public NullBackend, private DeviceQueues, private Ar
   std::array<cudaEvent_t, kLanes> events_{};
 };
 
+enum class Way { kPeerMemory, kNccl };
+
 struct Game {
+  Way way = Way::kPeerMemory;
   std::uint32_t rank_bits = 1, local_bits = 12;
   Precision precision = Precision::kDouble;
   PoolLayout pool;
@@ -143,6 +152,11 @@ Index swapped(const Exchange& exchange, Index i) {
     if (test_bit(i, local) != test_bit(i, global)) i ^= bit_mask(local) | bit_mask(global);
   }
   return i;
+}
+
+std::unique_ptr<Transport> open_transport(const Game& game, Backend& backend, Communicator& communicator) {
+  if (game.way == Way::kNccl) return open_nccl_transport(backend, communicator, game.local_bits, game.precision);
+  return open_p2p_transport(backend, communicator, game.local_bits, game.precision);
 }
 
 /// Plays the game three times over, each time on what the last has left, and compares every amplitude.
@@ -183,7 +197,7 @@ void play(const Game& game, std::uint64_t* arrivals_loaded = nullptr) {
   }
   run_thread_ranks(ranks, [&](Communicator& communicator) {
     StreamBackend& backend = backends[static_cast<std::size_t>(communicator.rank())];
-    const auto transport = open_p2p_transport(backend, communicator, game.local_bits, game.precision);
+    const auto transport = open_transport(game, backend, communicator);
     DistributedState state{backend, communicator, game.local_bits + game.rank_bits, game.rank_bits, game.precision, {}};
     ExchangePipeline pipeline(state, transport.get(), game.pool);
     std::vector<ChunkedSweep> after = game.after;
@@ -200,9 +214,10 @@ void play(const Game& game, std::uint64_t* arrivals_loaded = nullptr) {
   for (const StreamBackend& backend : backends) *arrivals_loaded += backend.arrivals_loaded;
 }
 
-Game random_game(std::uint64_t seed, std::uint32_t rank_bits) {
+Game random_game(std::uint64_t seed, Way way, std::uint32_t rank_bits) {
   std::mt19937_64 random(seed);
   Game game;
+  game.way = way;
   game.rank_bits = rank_bits;
   game.precision = random() % 2 == 0 ? Precision::kDouble : Precision::kSingle;
   // Chunks in one run go by copies, scattered ones by kernels.
@@ -232,27 +247,39 @@ Game random_game(std::uint64_t seed, std::uint32_t rank_bits) {
   return game;
 }
 
-class PeerExchange : public testing::TestWithParam<std::uint32_t> {};
+class PeerExchange : public testing::TestWithParam<std::tuple<Way, std::uint32_t>> {
+ protected:
+  void SetUp() override {
+    if (way() == Way::kNccl && nccl_version().empty()) GTEST_SKIP() << "built without NCCL";
+  }
+  static Way way() { return std::get<0>(GetParam()); }
+  static std::uint32_t rank_bits() { return std::get<1>(GetParam()); }
+};
 
 TEST_P(PeerExchange, MovesEveryAmplitudeInOrderWhateverIsLate) {
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     test::set_pauses(seed % 4 == 0 ? 0 : 300, seed);
-    ASSERT_NO_FATAL_FAILURE(play(random_game(seed, GetParam())));
+    ASSERT_NO_FATAL_FAILURE(play(random_game(seed, way(), rank_bits())));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, PeerExchange, testing::Values(1, 2, 3),
-                         [](const auto& number) { return std::to_string(1 << number.param); });
+INSTANTIATE_TEST_SUITE_P(Ranks, PeerExchange,
+                         testing::Combine(testing::Values(Way::kPeerMemory, Way::kNccl), testing::Values(1, 2, 3)),
+                         [](const auto& number) {
+                           return (std::get<0>(number.param) == Way::kNccl ? "Nccl" : "PeerMemory") +
+                                  std::to_string(1 << std::get<1>(number.param));
+                         });
 
 TEST_P(PeerExchange, SweepsLoadWhatArrivesFromSlotsWhateverIsLate) {
+  if (way() == Way::kNccl) GTEST_SKIP() << "NCCL leaves nothing in slots";
   std::uint64_t loaded = 0;
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     test::set_pauses(300, seed);
     std::mt19937_64 random(seed);
     Game game;
-    game.rank_bits = GetParam();
+    game.rank_bits = rank_bits();
     game.precision = seed % 2 == 0 ? Precision::kDouble : Precision::kSingle;
     const auto swaps = static_cast<std::uint32_t>(1 + random() % game.rank_bits);
     const auto chunk_bits = static_cast<std::uint32_t>(1 + random() % 4);
@@ -274,12 +301,14 @@ TEST_P(PeerExchange, SweepsLoadWhatArrivesFromSlotsWhateverIsLate) {
   EXPECT_GT(loaded, 0U);
 }
 
-/// QSIM_FAULT_STEP: every how manieth call fails once.
-TEST_P(PeerExchange, EndsWithTheErrorOfAnyCallOfTheRuntimeThatFails) {
-  const std::uint64_t step = test::number_from("QSIM_FAULT_STEP", 23);
+/// QSIM_FAULT_STEP: every how manieth call fails once, of the runtime or of NCCL, where each of them takes others'
+/// patience.
+TEST_P(PeerExchange, EndsWithTheErrorOfAnyCallThatFails) {
+  const std::uint64_t some = way() == Way::kNccl ? std::uint64_t{23} << 2 * rank_bits() : 23;
+  const std::uint64_t step = test::number_from("QSIM_FAULT_STEP", some);
   std::uint64_t failed = 0, harmless = 0;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const Game game = random_game(seed, GetParam());
+    const Game game = random_game(seed, way(), rank_bits());
     test::set_pauses(0, seed);
     for (std::uint64_t nth = seed;; nth += step) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", call " + std::to_string(nth));
@@ -301,8 +330,20 @@ TEST_P(PeerExchange, EndsWithTheErrorOfAnyCallOfTheRuntimeThatFails) {
       if (!threw) ++harmless;
     }
   }
-  std::printf("%u ranks: %ld calls failed, %ld of them without effect\n", 1U << GetParam(), static_cast<long>(failed),
+  std::printf("%u ranks: %ld calls failed, %ld of them without effect\n", 1U << rank_bits(), static_cast<long>(failed),
               static_cast<long>(harmless));
+}
+
+TEST(TimeLimit, ExpiresWhenItLivesTooLongAndOnlyThen) {
+  std::atomic<int> expired{0};
+  const auto count = [&] { ++expired; };
+  for (int i = 0; i < 2000; ++i) const TimeLimit limit(std::chrono::minutes(1), count);
+  EXPECT_EQ(expired, 0);
+  {
+    const TimeLimit limit(std::chrono::milliseconds(1), count);
+    for (int i = 0; i < 10000 && expired == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(expired, 1);
 }
 
 TEST(PeerExchange, GoesByCopiesWhereChunksAreRunsAndByKernelsWhereTheyAreScattered) {

@@ -22,9 +22,10 @@ std::atomic<std::uint64_t> pause_seed{1};
 std::atomic<std::uint64_t> copies{0}, kernels{0};
 
 std::atomic<std::uint64_t> calls{0}, failing_call{0};
+// How long transports wait for a device that does nothing, once a call has failed.
+constexpr std::chrono::milliseconds kPatienceAfterFaults{100};
 
-/// True for the call that is to fail.
-bool fails() { return ++calls == failing_call; }
+bool fails() { return qsim::test::call_fails(); }
 
 /// Kept for ever, so that one that is named after its end is seen, as the runtime sees it.
 struct HostEvent {
@@ -125,6 +126,7 @@ void fail_call(std::uint64_t nth) {
   calls = 0;
   failing_call = nth;
 }
+bool call_fails() { return ++calls == failing_call; }
 bool call_has_failed() { return failing_call != 0 && calls >= failing_call; }
 CopyCounts copy_counts() { return {copies, kernels}; }
 
@@ -140,7 +142,8 @@ void check_cuda(cudaError_t status, const char* call) {
 }
 bool AskAgain::pause() {
   std::this_thread::sleep_for(std::chrono::microseconds(20));
-  return std::chrono::steady_clock::now() - start_ <= patience_;
+  const std::chrono::milliseconds patience = test::call_has_failed() ? kPatienceAfterFaults : patience_;
+  return std::chrono::steady_clock::now() - start_ <= patience;
 }
 
 namespace cuda {

@@ -24,8 +24,10 @@ struct CopyCounts {
 };
 CopyCounts copy_counts();
 
-/// The Nth call of the runtime from now on fails, once, and does nothing; 0: none does.
+/// The Nth call of the runtime or of NCCL from now on fails, once, and does nothing; 0: none does.
 void fail_call(std::uint64_t nth);
+/// Counts a call; true for the one that is to fail.
+bool call_fails();
 /// Whether it has been reached.
 bool call_has_failed();
 

@@ -8,18 +8,17 @@
 
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <thread>
 
+#include "base/file/shared_library.h"
 #include "comm/gpu/driver.h"
 #include "comm/gpu/strided_copy.h"
 #include "comm/job_end.h"
+#include "comm/nccl/time_limit.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -28,24 +27,17 @@ namespace {
 constexpr std::chrono::seconds kPatience{60};       // a lane's longest exchange takes a few seconds
 constexpr std::chrono::seconds kStartPatience{15};  // eight GPUs of a host meet in two or three
 
-/// Ends the process when it lives longer than kStartPatience: for calls that wait for all ranks, give no sign of the
-/// others, and cannot be broken off.
-class StartLimit {
+/// For calls that wait for all ranks and give no sign of the others: ends the process when it lives longer than
+/// kStartPatience.
+class StartLimit : TimeLimit {
  public:
   explicit StartLimit(int rank)
-      : thread_([rank](const std::stop_token& stop) {
-          std::mutex mutex;
-          std::condition_variable_any stopped;
-          std::unique_lock lock(mutex);
-          if (stopped.wait_for(lock, stop, kStartPatience, [&] { return stop.stop_requested(); })) return;
+      : TimeLimit(kStartPatience, [rank] {
           end_process("qsim: error: rank " + std::to_string(rank) + ": NCCL has waited for the other ranks for " +
                           std::to_string(kStartPatience.count()) +
                           " s; the job is ended (choose another way with --exchange)",
                       static_cast<int>(ExitCode::kCommunication));
         }) {}
-
- private:
-  std::jthread thread_;
 };
 
 /// The functions of libnccl that are used; loaded() is false when the library is not there.
@@ -66,7 +58,7 @@ struct NcclLibrary {
 
   static NcclLibrary load() {
     NcclLibrary nccl;
-    void* library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    void* library = open_library({{"libnccl.so.2"}, {"nvidia/nccl/lib"}, {}});
     if (library == nullptr) return nccl;
     const auto find = [library](const char* name, auto& function) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
@@ -237,7 +229,7 @@ std::string nccl_version() {
   int version = 0;
   if (!nccl.loaded() || nccl.get_version(&version) != ncclSuccess) return {};
   return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
+         std::to_string(version % 100) + " (" + file_of(reinterpret_cast<const void*>(nccl.get_version)) + ")";
 }
 
 }  // namespace qsim
