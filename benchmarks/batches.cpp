@@ -37,7 +37,7 @@ std::vector<double> angles(std::size_t count) {
 double rate(const Circuit& circuit, BackendKind backend, std::size_t evaluations) {
   const std::vector<double> values = angles(evaluations * circuit.parameters().size());
   BatchOptions options;
-  options.backend = backend;
+  options.target.backend = backend;
   double best = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
     best = std::max(best, static_cast<double>(evaluations) / run_batch(circuit, values, options).seconds);

@@ -2,23 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "qsim/circuit.h"
-#include "qsim/target.h"
+#include "qsim/session.h"
 
 namespace QSIM_PUBLIC qsim {
 
 constexpr std::uint32_t kMaxBatchQubits = 20;
 
 struct BatchOptions {
-  BackendKind backend = BackendKind::kAuto;
-  int threads = 0;  // CPU: 0 = the affinity mask's
+  Target target = {};  // one device: its backend, precision, threads, instruction set and at most one of gpu_ids
   bool marginals = true;
   std::uint32_t shots = 0;  // samples of all qubits an evaluation
   std::uint64_t seed = 1;
   bool states = false;
+  /// Called by the calling thread, at most ten times a second. What it throws ends the batch.
+  std::function<void(const Progress&)> progress = {};
 };
 
 /// Evaluation e's values stand together, in the order of the evaluations.
@@ -32,10 +34,10 @@ struct BatchResult {
   double seconds = 0;  // from values to answers, both in host memory
 };
 
-/// Evaluates `circuit`, of at most kMaxBatchQubits qubits, from |0...0> in double precision with sets of values of its
-/// parameters, one behind the other (without parameters `evaluations` says how many times; 0: once). Evaluation e's
-/// draw s depends on (seed, e, s) alone. Measurements at the end are left out; open may be the angles of rx, ry, rz, p,
-/// u2, u, rxx, ryy and rzz. UsageError where the values are no whole number of sets, UnsupportedError.
+/// Evaluates `circuit`, of at most kMaxBatchQubits qubits, from |0...0> with sets of values of its parameters, one
+/// behind the other (without parameters `evaluations` says how many times; 0: once). Evaluation e's draw s depends on
+/// (seed, e, s) alone. Measurements at the end are left out; open may be the angles of rx, ry, rz, p, u2, u, rxx, ryy
+/// and rzz. UsageError where the values are no whole number of sets and for targets of several ranks, UnsupportedError.
 BatchResult run_batch(const Circuit& circuit, std::span<const double> values, const BatchOptions& options,
                       std::size_t evaluations = 0);
 

@@ -6,6 +6,13 @@
 
 namespace qsim::cpu {
 
-BatchLanes batch_lanes_avx512() { return kBatchLanesHere; }
+template <>
+BatchLanes<float> batch_lanes_avx512() {
+  return kLanesHere<float>;
+}
+template <>
+BatchLanes<double> batch_lanes_avx512() {
+  return kLanesHere<double>;
+}
 
 }  // namespace qsim::cpu

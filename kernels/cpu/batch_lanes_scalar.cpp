@@ -6,6 +6,13 @@
 
 namespace qsim::cpu {
 
-BatchLanes batch_lanes_scalar() { return kBatchLanesHere; }
+template <>
+BatchLanes<float> batch_lanes_scalar() {
+  return kLanesHere<float>;
+}
+template <>
+BatchLanes<double> batch_lanes_scalar() {
+  return kLanesHere<double>;
+}
 
 }  // namespace qsim::cpu

@@ -9,11 +9,13 @@ std::unique_ptr<Backend> make_cuda_backend(const BackendOptions&) {
   throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use `backend` cpu");
 }
 
-void run_batch_on_gpu(const BatchProgram&, std::span<const double>, std::size_t, const BatchOutputs&) {
+void run_batch_on_gpu(const BatchProgram&, std::span<const double>, std::size_t, const BatchOutputs&, const Target&,
+                      const BatchWatch&) {
   throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use the CPU");
 }
 
-BatchGramTimes run_gram_on_gpu(const BatchProgram&, std::span<const double>, std::size_t, std::span<Complex>) {
+BatchGramTimes run_gram_on_gpu(const BatchProgram&, std::span<const double>, std::size_t, std::span<Complex>,
+                               const Target&) {
   throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use the CPU");
 }
 

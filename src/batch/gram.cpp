@@ -117,19 +117,19 @@ GramResult gram(const Circuit& circuit, std::span<const double> values, const Ta
   result.gram.resize(result.states * result.states);
   const LoweredBatch lowered = lower_batch(circuit);
   const BatchProgram& program = lowered.program;
-  result.backend = choose_batch_backend(program, result.states, target.backend);
+  result.backend = choose_batch_backend(program, result.states, target);
   if (result.backend == BackendKind::kCuda) {
     std::vector<double> extended;
     if (!lowered.sums.empty()) values = extended = with_sums(lowered, values, result.states);
-    const BatchGramTimes times = run_gram_on_gpu(program, values, result.states, result.gram);
+    const BatchGramTimes times = run_gram_on_gpu(program, values, result.states, result.gram, target);
     result.prepare_seconds = times.prepare_seconds;
     result.product_seconds = times.product_seconds;
     require_products(result);
     return result;
   }
   BatchOptions batch;
-  batch.backend = BackendKind::kCpu;
-  batch.threads = target.threads;
+  batch.target = target;
+  batch.target.backend = BackendKind::kCpu;
   batch.marginals = false;
   batch.states = true;
   const BatchResult prepared = run_batch(circuit, values, batch);

@@ -23,7 +23,7 @@ std::vector<double> with_sums(const LoweredBatch& batch, std::span<const double>
 /// How many sets `values` are; UsageError where they are no whole number of sets. Without parameters: `evaluations`,
 /// or 1.
 std::size_t count_evaluations(const Circuit& circuit, std::span<const double> values, std::size_t evaluations);
-/// kCpu or kCuda.
-BackendKind choose_batch_backend(const BatchProgram& program, std::size_t evaluations, BackendKind wanted);
+/// kCpu or kCuda; UsageError for a target that is not one device.
+BackendKind choose_batch_backend(const BatchProgram& program, std::size_t evaluations, const Target& target);
 
 }  // namespace qsim

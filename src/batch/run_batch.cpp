@@ -15,11 +15,31 @@ namespace {
 /// Amplitude updates below which the CPU is done before a GPU's driver has started.
 constexpr double kGpuWorthwhile = 1e9;
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+/// Passes on how far the batch is, at most ten times a second; empty where nobody asks.
+BatchWatch watch_of(const BatchOptions& options, Clock::time_point start) {
+  if (!options.progress) return {};
+  return [&options, start, last = start](double fraction) mutable {
+    const Clock::time_point now = Clock::now();
+    if (now - last < std::chrono::milliseconds(100) || fraction <= 0) return;
+    last = now;
+    options.progress({fraction, seconds_between(start, now) * (1 - fraction) / fraction});
+  };
+}
+
 }  // namespace
 
-BackendKind choose_batch_backend(const BatchProgram& program, std::size_t evaluations, BackendKind wanted) {
-  if (wanted == BackendKind::kNull) throw UsageError("a batch runs on a CPU or a GPU");
-  if (wanted != BackendKind::kAuto) return wanted;
+BackendKind choose_batch_backend(const BatchProgram& program, std::size_t evaluations, const Target& target) {
+  if (target.backend == BackendKind::kNull) throw UsageError("a batch runs on a CPU or a GPU");
+  if (target.ranks != 1 || target.communicator != nullptr || target.gpu_ids.size() > 1) {
+    throw UsageError("a batch runs on one device: each of several ranks can take a part of its values");
+  }
+  if (target.backend != BackendKind::kAuto) return target.backend;
   const double updates = static_cast<double>(program.ops.size() + 1) * static_cast<double>(evaluations) *
                          static_cast<double>(std::size_t{1} << program.qubits);
   return updates > kGpuWorthwhile && !survey_gpus().devices.empty() ? BackendKind::kCuda : BackendKind::kCpu;
@@ -50,21 +70,22 @@ BatchResult run_batch(const Circuit& circuit, std::span<const double> values, co
   result.outcomes.resize(evaluations * options.shots);
   if (options.states) result.states.resize(evaluations << circuit.qubits());
   const BatchOutputs outputs{result.marginals, result.outcomes, result.states, options.shots, options.seed};
-  result.backend = choose_batch_backend(program, evaluations, options.backend);
-  const auto start = std::chrono::steady_clock::now();
+  result.backend = choose_batch_backend(program, evaluations, options.target);
+  const Clock::time_point start = Clock::now();
+  const BatchWatch watch = watch_of(options, start);
   std::vector<double> extended;
   if (!batch.sums.empty()) values = extended = with_sums(batch, values, evaluations);
   if (evaluations > 0) {
     if (result.backend == BackendKind::kCuda) {
-      run_batch_on_gpu(program, values, evaluations, outputs);
+      run_batch_on_gpu(program, values, evaluations, outputs, options.target, watch);
     } else {
-      run_batch_on_cpu(program, values, evaluations, outputs, options.threads);
+      run_batch_on_cpu(program, values, evaluations, outputs, options.target, watch);
     }
   }
   require_finite(std::span<const double>(result.marginals), "a marginal of the batch");
   const auto* const parts = reinterpret_cast<const double*>(result.states.data());
   require_finite(std::span(parts, 2 * result.states.size()), "an amplitude of the batch");
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = seconds_between(start, Clock::now());
   return result;
 }
 

@@ -1,5 +1,6 @@
 // `qsim gram`: the states that several circuits prepare, compared with each other.
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "batch/gram_document.h"
@@ -18,6 +19,7 @@ const char kFooter[] =
     "All circuits have the same number of qubits; measurements at the end are left out.\n"
     "Examples:\n"
     "  qsim gram a.qasm b.qasm c.qasm\n"
+    "  qsim gram a.qasm b.qasm --unitary oracle=oracle.npy\n"
     "  qsim gram states/*.qasm --json --output gram.json\n";
 
 struct GramFlags {
@@ -39,6 +41,25 @@ Target options_of(const Flags& flags, const GramFlags& typed) {
   return options;
 }
 
+/// Each circuit takes the matrices that it has opaque gates for. UsageError where a matrix is for none of them.
+std::vector<Circuit> read_all(const std::vector<std::string>& files, Context& context,
+                              const CircuitArguments& arguments) {
+  std::vector<Circuit> circuits;
+  std::set<std::string> used;
+  for (const std::string& file : files) {
+    CircuitInput input = read_circuit(file, context, arguments);
+    used.insert(input.unitaries.begin(), input.unitaries.end());
+    circuits.push_back(std::move(input.circuit));
+  }
+  for (const auto& [name, matrix] : arguments.unitaries) {
+    if (!used.contains(name)) {
+      throw UsageError("--unitary: the matrix of '" + escape_text(name, 60) +
+                       "' would have no effect: no circuit declares an opaque gate of that name");
+    }
+  }
+  return circuits;
+}
+
 }  // namespace
 
 Output command_gram(std::span<const std::string> arguments, Context& context) {
@@ -46,6 +67,8 @@ Output command_gram(std::span<const std::string> arguments, Context& context) {
   Flags flags("qsim gram", "Inner products, fidelities and distances between the states that circuits prepare.",
               kFooter);
   GramFlags typed;
+  CircuitFlags circuit_flags;
+  CircuitArguments arguments_of_circuits;
   Target options;
   context.together([&] {
     flags.positionals("files", typed.files, "OpenQASM 2.0 circuits, at least two", Role::kInput);
@@ -53,6 +76,7 @@ Output command_gram(std::span<const std::string> arguments, Context& context) {
     flags.choice("--precision", typed.precision, {"double", "single"}, "of the states");
     flags.text("--threads", typed.threads, "N", "CPU threads (default: the affinity mask)");
     flags.text("--max-memory", typed.max_memory, "SIZE", "most memory for all states together");
+    circuit_flags.add_unitary_to(flags);
     flags.flag("--json", typed.json, "one JSON document (qsim.gram/1)");
     flags.text("--output", typed.output, "FILE", "write the result there instead of to standard output",
                Role::kOutputStream);
@@ -69,9 +93,10 @@ Output command_gram(std::span<const std::string> arguments, Context& context) {
     }
     options = options_of(flags, typed);
     context.require_outputs(flags);
+    arguments_of_circuits = circuit_flags.read();
+    arguments_of_circuits.shared = true;
   });
-  std::vector<Circuit> circuits;
-  for (const std::string& file : typed.files) circuits.push_back(read_circuit(file, context).circuit);
+  const std::vector<Circuit> circuits = read_all(typed.files, context, arguments_of_circuits);
   const GramResult result = gram(circuits, options);
   return {typed.json ? gram_json(result, typed.files) : escape_lines(gram_text(result, typed.files)),
           typed.output,

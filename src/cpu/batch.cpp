@@ -1,9 +1,11 @@
 // Batches of small circuits on the CPU: kBatchLanes evaluations side by side, lane groups shared among threads.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <exception>
 #include <vector>
 
 #include "cpu/cpu_info.h"
@@ -15,47 +17,86 @@
 namespace qsim {
 namespace cpu {
 
-BatchLanes batch_lanes_scalar();
-BatchLanes batch_lanes_avx2();
-BatchLanes batch_lanes_avx512();
-
 namespace {
 
-BatchLanes best_lanes() {
-  const std::string set = choose_instruction_set("");
-  if (set == "avx512") return batch_lanes_avx512();
-  return set == "avx2" ? batch_lanes_avx2() : batch_lanes_scalar();
+template <typename Real>
+BatchLanes<Real> lanes_of(const std::string& wanted_set) {
+  const std::string set = choose_instruction_set(wanted_set);
+  if (set == "avx512") return batch_lanes_avx512<Real>();
+  return set == "avx2" ? batch_lanes_avx2<Real>() : batch_lanes_scalar<Real>();
 }
 
-constexpr std::size_t kLanes = kBatchLanes;
+constexpr std::size_t kLookEvery = std::size_t{1} << 18;  // amplitudes that a thread writes between two looks
 
-/// A 2 x 2 matrix a lane, laid out as BatchLanes wants it.
-struct LaneMatrix {
-  std::array<double, 8 * kLanes> entries{};
-  void set(int entry, std::size_t lane, Complex value) {
-    entries[static_cast<std::size_t>(2 * entry) * kLanes + lane] = value.real();
-    entries[static_cast<std::size_t>(2 * entry + 1) * kLanes + lane] = value.imag();
+/// What the threads of a batch share: how much is done, and whether to go on.
+class Watched {
+ public:
+  Watched(const BatchWatch& watch, const BatchProgram& program, std::size_t groups)
+      : watch_(watch), all_((program.ops.size() + 1) * groups) {}
+
+  void done(std::size_t ops) {
+    if (watch_) done_.fetch_add(ops, std::memory_order_relaxed);
   }
+  /// False when the batch ends: what the watch threw, which worker 0 alone calls, is kept for rethrow().
+  bool go_on(int worker) {
+    if (worker == 0 && watch_ && !stopped_) {
+      try {
+        watch_(static_cast<double>(done_) / static_cast<double>(all_));
+      } catch (...) {
+        failure_ = std::current_exception();
+        stopped_ = true;
+      }
+    }
+    return !stopped_;
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  const BatchWatch& watch_;
+  const std::size_t all_;
+  std::atomic<std::size_t> done_{0};
+  std::atomic<bool> stopped_{false};
+  std::exception_ptr failure_;
 };
 
 /// Lanes of one thread, from the values of their evaluations to their answers.
+template <typename Real>
 class LaneGroup {
  public:
-  LaneGroup(const BatchProgram& program, const BatchLanes& lanes)
+  static constexpr std::size_t kLanes = kBatchLanes<Real>;
+
+  LaneGroup(const BatchProgram& program, const BatchLanes<Real>& lanes)
       : program_(program),
         lanes_(lanes),
+        matrices_(2 * program.matrices.size()),
         state_((std::size_t{2} << program.qubits) * kLanes),
-        probabilities_((std::size_t{1} << program.qubits) * kLanes) {}
+        probabilities_((std::size_t{1} << program.qubits) * kLanes) {
+    const auto* const parts = reinterpret_cast<const double*>(program.matrices.data());
+    std::transform(parts, parts + matrices_.size(), matrices_.begin(),
+                   [](double part) { return static_cast<Real>(part); });
+  }
 
-  /// Evaluations first .. first + count - 1, count <= kLanes; idle lanes repeat the last.
-  void run(std::span<const double> values, std::size_t first, std::size_t count, const BatchOutputs& outputs) {
+  /// Evaluations first .. first + count - 1, count <= kLanes; idle lanes repeat the last. Left where the batch ends.
+  void run(std::span<const double> values, std::size_t first, std::size_t count, const BatchOutputs& outputs,
+           Watched& watched, int worker) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       const std::size_t evaluation = first + std::min(lane, count - 1);
       values_[lane] = values.subspan(evaluation * program_.parameters, program_.parameters);
     }
-    std::fill(state_.begin(), state_.end(), 0.0);
-    std::fill_n(state_.begin(), kLanes, 1.0);
-    for (const BatchOp& op : program_.ops) apply(op);
+    std::fill(state_.begin(), state_.end(), Real{0});
+    std::fill_n(state_.begin(), kLanes, Real{1});
+    const std::size_t ops_a_look = std::max<std::size_t>(1, (kLookEvery / kLanes) >> program_.qubits);
+    std::size_t unseen = 0;
+    for (const BatchOp& op : program_.ops) {
+      apply(op);
+      if (++unseen < ops_a_look) continue;
+      watched.done(unseen);
+      unseen = 0;
+      if (!watched.go_on(worker)) return;
+    }
+    watched.done(unseen + 1);
     if (!outputs.states.empty()) write_states(first, count, outputs.states);
     if (outputs.marginals.empty() && outputs.outcomes.empty()) return;
     lanes_.probabilities(state_.data(), program_.qubits, probabilities_.data());
@@ -77,18 +118,18 @@ class LaneGroup {
         return;
       case BatchForm::kMatrix:
         lanes_.dense(state_.data(), n, op.targets, op.target_count, op.controls,
-                     reinterpret_cast<const double*>(program_.matrices.data() + op.matrix_begin));
+                     matrices_.data() + 2 * std::size_t{op.matrix_begin});
         return;
       case BatchForm::kRx:
       case BatchForm::kRy:
       case BatchForm::kU:
         make_matrices(op);
-        lanes_.one_target(state_.data(), n, target, op.controls, matrix_.entries.data());
+        lanes_.one_target(state_.data(), n, target, op.controls, matrix_.data());
         return;
       case BatchForm::kRz:
       case BatchForm::kPhase:
         make_matrices(op);
-        lanes_.diagonal(state_.data(), n, target, op.controls, matrix_.entries.data());
+        lanes_.diagonal(state_.data(), n, target, op.controls, matrix_.data());
         return;
     }
   }
@@ -107,7 +148,10 @@ class LaneGroup {
         const Complex left = std::polar(1.0, phi), right = std::polar(1.0, lambda);
         m = {Complex(c), -right * s, left * s, left * right * c};
       }
-      for (int entry = 0; entry < 4; ++entry) matrix_.set(entry, lane, m[static_cast<std::size_t>(entry)]);
+      for (std::size_t entry = 0; entry < 4; ++entry) {
+        matrix_[2 * entry * kLanes + lane] = static_cast<Real>(m[entry].real());
+        matrix_[(2 * entry + 1) * kLanes + lane] = static_cast<Real>(m[entry].imag());
+      }
     }
   }
 
@@ -115,7 +159,7 @@ class LaneGroup {
     const std::size_t size = std::size_t{1} << program_.qubits;
     for (std::size_t i = 0; i < size; ++i) {
       for (std::size_t lane = 0; lane < count; ++lane) {
-        const double* const row = state_.data() + 2 * i * kLanes;
+        const Real* const row = state_.data() + 2 * i * kLanes;
         states[(first + lane) * size + i] = {row[lane], row[kLanes + lane]};
       }
     }
@@ -151,27 +195,41 @@ class LaneGroup {
   }
 
   const BatchProgram& program_;
-  const BatchLanes& lanes_;
-  std::vector<double> state_, probabilities_;
+  const BatchLanes<Real>& lanes_;
+  std::vector<Real> matrices_;  // of the program: re, im pairs
+  std::vector<Real> state_;
+  std::vector<double> probabilities_;
   std::vector<std::uint64_t> ends_;
   std::array<std::span<const double>, kLanes> values_;
-  LaneMatrix matrix_;
+  std::array<Real, 8 * kLanes> matrix_{};  // a 2 x 2 matrix a lane, laid out as BatchLanes wants it
 };
+
+template <typename Real>
+void run_lanes(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
+               const BatchOutputs& outputs, const Target& target, const BatchWatch& watch) {
+  constexpr std::size_t kLanes = LaneGroup<Real>::kLanes;
+  const std::size_t groups = (evaluations + kLanes - 1) / kLanes;
+  const auto wanted = static_cast<std::size_t>(target.threads > 0 ? target.threads : affinity_threads());
+  Watched watched(watch, program, groups);
+  ThreadTeam team(static_cast<int>(std::max<std::size_t>(1, std::min(wanted, groups))));
+  const BatchLanes<Real> lanes = lanes_of<Real>(target.instruction_set);
+  std::vector<LaneGroup<Real>> workers(static_cast<std::size_t>(team.size()), LaneGroup<Real>(program, lanes));
+  team.run(groups, [&](std::uint64_t group, int worker) {
+    if (!watched.go_on(worker)) return;
+    const std::size_t first = group * kLanes;
+    workers[static_cast<std::size_t>(worker)].run(values, first, std::min(kLanes, evaluations - first), outputs,
+                                                  watched, worker);
+  });
+  watched.rethrow();
+}
 
 }  // namespace
 }  // namespace cpu
 
 void run_batch_on_cpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
-                      const BatchOutputs& outputs, int threads) {
-  const std::size_t groups = (evaluations + cpu::kLanes - 1) / cpu::kLanes;
-  const std::size_t wanted = static_cast<std::size_t>(threads > 0 ? threads : cpu::affinity_threads());
-  cpu::ThreadTeam team(static_cast<int>(std::max<std::size_t>(1, std::min(wanted, groups))));
-  const cpu::BatchLanes lanes = cpu::best_lanes();
-  std::vector<cpu::LaneGroup> workers(static_cast<std::size_t>(team.size()), cpu::LaneGroup(program, lanes));
-  team.run(groups, [&](std::uint64_t group, int worker) {
-    const std::size_t first = group * cpu::kLanes;
-    workers[static_cast<std::size_t>(worker)].run(values, first, std::min(cpu::kLanes, evaluations - first), outputs);
-  });
+                      const BatchOutputs& outputs, const Target& target, const BatchWatch& watch) {
+  const auto run = target.precision == Precision::kDouble ? cpu::run_lanes<double> : cpu::run_lanes<float>;
+  run(program, values, evaluations, outputs, target, watch);
 }
 
 }  // namespace qsim

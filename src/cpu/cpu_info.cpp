@@ -66,7 +66,9 @@ std::string processor_name() {
 }
 
 std::vector<std::string> instruction_sets() {
-  std::vector<std::string> sets = {"scalar"};
+  std::vector<std::string> sets;
+  sets.reserve(3);  // g++ 14 sees a write beyond the end where a vector made of one element grows
+  sets.emplace_back("scalar");
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");

@@ -105,7 +105,8 @@ void ThreadTeam::run_erased(std::uint64_t count, Call call, void* context) {
 int affinity_threads() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return std::max(1u, std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof(set), &set) != 0)
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   return std::max(1, CPU_COUNT(&set));
 }
 

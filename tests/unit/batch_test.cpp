@@ -9,10 +9,12 @@
 #include "base/philox.h"
 #include "circuit/gate_table.h"
 #include "circuit/generate/families.h"
+#include "cpu/cpu_info.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "simulator/simulator.h"
+#include "support/tolerance.h"
 
 namespace qsim {
 namespace {
@@ -29,7 +31,7 @@ std::vector<Complex> state_of(const Circuit& circuit) {
 
 BatchOptions on_cpu() {
   BatchOptions options;
-  options.backend = BackendKind::kCpu;
+  options.target.backend = BackendKind::kCpu;
   options.states = true;
   return options;
 }
@@ -70,27 +72,55 @@ Circuit random_parametric(std::uint32_t qubits, int gates, std::uint64_t seed) {
   return circuit;
 }
 
-TEST(Batch, StatesAndMarginalsAreThoseOfOneRunEach) {
+struct BatchWay {
+  Precision precision;
+  std::string instruction_set;
+};
+
+class BatchWays : public testing::TestWithParam<BatchWay> {};
+
+TEST_P(BatchWays, StatesAndMarginalsAreThoseOfOneRunEach) {
+  BatchOptions options = on_cpu();
+  options.target.precision = GetParam().precision;
+  options.target.instruction_set = GetParam().instruction_set;
+  const double slack = test::tolerance(options.target.precision);
+  double worst = 0;
   for (std::uint32_t qubits = 1; qubits <= 6; ++qubits) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       const Circuit circuit = random_parametric(qubits, 25, 10 * qubits + seed);
       PhiloxSequence random(seed, 9);
       std::vector<double> values;
       for (int i = 0; i < 3 * 11; ++i) values.push_back(random.uniform(-3, 3));  // not a whole number of lane groups
-      const BatchResult batch = run_batch(circuit, values, on_cpu());
+      const BatchResult batch = run_batch(circuit, values, options);
       ASSERT_EQ(batch.evaluations, 11u);
       for (std::size_t e = 0; e < 11; ++e) {
         const std::vector<Complex> alone = state_of(circuit.bind(std::span(values).subspan(3 * e, 3)));
         std::vector<double> marginals(qubits);
         for (std::size_t i = 0; i < alone.size(); ++i) {
-          ASSERT_LT(std::abs(batch.states[(e << qubits) + i] - alone[i]), 1e-12) << qubits << " " << seed << " " << e;
+          const double off = std::abs(batch.states[(e << qubits) + i] - alone[i]);
+          ASSERT_LT(off, slack) << qubits << " " << seed << " " << e;
+          worst = std::max(worst, off);
           for (std::uint32_t q = 0; q < qubits; ++q) marginals[q] += (i >> q & 1) != 0 ? std::norm(alone[i]) : 0;
         }
-        for (std::uint32_t q = 0; q < qubits; ++q) ASSERT_NEAR(batch.marginals[e * qubits + q], marginals[q], 1e-12);
+        for (std::uint32_t q = 0; q < qubits; ++q) ASSERT_NEAR(batch.marginals[e * qubits + q], marginals[q], slack);
       }
     }
   }
+  if (options.target.precision == Precision::kSingle) {
+    EXPECT_GT(worst, 1e-9) << "computed in double";
+  }
 }
+
+std::vector<BatchWay> batch_ways() {
+  std::vector<BatchWay> ways;
+  for (const std::string& set : cpu::instruction_sets()) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) ways.push_back({precision, set});
+  }
+  return ways;
+}
+INSTANTIATE_TEST_SUITE_P(Sets, BatchWays, testing::ValuesIn(batch_ways()), [](const auto& way) {
+  return way.param.instruction_set + "_" + std::string(name_of(way.param.precision));
+});
 
 TEST(Batch, OutcomesFollowTheProbabilitiesWhateverTheThreads) {
   Circuit circuit(3);
@@ -100,9 +130,9 @@ TEST(Batch, OutcomesFollowTheProbabilitiesWhateverTheThreads) {
   const std::vector<double> values{0.7, 1.1, 2.0, -0.4, 0, std::numbers::pi * 2 - 0.5};
   BatchOptions options = on_cpu();
   options.shots = 20000;
-  options.threads = 1;
+  options.target.threads = 1;
   const BatchResult one = run_batch(circuit, values, options);
-  options.threads = 3;
+  options.target.threads = 3;
   EXPECT_EQ(run_batch(circuit, values, options).outcomes, one.outcomes);
   options.seed = 2;
   EXPECT_NE(run_batch(circuit, values, options).outcomes, one.outcomes);
@@ -116,9 +146,13 @@ TEST(Batch, OutcomesFollowTheProbabilitiesWhateverTheThreads) {
   }
 }
 
-TEST(Batch, GpuGivesWhatTheCpuGives) {
+class BatchOnGpu : public testing::TestWithParam<Precision> {};
+
+TEST_P(BatchOnGpu, GivesWhatTheCpuGives) {
   BatchOptions options = on_cpu();
   options.shots = 50;
+  options.target.precision = GetParam();
+  const double slack = test::tolerance(GetParam());
   for (const std::uint32_t qubits : {1u, 2u, 4u, 5u, 6u, 9u, 11u, 12u, 13u}) {
     const Circuit circuit = random_parametric(qubits, 30, qubits);
     PhiloxSequence random(qubits, 9);
@@ -126,7 +160,7 @@ TEST(Batch, GpuGivesWhatTheCpuGives) {
     for (int i = 0; i < 3 * 101; ++i) values.push_back(random.uniform(-3, 3));
     const BatchResult cpu = run_batch(circuit, values, options);
     BatchOptions on_gpu = options;
-    on_gpu.backend = BackendKind::kCuda;
+    on_gpu.target.backend = BackendKind::kCuda;
     BatchResult gpu;
     try {
       gpu = run_batch(circuit, values, on_gpu);
@@ -134,12 +168,14 @@ TEST(Batch, GpuGivesWhatTheCpuGives) {
       GTEST_SKIP() << error.what();
     }
     std::size_t other_outcomes = 0;
-    for (std::size_t i = 0; i < cpu.states.size(); ++i) ASSERT_LT(std::abs(gpu.states[i] - cpu.states[i]), 1e-12);
-    for (std::size_t i = 0; i < cpu.marginals.size(); ++i) ASSERT_NEAR(gpu.marginals[i], cpu.marginals[i], 1e-12);
+    for (std::size_t i = 0; i < cpu.states.size(); ++i) ASSERT_LT(std::abs(gpu.states[i] - cpu.states[i]), slack);
+    for (std::size_t i = 0; i < cpu.marginals.size(); ++i) ASSERT_NEAR(gpu.marginals[i], cpu.marginals[i], slack);
     for (std::size_t i = 0; i < cpu.outcomes.size(); ++i) other_outcomes += gpu.outcomes[i] != cpu.outcomes[i];
     EXPECT_LE(other_outcomes, 2u) << qubits;  // draws within rounding of a boundary
   }
 }
+INSTANTIATE_TEST_SUITE_P(Precisions, BatchOnGpu, testing::Values(Precision::kDouble, Precision::kSingle),
+                         [](const auto& precision) { return std::string(name_of(precision.param)); });
 
 TEST(Batch, LargerCircuitsAndCircuitsWithoutParameters) {
   const Circuit fixed = generate("qft", {14, 0, 1});
@@ -147,6 +183,28 @@ TEST(Batch, LargerCircuitsAndCircuitsWithoutParameters) {
   ASSERT_EQ(batch.evaluations, 3u);
   for (std::size_t i = 0; i < batch.states.size(); ++i) ASSERT_NEAR(std::abs(batch.states[i] - 1.0 / 128), 0, 1e-13);
   for (const double marginal : batch.marginals) EXPECT_NEAR(marginal, 0.5, 1e-12);
+}
+
+TEST(Batch, WhatTheProgressThrowsEndsItSoon) {
+  struct Enough {};
+  for (const std::uint32_t qubits : {2u, 18u}) {
+    const Circuit circuit = generate("qft", {qubits, 0, 1});
+    for (const int threads : {1, 3}) {
+      BatchOptions options = on_cpu();
+      options.states = options.marginals = false;
+      options.target.threads = threads;
+      double seen = -1;
+      options.progress = [&seen](const Progress& progress) {
+        seen = progress.fraction;
+        EXPECT_GE(progress.remaining_seconds, 0);
+        throw Enough();
+      };
+      const std::size_t many = std::size_t{100} << (24 - qubits);  // some ten seconds
+      EXPECT_THROW(run_batch(circuit, {}, options, many), Enough);
+      EXPECT_GT(seen, 0);
+      EXPECT_LT(seen, 0.5);
+    }
+  }
 }
 
 TEST(Batch, WrongUseIsAnError) {
@@ -166,6 +224,12 @@ TEST(Batch, WrongUseIsAnError) {
   dynamic.add_measure(0, 0);
   dynamic.h(0);
   EXPECT_THROW(run_batch(dynamic, {}, on_cpu()), UnsupportedError);
+  BatchOptions two = on_cpu();
+  two.target.ranks = 2;
+  EXPECT_THROW(run_batch(Circuit(2), {}, two), UsageError);
+  two.target.ranks = 1;
+  two.target.gpu_ids = {0, 1};
+  EXPECT_THROW(run_batch(Circuit(2), {}, two), UsageError);
 }
 
 TEST(Gram, ProductsOfWholeStates) {

@@ -12,11 +12,12 @@
 namespace qsim {
 
 BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
-                               std::span<Complex> gram) {
+                               std::span<Complex> gram, const Target& target) {
   using namespace cuda;
-  use_device(0);
+  const int device = batch_gpu(target);
+  use_device(device);
   const std::uint64_t wanted = (evaluations * sizeof(Complex) << program.qubits) + gram.size_bytes();
-  const std::uint64_t free = device_facts(0).free_bytes;
+  const std::uint64_t free = device_facts(device).free_bytes;
   if (wanted > free / 100 * 95) {
     throw CapacityError(std::to_string(evaluations) + " states of " + std::to_string(program.qubits) + " qubits need " +
                             format_bytes(wanted) + " on the GPU, which has " + format_bytes(free) + " free",
@@ -34,7 +35,7 @@ BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const doub
   angles.upload(program.angles.data(), program.angles.size() * sizeof(BatchAngle), stream);
   matrices.upload(program.matrices.data(), program.matrices.size() * sizeof(Complex), stream);
   device_values.upload(values.data(), values.size_bytes(), stream);
-  BatchWork work;
+  BatchWork<double> work;
   work.ops = ops.get();
   work.angles = angles.get();
   work.matrices = matrices.get();

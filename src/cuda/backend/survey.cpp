@@ -54,8 +54,9 @@ double copy_rate(const cuda::Stream& stream) {
 
 std::string runtime_compiler() {
   try {
-    const int version = cuda::RuntimeCompiler::load().version();
-    return std::to_string(version / 100) + "." + std::to_string(version % 100);
+    const cuda::RuntimeCompiler compiler = cuda::RuntimeCompiler::load();
+    const int version = compiler.version();
+    return std::to_string(version / 100) + "." + std::to_string(version % 100) + " (" + compiler.file() + ")";
   } catch (const DeviceError&) {
     return "none: sweeps are interpreted";
   }
@@ -76,7 +77,7 @@ std::vector<std::pair<std::string, std::string>> gpu_facts() {
                            in_units(static_cast<double>(device.free_bytes), 1ull << 30, "GiB") + " free, copies at " +
                            (rate > 0 ? in_units(rate, 1e12, "TB/s") : "an unknown rate: no room to measure"));
   }
-  if (!facts.empty()) facts.emplace_back("NVRTC", runtime_compiler());
+  facts.emplace_back("NVRTC", runtime_compiler());
   const std::string cublas = cuda::cublas_version(), nccl = nccl_version();
   facts.emplace_back("cuBLAS", cublas.empty() ? "none: gram matrices need it" : cublas);
   facts.emplace_back("NCCL", nccl.empty() ? "none" : nccl);
