@@ -15,6 +15,7 @@
 #include "plan/cost/pool_layout.h"
 #include "plan/cost/state_bytes.h"
 #include "plan/make/make_plan.h"
+#include "plan/make/planners.h"
 #include "plan/program/forecast.h"
 #include "plan/show/show.h"
 #include "qsim/error.h"
@@ -36,12 +37,6 @@ constexpr std::size_t kMostOpenOperations = 4000;  // of longer circuits two gen
 constexpr double kDearer = 1.02;                   // an open plan may be, beside what planning takes
 constexpr double kMostRuns = 50;  // times what planning takes: of longer runs planning is too small a part
 
-/// What planning takes, about; larger states are searched twice.
-double planning_seconds(const Circuit& circuit) {
-  const double an_operation = circuit.qubits() < 20 ? 6e-6 : 20e-6;
-  return an_operation * static_cast<double>(circuit.operations().size());
-}
-
 /// An angle at which gates become simpler ones, or two values that could cancel each other: a plan for such values may
 /// be far shorter.
 bool are_special(std::span<const double> angles, std::span<const double> values) {
@@ -52,6 +47,16 @@ bool are_special(std::span<const double> angles, std::span<const double> values)
   for (const double value : values) sizes.push_back(std::abs(value));
   std::ranges::sort(sizes);
   return std::ranges::adjacent_find(sizes, [](double a, double b) { return b - a <= kNear; }) != sizes.end();
+}
+
+/// The circuit's registers and measurements.
+Circuit only_measured(const Circuit& circuit) {
+  Circuit frame(circuit.qubits());
+  for (const Register& creg : circuit.cregs()) frame.add_creg(creg.name, creg.size);
+  for (const Operation& op : circuit.operations()) {
+    if (op.kind == OpKind::kMeasure) frame.append(circuit, op);
+  }
+  return frame;
 }
 
 }  // namespace
@@ -102,28 +107,34 @@ Program::Impl::Origin& Program::Impl::origin_of(const Layout* from) {
   const auto known = std::ranges::find(origins_, wanted, &Origin::from);
   if (known != origins_.end()) return *known;
   if (origins_.size() == kMostOrigins) origins_.erase(origins_.begin());
-  return origins_.emplace_back(Origin{wanted, {}, {}, false, {}});
+  return origins_.emplace_back(Origin{wanted, {}, false, {}, false, {}});
 }
 
-ShapedPlan Program::Impl::plan(std::span<const double> values, const Layout* from) {
+ShapedPlan Program::Impl::plan(std::span<const double> values, const Layout* from, Use use) {
   const std::lock_guard lock(mutex_);
   take(values);
-  return plan_of(from);
+  return plan_of(from, use);
 }
 
-const ShapedPlan& Program::Impl::plan_of(const Layout* from) {
+const ShapedPlan& Program::Impl::plan_of(const Layout* from, Use use) {
   Origin& origin = origin_of(from);
-  if (!origin.latest.plan) origin.latest = planned(origin);
+  const bool first = !origin.latest.plan;
+  if (first || origin.quick) origin.latest = planned(origin, first && use == Use::kRun);
   return origin.latest;
 }
 
-ShapedPlan Program::Impl::planned(Origin& origin) {
+ShapedPlan Program::Impl::planned(Origin& origin, bool once) {
+  origin.quick = false;
   if (origin.first_seconds && !values_->empty()) {
     if (!angles_) angles_.emplace(circuit);
     const std::vector<double> angles = angles_->bound(*values_);
     if (const OpenPlan* const open = open_plan(origin, angles)) return {open->at(angles), open->shape()};
   }
-  auto made = std::make_shared<const Plan>(make_plan(*bound(), machine, plan_options(origin)));
+  const PlanOptions wanted = plan_options(origin);
+  std::optional<Plan> quick;
+  if (once && may_be_quick()) quick = quick_plan(*bound(), machine, wanted);
+  origin.quick = quick.has_value();
+  auto made = std::make_shared<const Plan>(quick ? *std::move(quick) : make_plan(*bound(), machine, wanted));
   if (!origin.first_seconds) origin.first_seconds = plan_work(*made).total_seconds;
   return {std::move(made)};
 }
@@ -144,16 +155,21 @@ Program::Impl::Whole Program::Impl::whole(std::span<const double> values) {
   const std::lock_guard lock(mutex_);
   take(values);
   const std::shared_ptr<const Circuit>& of_values = bound();
-  if (!planned_ && frame_) {  // a circuit that does not branch is one plan
-    PlannedCircuit planned = *frame_;
-    planned.plans.front() = *plan_of(nullptr).plan;
-    planned_ = std::make_shared<const PlannedCircuit>(std::move(planned));
-  } else if (!planned_) {
-    planned_ = std::make_shared<const PlannedCircuit>(plan_circuit(*of_values, machine, plan_options()));
-    if (!dynamic) {
-      frame_ = planned_;
-      origin_of(nullptr).first_seconds = plan_work(planned_->plans.front()).total_seconds;
+  if (dynamic) {
+    if (!planned_) planned_ = std::make_shared<const PlannedCircuit>(plan_circuit(*of_values, machine, plan_options()));
+    return {of_values, planned_};
+  }
+  const std::shared_ptr<const Plan>& plan = plan_of(nullptr, Use::kRun).plan;
+  if (!planned_ || plan != framed_) {
+    if (!frame_) {
+      PlanOptions of_frame = plan_options();  // its plan, of no gate, is not used
+      of_frame.strategy = Strategy::kNaive;
+      frame_ = plan_circuit(only_measured(circuit), machine, of_frame);
     }
+    PlannedCircuit planned = *frame_;
+    planned.plans.front() = *plan;
+    planned_ = std::make_shared<const PlannedCircuit>(std::move(planned));
+    framed_ = plan;
   }
   return {of_values, planned_};
 }
@@ -187,7 +203,7 @@ const Circuit& Program::circuit() const { return impl_->circuit; }
 bool Program::dynamic() const { return impl_->dynamic; }
 
 ProgramWork Program::work(std::span<const double> values) const {
-  const std::shared_ptr<const Plan> plan = impl_->plan(values, nullptr).plan;
+  const std::shared_ptr<const Plan> plan = impl_->plan(values, nullptr, Impl::Use::kLook).plan;
   const PlanWork of_plan = plan_work(*plan);
   ProgramWork work;
   work.sweeps = of_plan.sweeps;
@@ -201,7 +217,7 @@ ProgramWork Program::work(std::span<const double> values) const {
 
 std::string Program::timetable(std::span<const double> values, std::size_t width) const {
   if (dynamic()) return program_svg(*impl_->whole(values).planned, impl_->machine, width);
-  return plan_svg(*impl_->plan(values, nullptr).plan, impl_->machine, width);
+  return plan_svg(*impl_->plan(values, nullptr, Impl::Use::kLook).plan, impl_->machine, width);
 }
 
 }  // namespace qsim

@@ -33,8 +33,10 @@ struct Program::Impl {
   /// Whether the ranks share its states; else each of them holds the whole state.
   bool is_split() const;
   /// From |0...0>, or with `from` from a state of that layout.
-  /// The first values are planned for as they are; from the second ones on the numbers of one plan are put in.
-  ShapedPlan plan(std::span<const double> values, const Layout* from);
+  /// The first values are planned for as they are; from the second ones on the numbers of one plan are put in. What
+  /// runs for the first time may get a plan that is not looked for (quick_plan).
+  enum class Use { kRun, kLook };
+  ShapedPlan plan(std::span<const double> values, const Layout* from, Use use = Use::kRun);
   /// All of a circuit that may measure, reset and branch on its way, from |0...0>.
   struct Whole {
     std::shared_ptr<const Circuit> circuit;
@@ -47,6 +49,7 @@ struct Program::Impl {
   struct Origin {
     std::optional<Layout> from;
     ShapedPlan latest;                    // of values_; null: not yet
+    bool quick = false;                   // the latest is for one run
     std::optional<double> first_seconds;  // predicted, of the first plan that was made for values
     bool open_tried = false;
     std::optional<OpenPlan> open;
@@ -57,16 +60,19 @@ struct Program::Impl {
   PlanOptions plan_options() const;
   PlanOptions plan_options(const Origin& origin) const;
   Origin& origin_of(const Layout* from);
-  const ShapedPlan& plan_of(const Layout* from);
-  ShapedPlan planned(Origin& origin);
+  bool may_be_quick() const { return backend == BackendKind::kCpu && ranks == 1 && !dynamic; }
+  const ShapedPlan& plan_of(const Layout* from, Use use);
+  ShapedPlan planned(Origin& origin, bool once);
   /// The open plan, where its numbers are to be put in for these angles.
   const OpenPlan* open_plan(Origin& origin, std::span<const double> angles);
 
   std::mutex mutex_;
   std::optional<std::vector<double>> values_;  // that the plans are of
   std::shared_ptr<const Circuit> bound_;
-  std::shared_ptr<const PlannedCircuit> planned_, frame_;  // frame_: of the first values of a circuit without branches
-  std::optional<OpenAngles> angles_;                       // of an open circuit
+  std::shared_ptr<const PlannedCircuit> planned_;
+  std::optional<PlannedCircuit> frame_;  // of a circuit that does not branch, without its plan
+  std::shared_ptr<const Plan> framed_;   // the plan in planned_, of such a circuit
+  std::optional<OpenAngles> angles_;     // of an open circuit
   std::vector<Origin> origins_;
 };
 

@@ -10,8 +10,10 @@
 #include "base/text.h"
 #include "comm/launcher.h"
 #include "cpu/cpu_info.h"
+#include "cpu/thread_team.h"
 #include "device/gpu_parts.h"
 #include "document/result.h"
+#include "qsim/machine.h"
 #include "simulator/simulator.h"
 
 namespace qsim {
@@ -66,6 +68,25 @@ EnvironmentSummary environment() {
   if (::uname(&system) == 0) summary.host = system.nodename;
   summary.devices = nvidia_devices();
   return summary;
+}
+
+std::vector<std::pair<std::string, std::string>> machine_facts() {
+  const auto or_none = [](const std::string& text) { return text.empty() ? std::string("none") : text; };
+  const EnvironmentSummary here = environment();
+  std::vector<std::pair<std::string, std::string>> facts{
+      {"version", here.version + (here.commit.empty() ? "" : " (" + here.commit + ")")},
+      {"compiler", here.compiler},
+      {"processor", cpu::processor_name()},
+      {"instruction set", cpu::choose_instruction_set("")},
+      {"threads", std::to_string(cpu::affinity_threads())},
+      {"memory", format_bytes(cpu::host_memory().total_bytes)}};
+  for (auto& fact : host_facts()) facts.push_back(std::move(fact));
+  facts.emplace_back("MPI", or_none(here.mpi));
+  facts.emplace_back("CUDA", here.cuda.empty() ? "none" : here.cuda + ", driver " + or_none(here.driver));
+  const GpuSurvey survey = survey_gpus();
+  facts.emplace_back("GPUs", survey.devices.empty() ? "none: " + survey.reason : std::to_string(survey.devices.size()));
+  for (auto& fact : gpu_facts()) facts.push_back(std::move(fact));
+  return facts;
 }
 
 std::vector<std::pair<std::string, std::string>> host_facts() {

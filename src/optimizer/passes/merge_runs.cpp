@@ -110,7 +110,8 @@ class RunMerger {
     }
     for (const std::uint32_t i : part.members) host_[i] = static_cast<std::uint32_t>(merged_.size());
     if (is_diagonal(part.matrix)) {  // exactly a diagonal, its entries phases
-      for (const std::size_t entry : {0, 3}) part.matrix[entry] = std::polar(1.0, std::arg(part.matrix[entry]));
+      for (const std::size_t entry : {std::size_t{0}, std::size_t{3}})
+        part.matrix[entry] = std::polar(1.0, std::arg(part.matrix[entry]));
       part.matrix[1] = part.matrix[2] = 0;
     }
     merged_.push_back({std::move(part), kNoPlace});

@@ -61,6 +61,12 @@ Plan dispatch(const Circuit& circuit, const Machine& machine, const PlanOptions&
   throw Error("unknown planner strategy " + std::to_string(static_cast<int>(options.strategy)));
 }
 
+Plan checked(Plan plan, const Circuit& circuit) {
+  plan.unitarity_defect = circuit.unitarity_defect();
+  verify_plan(plan);
+  return plan;
+}
+
 }  // namespace
 
 bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
@@ -127,20 +133,29 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
 
 Plan make_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
   check_options(circuit, options);
-  Plan plan = dispatch(circuit, machine, options);
-  plan.unitarity_defect = circuit.unitarity_defect();
-  verify_plan(plan);
-  return plan;
+  return checked(dispatch(circuit, machine, options), circuit);
+}
+
+std::optional<Plan> quick_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  check_options(circuit, options);
+  const bool free = options.strategy == Strategy::kSearch && !options.tile_bits && options.disabled_passes.empty();
+  if (!free || options.rank_bits != 0 || circuit.qubits() > machine.max_tile_bits) return std::nullopt;
+  Plan plan = written_plan(circuit, machine, options);
+  if (plan_work(plan).total_seconds > planning_seconds(circuit)) return std::nullopt;
+  return checked(std::move(plan), circuit);
+}
+
+double planning_seconds(const Circuit& circuit) {
+  // Larger states are searched twice.
+  const double an_operation = circuit.qubits() < kManyQubits ? 6e-6 : 20e-6;
+  return an_operation * static_cast<double>(circuit.operations().size());
 }
 
 Plan make_open_plan(const Circuit& circuit, const OpenAngles& angles, std::span<const double> point,
                     const Machine& machine, const PlanOptions& options) {
   check_options(circuit, options);
   const Rewritten form = open_form(circuit, angles, point);
-  Plan plan = search_plan(circuit, machine, options, &form);
-  plan.unitarity_defect = circuit.unitarity_defect();
-  verify_plan(plan);
-  return plan;
+  return checked(search_plan(circuit, machine, options, &form), circuit);
 }
 
 }  // namespace qsim

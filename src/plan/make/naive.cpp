@@ -1,7 +1,9 @@
-// The naive planner: SWAP gates rename qubits; no other rewriting, no merging, no look-ahead, an exchange only when a
-// target is global.
+// The planners that take gates as they are written. The naive one: SWAP gates rename qubits; no other rewriting, no
+// merging, no look-ahead, an exchange only when a target is global.
 #include <algorithm>
+#include <numeric>
 
+#include "base/bits.h"
 #include "base/layout.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
@@ -74,6 +76,20 @@ Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOption
     if (!swaps.empty()) builder.add_exchange(std::move(swaps));
     builder.add_sweep(lowered.ops[i].target_mask(), lowered, std::span(&i, 1));
   }
+  if (options.preserve_layout) builder.restore_qubits(lowered, initial);
+  Plan plan = builder.finish(lowered);
+  if (options.trace) fill_trace(plan, lowered, builder);
+  return plan;
+}
+
+Plan written_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  const Lowered lowered = lower(circuit);
+  const Layout initial = options.initial_layout.value_or(Layout::identity(static_cast<int>(lowered.qubits)));
+  PlanBuilder builder(lowered.qubits, options, machine, initial, plain_start(lowered, 0));
+  check_targets_fit(lowered, builder.local_bits());
+  std::vector<std::uint32_t> all(lowered.ops.size());
+  std::iota(all.begin(), all.end(), 0u);
+  builder.add_sweep(low_mask(lowered.qubits), lowered, all);
   if (options.preserve_layout) builder.restore_qubits(lowered, initial);
   Plan plan = builder.finish(lowered);
   if (options.trace) fill_trace(plan, lowered, builder);

@@ -1,6 +1,8 @@
 // The strategies behind make_plan.
 #pragma once
 
+#include <optional>
+
 #include "optimizer/pipeline.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower.h"
@@ -12,8 +14,16 @@ namespace qsim {
 
 /// One operation a sweep in the layout given (or the identity): the reference for every other plan.
 Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+/// All operations as they are written in one sweep, on one rank whose tile holds the state.
+Plan written_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
 /// Merges neighbours and packs operations into sweeps in order, with a look-ahead over what commutes.
 Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+
+/// For one run: the gates as they are written, where that takes no longer, by prediction, than to look for a better
+/// plan would. Nothing where it does, where a tile does not hold the state, or where the options ask for more.
+std::optional<Plan> quick_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+/// What looking for a plan takes, about.
+double planning_seconds(const Circuit& circuit);
 
 /// The shorter of the plans that two searches from different beginnings and the greedy planner find. `form`: what the
 /// circuit is written as where angles of it are open; the greedy planner, which multiplies as it goes, has no part in

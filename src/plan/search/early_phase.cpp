@@ -60,7 +60,7 @@ SetSchedule plan_phases(const Timeline& timeline, const SetProblem& problem, con
   for (const auto& line : timeline.line) end.push_back(static_cast<std::uint32_t>(line.size()));
   const SetProblem early(timeline, start, middle), late(timeline, middle, end);
   SetRules early_rules = rules;
-  early_rules.segments = {group};
+  early_rules.segments.assign(1, group);  // not = {group}: g++ 14 sees a copy beyond the list's end
   early_rules.budget = std::max<std::uint64_t>(5000, rules.budget / 4);
   SetSchedule schedule = find_sets(early, early_rules);
   if (!schedule.complete || schedule.sets.empty()) return {};

@@ -152,7 +152,7 @@ void SetProblem::advance(Positions& at, Index active) const {
       const Joint& joint = joints_[static_cast<std::size_t>(event->joint)];
       if (!joint_ready(joint, at, active, blocker)) break;
       for (std::uint32_t i = joint.begin; i < joint.end; ++i) ++at[members_[i].wire];
-      todo |= joint.wires & ~bit_mask(wire);
+      todo |= joint.wires & ~bit_mask(static_cast<unsigned>(wire));
       for (Index rest = joint.wires; rest != 0; rest &= rest - 1) {
         auto& others = waiting[static_cast<std::size_t>(std::countr_zero(rest))];
         todo |= others;
@@ -160,7 +160,7 @@ void SetProblem::advance(Positions& at, Index active) const {
       }
     }
     at[w] = static_cast<std::uint16_t>(position);
-    if (position < length) waiting[static_cast<std::size_t>(blocker)] |= bit_mask(wire);
+    if (position < length) waiting[static_cast<std::size_t>(blocker)] |= bit_mask(static_cast<unsigned>(wire));
     if (position != begin) {
       todo |= waiting[w];
       waiting[w] = 0;

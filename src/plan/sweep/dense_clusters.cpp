@@ -97,8 +97,8 @@ class ClusterFinder {
     Index wires = 0;
     double cost = 0;
     Index mixed = 0;  // wires with a turn that has no 0
-    bool adds =
-        false;  // entries of the product may be sums, and may be 0: a wire has two such turns, or not turns alone
+    // Entries of the product may be sums, and so may be 0: a wire has two such turns, or not turns alone.
+    bool adds = false;
 
     /// The fewest entries of a matrix on two wires.
     double least_entries() const { return adds || mixed == 0 ? 0 : 4 << popcount(mixed); }
@@ -108,7 +108,7 @@ class ClusterFinder {
   Open opened(std::size_t i) const {
     const Element& element = elements_[i];
     Open cluster{i, i, 1, element.wires(), element_cost(element, cost_)};
-    if (element.kind == Element::Kind::kDiagonal || is_diagonal_step(element)) return cluster;
+    if (acts_diagonally(element)) return cluster;
     cluster.mixed = cluster.wires;
     cluster.adds = !is_single_turn(element) || !std::ranges::all_of(element.matrix, [](const Complex& entry) {
       return std::norm(entry) > kNoNoise;
@@ -211,10 +211,7 @@ class ClusterFinder {
 
   // With the diagonals at its ends, or without them: they may leave numbers of the matrix real, or 1.
   Cluster cheaper_pair(Cluster whole) const {
-    const auto is_diagonal_member = [&](std::size_t member) {
-      const Element& element = elements_[member];
-      return element.kind == Element::Kind::kDiagonal || is_diagonal_step(element);
-    };
+    const auto is_diagonal_member = [&](std::size_t member) { return acts_diagonally(elements_[member]); };
     whole.entries = entries_of(whole);
     const Members& all = whole.members;
     const auto begin = std::ranges::find_if_not(all, is_diagonal_member);
@@ -390,9 +387,7 @@ class FormSearch {
       const int size = is_long_ ? most + 2 - step : step;
       if (sum > least_of(size)) try_size(size, size > register_bits_, cost_, size > 2 ? kWorthwhile : 1);
       // Pairs that register groups cut apart are worth the regroup where much of the sweep is pairs.
-      if (size == 2 && !is_long_ && pairs_matter()) {
-        try_size(size, true, lanes_pay() ? *cost_.lanes : cost_, kWorthwhile);
-      }
+      if (size == 2 && !is_long_ && pairs_matter()) try_size(size, true, cheaper_way(), kWorthwhile);
     }
     return std::move(best_);
   }
@@ -424,13 +419,13 @@ class FormSearch {
     return pairs > kManyPairs * least_;
   }
 
-  // Whether the best form so far has so many blocks that lanes do it faster; then it counts as what it takes there.
-  bool lanes_pay() {
-    if (!cost_.lanes || best_.elements.empty()) return false;
+  // What the best form so far costs where it is done in less, in registers or on lanes; it counts as that from then on.
+  const FormCosts& cheaper_way() {
+    if (!cost_.lanes) return cost_;
     const double lanes = cost_of(best_.elements, *cost_.lanes);
-    if (lanes >= least_) return false;
+    if (lanes >= least_) return cost_;
     least_ = lanes;
-    return true;
+    return *cost_.lanes;
   }
 
   double cost_of(const std::vector<Element>& elements, const FormCosts& cost) {

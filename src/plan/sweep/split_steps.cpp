@@ -81,7 +81,7 @@ class StepsCost {
 
   void add(const Element& element) {
     if (element.gone || element.kind == Element::Kind::kGroupEnd || element.wires() == 0) return;
-    if (element.kind == Element::Kind::kDiagonal || is_diagonal_step(element)) {
+    if (acts_diagonally(element)) {
       return add_diagonal(element.wires(), 1 << std::min(4, popcount(element.diagonal.mask & ~element.diagonal.value)));
     }
     add_matrix(element.target_mask(), element_cost(element, cost_));

@@ -325,6 +325,10 @@ bool is_diagonal_step(const Element& element) {
   return is_single_turn(element) && !element.is_open() && is_diagonal(matrix2(element));
 }
 
+bool acts_diagonally(const Element& element) {
+  return element.kind == Element::Kind::kDiagonal || is_diagonal_step(element);
+}
+
 double element_cost(const Element& element, const FormCosts& cost) {
   switch (element.kind) {
     case Element::Kind::kMatrix:

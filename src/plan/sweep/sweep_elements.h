@@ -47,6 +47,8 @@ double turn_cost(const Matrix2& matrix, const FormCosts& cost);
 double element_cost(const Element& element, const FormCosts& cost);
 /// A product of turns that came out diagonal.
 bool is_diagonal_step(const Element& element);
+/// A diagonal, or a turn whose one matrix is diagonal.
+bool acts_diagonally(const Element& element);
 /// `into` stands for all that `from` stood for, and `from` is gone.
 void take_over(Element& into, Element& from);
 void add_sources(Element& into, const Element& from);

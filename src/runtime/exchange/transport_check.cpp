@@ -56,7 +56,7 @@ Corner choose_corner(const DistributedState& state, const Transport& transport, 
   corner.local_bits = state.local_bits();
   corner.part_bits = std::min(state.rank_bits, corner.local_bits);
   const std::uint32_t room = corner.local_bits - corner.part_bits;
-  const auto trades = [&] { return (Index{state.communicator.size() - 1u}) << corner.chunk_bits; };
+  const auto trades = [&] { return static_cast<Index>(state.communicator.size() - 1) << corner.chunk_bits; };
   while ((trades() <= pool.chunk_slots || (Index{1} << corner.chunk_bits) < 2 * lanes) &&
          corner.chunk_bits + kLeastTileBits < room && corner.tile_count_bits() < kMostTilesBits) {
     ++corner.chunk_bits;
