@@ -17,8 +17,9 @@ std::span<const Named<DrawingStyle>> choices(DrawingStyle);
 
 /// `circuit` as a drawing: each operation as far to the left as its wires allow. `width`: characters of a line of text,
 /// pixels of a picture, columns of operations side by side in LaTeX; 0: all in one line. X before and after a control
-/// is drawn as a control on 0. The text ends without a line end. LaTeX is for the package quantikz.
-/// UnsupportedError for programs whose measurements decide what runs, and for drawings beyond 2^22 places.
+/// is drawn as a control on 0; blocks that measurements decide stand in frames with their conditions. The text ends
+/// without a line end. LaTeX is for the package quantikz. UnsupportedError for programs that branch in another way than
+/// nested ifs and loops, and for drawings beyond 2^22 places.
 std::string draw(const Circuit& circuit, DrawingStyle style, std::size_t width = 0);
 
 struct Bar {

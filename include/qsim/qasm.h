@@ -22,13 +22,15 @@ struct QasmOptions {
   /// What `opaque` gates of OpenQASM 2 do, by name: matrices of order 2^qubits, row-major, the gate's first qubit the
   /// least significant bit of an index. A name that the program does not declare as opaque is a UsageError.
   std::map<std::string, Matrix> unitaries = {};
+  bool shared_unitaries = false;  // for several programs: those that this one does not declare are no error
 };
 
 struct QasmProgram {
   Circuit circuit;
-  std::string language;               // "OPENQASM 2.0", "OPENQASM 3"
-  std::vector<std::string> includes;  // files that the program includes, as canonical paths
-  std::vector<std::string> notes;     // what was read but has no effect, or has more than one reading; with places
+  std::string language;                // "OPENQASM 2.0", "OPENQASM 3"
+  std::vector<std::string> includes;   // files that the program includes, as canonical paths
+  std::vector<std::string> notes;      // what was read but has no effect, or has more than one reading; with places
+  std::vector<std::string> unitaries;  // names of QasmOptions::unitaries that the program declares
 };
 
 /// Parses OpenQASM text: version 3 where it says so, or says nothing and has statements of version 3. Throws ParseError

@@ -134,11 +134,7 @@ nb::list registers(const std::vector<Register>& all) {
 
 // ---- Drawings
 
-constexpr std::size_t kMostDrawn = 1000;  // operations that print() and notebooks draw
-
-bool is_drawn(const Circuit& circuit) {
-  return circuit.control() == nullptr && circuit.operations().size() <= kMostDrawn;
-}
+constexpr std::size_t kMostDrawn = 1000;  // operations and wires that print() and notebooks draw
 
 std::size_t default_width(DrawingStyle style) {
   if (style == DrawingStyle::kSvg) return 1000;
@@ -152,19 +148,31 @@ nb::object drawing(const Circuit& circuit, const std::string& name, std::optiona
   return helper("qsim_hpc._draw", style == DrawingStyle::kSvg ? "Svg" : "Drawing")(text);
 }
 
+/// What print() and notebooks show; nothing where a drawing would be too large to look at.
+std::optional<nb::object> shown_drawing(const Circuit& circuit, const std::string& style) {
+  if (circuit.operations().size() > kMostDrawn || circuit.qubits() + circuit.clbits() > kMostDrawn) return std::nullopt;
+  try {
+    return drawing(circuit, style, {});
+  } catch (const UnsupportedError&) {
+    return std::nullopt;
+  }
+}
+
 void add_reading(nb::class_<Circuit>& circuit) {
   circuit.def_prop_ro("num_qubits", &Circuit::qubits, "Number of qubits.")
       .def_prop_ro("num_clbits", &Circuit::clbits, "Number of classical bits.")
       .def_prop_ro(
-          "qregs", [](const Circuit& self) { return registers(self.qregs()); }, "[(name, size)] in order.")
+          "qregs", [](const Circuit& self) { return registers(self.qregs()); },
+          "[(name, size)] of the registers of qubits, the first declared first.")
       .def_prop_ro(
-          "cregs", [](const Circuit& self) { return registers(self.cregs()); }, "[(name, size)] in order.")
+          "cregs", [](const Circuit& self) { return registers(self.cregs()); },
+          "[(name, size)] of the registers of classical bits, the first declared first.")
       .def_prop_ro(
           "parameters", [](const Circuit& self) { return nb::tuple(nb::cast(self.parameters())); },
           "Names of the open parameters, in the order of their first use.")
       .def_prop_ro(
           "has_control_flow", [](const Circuit& self) { return self.control() != nullptr; },
-          "Read from a program whose measurements decide what runs: it can be run and written, not looked into.")
+          "Read from a program whose measurements decide what runs: it can be run, drawn and written, not looked into.")
       .def_prop_ro("measures", &Circuit::measures, "Whether something is measured.")
       .def_prop_ro(
           "dynamic", [](const Circuit& self) { return !self.measurements_are_terminal(); },
@@ -196,11 +204,13 @@ void add_reading(nb::class_<Circuit>& circuit) {
       .def(
           "bind", [](const Circuit& self, nb::handle values) { return self.bind(to_values(self, values)); },
           nb::arg("values"),
-          "The circuit with values put in: by name, {name: radians}, or in the order of `parameters`.")
+          "The circuit with values put in: by name, {name: radians}, or in the order of `parameters`. UsageError for "
+          "other names, "
+          "too few values and numbers that are not finite.")
       .def_static(
           "from_qasm", from_qasm, nb::arg("source"), nb::arg("parameters") = nb::dict(),
           "Reads OpenQASM 2 or 3: text, or the path of a file (a path object, or text without ';' and line ends). "
-          "`parameters`: values of `input` variables by name. ParseError with file, line and column.")
+          "`parameters`: values of `input` variables by name. ParseError with file, line and column, FileError.")
       .def(
           "to_qasm",
           [](const Circuit& self, int version) {
@@ -209,7 +219,9 @@ void add_reading(nb::class_<Circuit>& circuit) {
             return write_qasm(self, version == 2 ? QasmVersion::k2 : QasmVersion::k3);
           },
           nb::arg("version") = 3,
-          "OpenQASM 2 or 3 that reads back to a circuit which does the same, up to a global phase.")
+          "OpenQASM 2 or 3 that reads back to a circuit which does the same, up to a global phase. UsageError for "
+          "other "
+          "versions, UnsupportedError for what version 2 has no words for.")
       .def(
           "draw",
           [](const Circuit& self, const std::string& style, std::optional<std::size_t> width) {
@@ -218,17 +230,17 @@ void add_reading(nb::class_<Circuit>& circuit) {
           nb::arg("style") = "text", nb::arg("width") = nb::none(),
           "A drawing, which shows itself. `style`: 'text', 'ascii', 'svg' or 'latex' (package quantikz). `width` of a "
           "line: characters of text (None: the terminal's), pixels of SVG (None: 1000), operations side by side of "
-          "LaTeX (None: 16); 0 for one line.")
+          "LaTeX (None: 16); 0 for one line. UsageError for other styles.")
       .def("_repr_html_",
            [](nb::handle self) {
-             const Circuit& drawn = nb::cast<const Circuit&>(self);
-             if (is_drawn(drawn)) return nb::str(drawing(drawn, "svg", {}));
+             const std::optional<nb::object> shown = shown_drawing(nb::cast<const Circuit&>(self), "svg");
+             if (shown) return nb::str(*shown);
              return nb::str(nb::str("<code>{}</code>").attr("format")(helper("html", "escape")(nb::repr(self))));
            })
       .def("__str__",
            [](nb::handle self) {
-             const Circuit& drawn = nb::cast<const Circuit&>(self);
-             return is_drawn(drawn) ? nb::str(drawing(drawn, "text", {})) : nb::repr(self);
+             const std::optional<nb::object> shown = shown_drawing(nb::cast<const Circuit&>(self), "text");
+             return shown ? nb::str(*shown) : nb::repr(self);
            })
       .def("__repr__", [](const Circuit& self) {
         return "<Circuit of " + std::to_string(self.qubits()) + " qubits, " + std::to_string(self.clbits()) +
@@ -249,14 +261,16 @@ void add_circuits(nb::module_& module) {
   nb::class_<Circuit> circuit(
       module, "Circuit",
       "Operations on qubits and classical bits. Qubit q is bit q of an index. Every method that appends returns the "
-      "circuit; angles are radians, numbers or Angles. There is a method for every gate of `gates()`.");
+      "circuit; angles are radians, numbers or Angles. There is a method for every gate of `gates()`. "
+      "CircuitError, a ValueError, for qubits that do not exist or are named twice.");
   circuit.def(
       "__init__",
       [](Circuit* self, std::int64_t qubits, std::int64_t clbits) {
         new (self) Circuit(to_qubit(qubits), to_qubit(clbits));
       },
       nb::arg("num_qubits") = 0, nb::arg("num_clbits") = 0,
-      "A register 'q' of qubits and a register 'c' of classical bits; either may be left out.");
+      "A register 'q' of qubits and a register 'c' of classical bits; either may be left out. CircuitError for "
+      "numbers that make no register.");
   add_appending(module, circuit);
   add_reading(circuit);
   add_gates(circuit);

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qsim_hpc as qsim
-from qsim_hpc import Circuit, Parameter, UnsupportedError, UsageError
+from qsim_hpc import Circuit, Parameter, UsageError
 
 
 def everything():
@@ -81,19 +81,24 @@ def test_controls_on_zero():
     assert Circuit(2).x(1, controls={0: False}).draw("ascii", 0).splitlines()[0] == "q[0]: -o-"
 
 
-def test_what_is_no_style_or_has_no_drawing():
+def test_what_is_no_style():
     with pytest.raises(UsageError, match="none of text, ascii, svg, latex"):
         Circuit(1).draw("unicode")
+
+
+def test_loops():
     loop = Circuit.from_qasm("OPENQASM 3.0; qubit q; bit c; c = measure q; while (c) { U(pi, 0, pi) q; c = measure q; }")
-    with pytest.raises(UnsupportedError):
-        loop.draw()
-    assert "<code>&lt;Circuit" in loop._repr_html_()
+    lines = loop.draw("ascii", 0).splitlines()
+    assert "while c" in lines[0] and lines[0].count("M") == 2
+    assert str(loop) == loop.draw() and loop._repr_html_() == loop.draw("svg")
 
 
 def test_what_prints():
     assert str(Circuit(1).h(0)) == "q[0]: ─H─" and str(Circuit()) == ""
     large = Circuit(2).append("h", np.zeros(2000, int))
-    assert "2000 operations" in str(large) and "2000 operations" in large._repr_html_()
+    wide = Circuit(5_000_000).h(0)
+    for one, words in ((large, "2000 operations"), (wide, "5000000 qubits")):
+        assert words in str(one) and "<code>&lt;Circuit of" in one._repr_html_() and words in one._repr_html_()
     assert repr(Circuit(1).h(0).draw()) == "q[0]: ─H─"
 
 

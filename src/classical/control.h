@@ -46,7 +46,7 @@ struct FlowStep {
   };
   Kind kind = Kind::kRun;
   std::uint32_t a = 0, b = 0;
-  std::uint32_t line = 0;
+  std::uint32_t line = 0;  // of the program; 0 for an assignment that only keeps a value where ways meet
 };
 
 inline bool jumps(const FlowStep& step) {
@@ -67,6 +67,13 @@ struct FlowOutput {
   std::vector<std::uint32_t> shape;  // of an array
   bool declared_output = false;
   std::vector<FlowValue> values;  // of a register: bit 0 first
+  std::uint32_t name_number = 0;  // as FlowName::name
+};
+
+/// What a program calls a variable: element `element` of Control::names[name - 1]; 0: nothing.
+struct FlowName {
+  std::uint32_t name = 0, element = 0;
+  friend bool operator==(const FlowName&, const FlowName&) = default;
 };
 
 /// Begins at step 0 with all variables zero; ends behind the last step.
@@ -76,6 +83,8 @@ struct Control {
   std::vector<FlowExpression> expressions;
   std::vector<Scalar> constants;
   std::vector<FlowOutput> outputs;  // in order of declaration
+  std::vector<std::string> names;   // of the program's variables, for those who show it
+  std::vector<FlowName> called;     // by variable: where its value was first kept; may be shorter
 
   /// Whether a measurement decides what happens: there is a branch, an assignment or a jump.
   bool branches() const;

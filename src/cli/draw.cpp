@@ -13,6 +13,7 @@ namespace {
 
 const char kDrawExamples[] =
     "Filled dots are controls on 1, open ones on 0; M measures into the bit of the register below; =3 is a condition.\n"
+    "Frames hold what runs under a condition (if, else) or again and again (while, loop).\n"
     "Examples:\n"
     "  qsim draw circuit.qasm\n"
     "  qsim draw circuit.qasm --format svg --output circuit.svg\n"

@@ -56,7 +56,7 @@ void draw_sphere(picture::Svg& svg, double left, double top, const BlochVector& 
   draw_axis(svg, cx, cy, {0, 1, 0}, "y", nullptr);
   const Seen end = seen(vector.x, vector.y, vector.z);
   const double x = cx + kRadius * end.x, y = cy + kRadius * end.y;
-  svg.line(cx, cy, x, y, "l1");
+  svg.line(cx, cy, x, y, "curve l1");
   svg.circle(x, y, 4.5, "c1", end.towards < 0 ? "on the far side" : "");
   const double length = std::sqrt(vector.x * vector.x + vector.y * vector.y + vector.z * vector.z);
   const auto shown = [](double value) { return fmt::format("{:+.3f}", std::abs(value) < 5e-4 ? 0.0 : value); };

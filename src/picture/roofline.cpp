@@ -44,7 +44,7 @@ std::string draw_roofline(const std::vector<RooflinePoint>& points, const std::s
   svg.text(kEdge + 16, y + 10, "measured", "small");
   svg.circle(kEdge + 96, y + 6, 4, "ring");
   svg.text(kEdge + 106, y + 10, "predicted", "small");
-  svg.line(kEdge + 182, y + 6, kEdge + 202, y + 6, "l0");
+  svg.line(kEdge + 182, y + 6, kEdge + 202, y + 6, "curve l0");
   svg.text(kEdge + 208, y + 10, "ceiling", "small");
   const double top = y + 44, bottom = top + kPlotHeight;
   const auto x_of = [&](double load) {
@@ -66,8 +66,8 @@ std::string draw_roofline(const std::vector<RooflinePoint>& points, const std::s
   }
   svg.text((kLeft + right) / 2, bottom + 35, "time of the arithmetic over time of the memory traffic", "note",
            Anchor::kMiddle);
-  svg.line(x_of(least_load), y_of(0), x_of(0), y_of(0), "l0");
-  svg.line(x_of(0), y_of(0), x_of(most_load), y_of(-most_load * std::log10(2.0)), "l0");
+  svg.line(x_of(least_load), y_of(0), x_of(0), y_of(0), "curve l0");
+  svg.line(x_of(0), y_of(0), x_of(most_load), y_of(-most_load * std::log10(2.0)), "curve l0");
   for (const bool measured : {false, true}) {
     for (const RooflinePoint& point : points) {
       const double seconds = measured ? point.measured_seconds : point.predicted_seconds;

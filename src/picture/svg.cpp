@@ -15,20 +15,26 @@ constexpr std::string_view kStyle = R"(<style>
 .qsim-picture .mono, .qsim-picture .port, .qsim-picture .invert { font-family: 'DejaVu Sans Mono', Menlo, Consolas, monospace; font-size: 12px; }
 .qsim-picture .port { font-size: 10px; fill: #59636e; } .qsim-picture .invert { fill: #ffffff; }
 .qsim-picture .title { font-size: 15px; font-weight: 600; } .qsim-picture .head { font-size: 12.5px; font-weight: 600; }
+.qsim-picture .value { font-size: 11.5px; font-weight: 600; }
 .qsim-picture .small { font-size: 11.5px; } .qsim-picture .note { font-size: 11.5px; fill: #59636e; }
 .qsim-picture .paper { fill: #ffffff; } .qsim-picture .grid { stroke: #d1d9e0; fill: none; }
 .qsim-picture .wire { stroke: #59636e; fill: none; } .qsim-picture .link { stroke: #1f2328; fill: none; stroke-width: 1.3; }
 .qsim-picture .dash { stroke: #59636e; fill: none; stroke-dasharray: 4 3; } .qsim-picture .band { fill: #818b98; fill-opacity: 0.16; }
 .qsim-picture .box { fill: #ddf0ff; stroke: #1f6feb; } .qsim-picture .plain { fill: #ffffff; stroke: #59636e; }
 .qsim-picture .dot { fill: #1f2328; stroke: #1f2328; } .qsim-picture .ring { fill: #ffffff; stroke: #1f2328; stroke-width: 1.3; }
-.qsim-picture .c0 { fill: #4269d0; } .qsim-picture .c1 { fill: #d9822b; } .qsim-picture .c2 { fill: #3ca951; }
-.qsim-picture .c3 { fill: #a463f2; } .qsim-picture .c4 { fill: #818b98; }
-.qsim-picture .l0 { stroke: #4269d0; fill: none; stroke-width: 2; } .qsim-picture .l1 { stroke: #d9822b; fill: none; stroke-width: 2; }
+.qsim-picture .c0 { fill: #4269d0; } .qsim-picture .l0 { stroke: #4269d0; } .qsim-picture .c1 { fill: #d9822b; } .qsim-picture .l1 { stroke: #d9822b; }
+.qsim-picture .c2 { fill: #3ca951; } .qsim-picture .l2 { stroke: #3ca951; } .qsim-picture .c3 { fill: #a463f2; } .qsim-picture .l3 { stroke: #a463f2; }
+.qsim-picture .c4 { fill: #818b98; } .qsim-picture .l4 { stroke: #818b98; } .qsim-picture .c5 { fill: #efb118; } .qsim-picture .l5 { stroke: #efb118; }
+.qsim-picture .c6 { fill: #ff725c; } .qsim-picture .l6 { stroke: #ff725c; } .qsim-picture .c7 { fill: #6cc5b0; } .qsim-picture .l7 { stroke: #6cc5b0; }
+.qsim-picture .c8 { fill: #ff8ab7; } .qsim-picture .l8 { stroke: #ff8ab7; } .qsim-picture .c9 { fill: #9c6b4e; } .qsim-picture .l9 { stroke: #9c6b4e; }
+.qsim-picture .curve { fill: none; stroke-width: 2; } .qsim-picture .w1 { stroke-width: 5; } .qsim-picture .w2 { stroke-width: 8; } .qsim-picture .w3 { stroke-width: 11; }
+.qsim-picture .pale { fill-opacity: 0.45; }
+.qsim-picture .frame { fill: #818b98; fill-opacity: 0.1; stroke: #59636e; stroke-dasharray: 6 3; }
 .qsim-picture .ball { fill: #ddf0ff; fill-opacity: 0.5; stroke: #59636e; }
 @media (prefers-color-scheme: dark) {
 .qsim-picture text { fill: #e6edf3; } .qsim-picture .port, .qsim-picture .note { fill: #9198a1; } .qsim-picture .invert { fill: #ffffff; }
 .qsim-picture .paper { fill: #0d1117; } .qsim-picture .grid { stroke: #3d444d; }
-.qsim-picture .wire, .qsim-picture .dash { stroke: #9198a1; } .qsim-picture .link { stroke: #e6edf3; }
+.qsim-picture .wire, .qsim-picture .dash, .qsim-picture .frame { stroke: #9198a1; } .qsim-picture .link { stroke: #e6edf3; }
 .qsim-picture .box { fill: #12314f; stroke: #58a6ff; } .qsim-picture .plain { fill: #0d1117; stroke: #9198a1; }
 .qsim-picture .dot { fill: #e6edf3; stroke: #e6edf3; } .qsim-picture .ring { fill: #0d1117; stroke: #e6edf3; }
 .qsim-picture .ball { fill: #12314f; stroke: #9198a1; }

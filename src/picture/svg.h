@@ -13,7 +13,8 @@ std::string markup(std::string_view text);
 constexpr double kMono = 7.4;   // of style "mono", in 12 pixels
 constexpr double kSmall = 6.8;  // of style "small" and "note", on average at most
 
-constexpr double kEdge = 12;  // left free around a picture
+constexpr double kEdge = 12;          // left free around a picture
+constexpr std::size_t kColours = 10;  // of series: styles "c0" to "c9" of shapes, "curve l0" to "curve l9" of lines
 
 enum class Anchor { kStart, kMiddle, kEnd };
 

@@ -206,7 +206,7 @@ QasmProgram parse_version_3(const qasm::Source& source, const QasmOptions& optio
 QasmProgram parse_qasm(std::string_view text, const QasmOptions& options) {
   const qasm::Source source = qasm::make_source(text, options);
   if (is_version_3(source.text)) {
-    if (!options.unitaries.empty()) throw_no_opaque(options.unitaries.begin()->first);
+    if (!options.unitaries.empty() && !options.shared_unitaries) throw_no_opaque(options.unitaries.begin()->first);
     return parse_version_3(source, options);
   }
   qasm::Parser parser(source, options);
@@ -214,9 +214,10 @@ QasmProgram parse_qasm(std::string_view text, const QasmOptions& options) {
   if (!parser.diagnostics().empty()) throw_errors(parser.diagnostics(), parser.stopped_early());
   if (!options.parameters.empty()) throw_unused(options.parameters.begin()->first);
   for (const auto& [name, matrix] : options.unitaries) {
-    if (!parser.used_unitaries().contains(name)) throw_no_opaque(name);
+    if (!options.shared_unitaries && !parser.used_unitaries().contains(name)) throw_no_opaque(name);
   }
-  return {parser.take_circuit(), "OPENQASM 2.0", parser.included_files(), {}};
+  const auto& used = parser.used_unitaries();
+  return {parser.take_circuit(), "OPENQASM 2.0", parser.included_files(), {}, {used.begin(), used.end()}};
 }
 
 Flow parse_flow(std::string_view text, const QasmOptions& options) {

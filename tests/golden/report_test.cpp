@@ -66,6 +66,44 @@ TEST(PerformanceReport, WhatWasNotMeasuredOrIsWrongHasNoFigure) {
   EXPECT_NE(read_text(page).find("WRONG"), std::string::npos);
 }
 
+// A row of benchmarks/peers; what is left of it when it has no time is its status.
+std::string peer_row(const std::string& circuit, const std::string& simulator, const std::string& variant, double ms,
+                     const std::string& status = "ok", const std::string& mode = "warm") {
+  return R"({"mode": ")" + mode + R"(", "circuit": ")" + circuit +
+         R"(", "qubits": 24, "precision": "double", "simulator": ")" + simulator + R"(", "variant": ")" + variant +
+         R"(", "status": ")" + status + R"(", "ms": )" + std::to_string(ms) + "}";
+}
+
+TEST(PerformanceReport, OtherSimulatorsCountByTheirFastestCallAndOnlyWhereTheyAreRight) {
+  if (!python_is_here()) GTEST_SKIP() << "no python3";
+  const TemporaryFolder folder;
+  const std::string page = folder.file("page.md",
+                                       "<!-- begin generated peers -->\n<!-- end generated peers -->\n"
+                                       "<!-- begin generated headline -->\n<!-- end generated headline -->\n");
+  const std::vector<std::string> command{"python3", kScript, "--results", folder.path(), "--page", page};
+  ASSERT_EQ(run_command(command).exit_code, 0);
+  EXPECT_EQ(read_text(page).find("| qubits |"), std::string::npos);
+  folder.file(
+      "cpu_peers.json",
+      R"({"schema": "qsim.table/1", "kind": "peers", "date": "2026-01-02T00:00:00Z", "machine": "x", "commit": "y",
+      "threads": 2, "python": "3", "versions": {"aer": "1"}, "rows": [)" +
+          peer_row("ghz", "qsim", "default", 10) + "," + peer_row("ghz", "aer", "transpiled", 500) + "," +
+          peer_row("ghz", "aer", "direct", 25) + "," + peer_row("ghz", "qulacs", "plain", 1, "wrong") + "," +
+          peer_row("qft", "qsim", "default", 10) + "," + peer_row("qft", "qulacs", "plain", 1000) + "," +
+          peer_row("ghz", "program", "default", 20, "ok", "whole") + "," +
+          peer_row("ghz", "aer", "direct", 80, "ok", "whole") + "]}");
+  const ProgramRun run = run_command(command);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string text = read_text(page);
+  EXPECT_NE(text.find("| GHZ | 10 | 25 | - | WRONG | 2.5x |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| QFT with swaps | 10 | - | - | 1000 | 100x |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| 24 | 15.8x (2.5x) | - | 4.0x (4.0x) | - |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| two cores, 24 qubits in double, 2 circuits | 10 ms | 158 ms | 15.8x (2.5x to 100x) |"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(read_text(folder.path() + "/images/headline.svg").find("fastest other 25 ms"), std::string::npos);
+}
+
 TEST(PerformanceReport, ThePageSaysWhatTheResultsSay) {
   if (!python_is_here()) GTEST_SKIP() << "no python3";
   const ProgramRun run = run_command({"python3", kScript, "--check"});

@@ -7,10 +7,13 @@
 #include "classical/control.h"
 #include "qasm3/read.h"
 #include "qsim/error.h"
+#include "qsim/picture.h"
 #include "qsim/qasm.h"
 #include "support/branching.h"
+#include "support/campaign.h"
 #include "support/flow_interpreter.h"
 #include "support/random_dynamic.h"
+#include "support/random_program.h"
 
 namespace qsim::test {
 namespace {
@@ -85,6 +88,24 @@ TEST(Convert, SimpleIfsAndLoopsStayNested) {
     EXPECT_EQ(std::string::npos, text.find("next")) << text;
     EXPECT_EQ(source.find("while") == std::string::npos, text.find("while") == std::string::npos) << text;
   }
+}
+
+TEST(Convert, RandomProgramsMeanTheSameAndMostAreNested) {
+  const Campaign campaign(60);
+  std::uint64_t nested = 0, branching = 0;
+  for (std::uint64_t seed = campaign.first; seed < campaign.first + campaign.count && !HasFailure(); ++seed) {
+    const std::string source = random_branching_program(seed);
+    const Circuit circuit = parse_qasm(source).circuit;
+    const std::string text = write_qasm(circuit, QasmVersion::k3);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + source);
+    expect_equal(register_distribution(parse_flow(source)), register_distribution(parse_flow(text)), text);
+    if (circuit.control() == nullptr) continue;
+    ++branching;
+    if (text.find("next") != std::string::npos) continue;
+    ++nested;
+    EXPECT_NE(draw(circuit, DrawingStyle::kAscii).find("["), std::string::npos);
+  }
+  EXPECT_GT(5 * nested, 4 * branching) << nested << " of " << branching;
 }
 
 TEST(Convert, WhatVersion2HasNoWordsForIsNamed) {

@@ -25,64 +25,6 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-class Writer {
- public:
-  explicit Writer(std::uint64_t seed) : choices_(seed) {}
-
-  std::string text() {
-    std::string text = "OPENQASM 3.0;\ninclude \"stdgates.inc\";\nqubit[3] q; bit[2] c; uint[3] n = 0; bit r;\n";
-    const std::uint64_t rounds = 1 + choices_.below(4);
-    text += "for int k in [1:" + std::to_string(rounds) + "] {\n" + block(3, 4) + "}\n";
-    return text + block(2, 3) + (choices_.one_in(2) ? "r = measure q[0];\n" : "");
-  }
-
- private:
-  std::string qubit() { return "q[" + std::to_string(choices_.below(kQubits)) + "]"; }
-  std::string angle() { return choices_.of({"0.3", "pi/2", "pi", "-0.7", "2.1", "1e-9"}); }
-
-  std::string gate() {
-    if (choices_.one_in(3)) {
-      const std::uint64_t a = choices_.below(kQubits), b = (a + 1 + choices_.below(kQubits - 1)) % kQubits;
-      return choices_.of({"cx", "cz", "swap"}) + " q[" + std::to_string(a) + "], q[" + std::to_string(b) + "];\n";
-    }
-    if (choices_.one_in(2)) return choices_.of({"rx", "ry", "rz"}) + "(" + angle() + ") " + qubit() + ";\n";
-    return choices_.of({"h", "x", "z", "s", "t"}) + " " + qubit() + ";\n";
-  }
-
-  std::string condition() {
-    return choices_.of({"c[0]", "c[1]", "c == 2", "c[0] ^ c[1]", "n > 1", "n == 3", "!c[0] && c[1]"});
-  }
-
-  std::string statement(std::uint64_t depth) {
-    const std::uint64_t kind = choices_.below(depth == 0 ? 6 : 10);
-    if (kind < 3) return gate();
-    if (kind == 3) return "c[" + std::to_string(choices_.below(2)) + "] = measure " + qubit() + ";\n";
-    if (kind == 4) return "reset " + qubit() + ";\n";
-    if (kind == 5) return choices_.of({"n += 1;\n", "n = 0;\n", "c = 1;\n", "c[0] = c[1];\n"});
-    if (kind == 6)
-      return "if (" + condition() + ") {\n" + block(depth - 1, 2) + "} else {\n" + block(depth - 1, 2) + "}\n";
-    if (kind == 7) {
-      // A loop that ends for certain, since n counts on.
-      return "n = 0; while (n < " + std::to_string(1 + choices_.below(3)) + ") {\n" + gate() +
-             "n += 1; c[1] = measure " + qubit() + "; if (c[1]) " + choices_.of({"n += 2;", "break;", "continue;"}) +
-             " }\n";
-    }
-    const std::string local = "m" + std::to_string(number_++), where = qubit();
-    return "{ bit " + local + " = measure " + where + ";\n" + block(depth - 1, 2) + "if (" + local + ") { " + gate() +
-           "}\n" + (choices_.one_in(2) ? "reset " + where + ";\n" : "") + "}\n";
-  }
-
-  std::string block(std::uint64_t depth, std::uint64_t most) {
-    std::string text;
-    const std::uint64_t statements = 1 + choices_.below(most);
-    for (std::uint64_t i = 0; i < statements; ++i) text += statement(depth);
-    return text;
-  }
-
-  test::Choices choices_;
-  std::uint64_t number_ = 0;
-};
-
 struct Branches {
   std::size_t alone = 0, merged = 0;
 };
@@ -139,7 +81,7 @@ TEST(MergedBranches, RandomProgramsGiveWhatTheyGiveOneByOne) {
   const std::uint64_t first = setting("QSIM_CAMPAIGN_FIRST", 1), count = setting("QSIM_CAMPAIGN", 300);
   Branches branches;
   for (std::uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
-    const std::string text = Writer(seed).text();
+    const std::string text = test::random_branching_program(seed);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + text);
     expect_program(text, branches);
   }

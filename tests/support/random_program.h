@@ -23,6 +23,8 @@ class Choices {
 /// An OpenQASM 2 program of few qubits over the grammar: registers, gates of the library and defined ones, expressions,
 /// broadcasts, measurements, resets, conditions; one in ten has a register of an odd size or includes `include`.
 std::string random_program(Choices& choices, const std::string& include);
+/// An OpenQASM 3 program of 3 qubits with ifs, loops and blocks that measurements decide; it always ends.
+std::string random_branching_program(std::uint64_t seed);
 /// `text` with a few bytes, numbers or words of it changed, doubled, moved or cut off.
 std::string damaged(std::string text, Choices& choices);
 

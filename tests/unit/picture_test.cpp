@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "picture/circuit_layout.h"
+#include "picture/circuit/layout.h"
 #include "picture/svg.h"
 #include "qsim/qasm.h"
 
@@ -220,6 +220,50 @@ TEST(Picture, LatexHasARowForEveryWireAndFolds) {
   EXPECT_GT(times(draw(everything(), DrawingStyle::kLatex, 4), "\\begin{quantikz}"), 2u);
 }
 
+Circuit program3(const std::string& text) {
+  return parse_qasm("OPENQASM 3.0;\ninclude \"stdgates.inc\";\n" + text).circuit;
+}
+
+TEST(Picture, BlocksStandInFramesWithTheirConditions) {
+  const Circuit both = program3(
+      "qubit[2] q; bit[2] c; c[0] = measure q[0]; if (c[0]) { x q[1]; } else { h q[1]; c[1] = measure q[1]; } z q[0];");
+  EXPECT_EQ(
+      lines_of(draw(both, DrawingStyle::kText)),
+      (Lines{"q[0]: ─M───────Z────────────────────────────", "       ║", "q[1]: ─╫───┠ if c[0] ──X──┠ else ──H──M───┨─",
+             "       ║   ║                          ║", " c/2: ═╩0══■══════════════════════════╩1════"}));
+  const Circuit loop = program3(
+      "qubit[2] q; bit c; uint[4] n; c = measure q[0];\nwhile (c && n < 3) { h q; n = n + 1; c = measure q[0]; if (n "
+      "== "
+      "2) break; } x q[1];");
+  EXPECT_EQ(lines_of(draw(loop, DrawingStyle::kAscii)),
+            (Lines{"q[0]: -M---[ while c&&(n<3) ----H----M---! break if n==2 --]----",
+                   "       |   [                         |   !                 ]",
+                   "q[1]: -+---[--------------------H----+---!-----------------]--X-",
+                   "       |   [                         |   !                 ]",
+                   " c/1: =v0==[#========================v0==!=================]====",
+                   "           [                             !                 ]",
+                   "   n: =====[#=================:=n+1======!#================]===="}));
+  const std::string svg = draw(both, DrawingStyle::kSvg);
+  expect_well_formed(svg);
+  EXPECT_EQ(times(svg, "class=\"frame\""), 1u);
+  // Cut into rows, the frame goes on in each.
+  EXPECT_GT(times(draw(both, DrawingStyle::kSvg, 250), "class=\"frame\""), 1u);
+  EXPECT_NE(draw(both, DrawingStyle::kLatex).find("\\gategroup[wires=1,steps=6,"), std::string::npos);
+}
+
+TEST(Picture, ValuesThatTheirNameHoldsNoLongerHaveTheirLine) {
+  const Circuit circuit =
+      program3("qubit q; bit c; bit old; c = measure q;\nold = c;\nh q; c = measure q;\nif (old) x q;\nif (c) z q;");
+  const std::string text = draw(circuit, DrawingStyle::kAscii);
+  EXPECT_NE(text.find("[ if c@3 "), std::string::npos) << text;
+  EXPECT_NE(text.find("[ if c "), std::string::npos) << text;
+  EXPECT_NE(text.find(":=c@3"), std::string::npos) << text;
+  const std::string other =
+      draw(program3("qubit[2] q; bit[2] c; c = measure q; if (c == 2) x q[0]; else if (!c[1]) z q[0]; else y q[0];"),
+           DrawingStyle::kAscii);
+  EXPECT_NE(other.find("[ if c==2 --X--[ else if !c[1] --Z--[ else --Y--]"), std::string::npos) << other;
+}
+
 TEST(Picture, NothingIsDrawnAsNothing) {
   EXPECT_EQ(draw(Circuit(), DrawingStyle::kText), "");
   EXPECT_EQ(draw(Circuit(1), DrawingStyle::kText), "q[0]:");
@@ -228,9 +272,12 @@ TEST(Picture, NothingIsDrawnAsNothing) {
 }
 
 TEST(Picture, WhatHasNoDrawingSaysSo) {
-  const QasmProgram program = parse_qasm(
-      "OPENQASM 3.0; include \"stdgates.inc\"; qubit q; bit c; c = measure q; while (c) { h q; c = measure q; }");
-  EXPECT_THROW(draw(program.circuit, DrawingStyle::kText), UnsupportedError);
+  // A way out of two loops at once.
+  const Circuit program = program3(
+      "qubit q; bit c; def f(qubit a) { bit b; while (!b) { h a; b = measure a; while (!b) { h a; b = measure a; if "
+      "(b) "
+      "{ return; } } } } f(q); c = measure q;");
+  EXPECT_THROW(draw(program, DrawingStyle::kText), UnsupportedError);
   EXPECT_THROW(draw(Circuit(1u << 30), DrawingStyle::kSvg), UnsupportedError);
   Circuit deep(3000);
   for (int i = 0; i < 1500; ++i) deep.cx(0, 2999);

@@ -1,9 +1,10 @@
-// The drawing of a benchmark: seconds against ranks, and how much of the measured memory and link rates was used.
+// The drawing of a benchmark: seconds against ranks or qubits, and how much of the measured memory and link rates was
+// used.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -16,197 +17,257 @@ namespace qsim {
 namespace bench {
 namespace {
 
-constexpr std::array<const char*, 10> kColours{"#4269d0", "#efb118", "#ff725c", "#3ca951", "#a463f2",
-                                               "#6cc5b0", "#ff8ab7", "#9c6b4e", "#97bbf5", "#9498a0"};
+using picture::Anchor;
+using picture::Svg;
+
 constexpr double kWidth = 880, kMargin = 28, kLegend = 250;
 
-/// Rows of one circuit, start and precision, by rising ranks.
+/// What varies within a series.
+enum class Axis : std::uint8_t { kRanks, kQubits };
+
+/// Rows of one circuit, start and precision, by what varies.
 struct Series {
   std::string label;
   std::vector<const BenchRow*> rows;
 };
 
-std::vector<Series> series_of(const BenchReport& report) {
-  std::vector<Series> all;
+int place_of(const BenchRow& row, Axis axis) { return axis == Axis::kRanks ? row.ranks : static_cast<int>(row.qubits); }
+
+bool is_same(const BenchRow& a, const BenchRow& b) {
+  return a.name == b.name && a.start == b.start && a.precision == b.precision;
+}
+
+/// Those with a time.
+std::vector<const BenchRow*> good_rows(const BenchReport& report) {
+  std::vector<const BenchRow*> rows;
   for (const BenchRow& row : report.rows) {
-    if (row.status != BenchStatus::kOk || row.simulate.median() <= 0) continue;
-    // Weak scaling: the size grows with the ranks, so the label leaves it out where it varies.
-    const std::string label = row_label(row);
+    if (row.status == BenchStatus::kOk && row.simulate.median() > 0) rows.push_back(&row);
+  }
+  return rows;
+}
+
+/// Qubits where a circuit was timed with several sizes on one number of ranks.
+Axis axis_of(const std::vector<const BenchRow*>& rows) {
+  const auto larger = [&](const BenchRow* row) {
+    return std::any_of(rows.begin(), rows.end(), [&](const BenchRow* other) {
+      return is_same(*row, *other) && row->ranks == other->ranks && row->qubits < other->qubits;
+    });
+  };
+  return std::any_of(rows.begin(), rows.end(), larger) ? Axis::kQubits : Axis::kRanks;
+}
+
+std::vector<Series> series_of(const std::vector<const BenchRow*>& rows, Axis axis) {
+  const bool several =
+      std::any_of(rows.begin(), rows.end(), [&](const BenchRow* row) { return row->ranks != rows.front()->ranks; });
+  std::vector<Series> all;
+  for (const BenchRow* row : rows) {
+    std::string label = row_label(*row);
+    if (axis == Axis::kQubits) {
+      const std::string size = " " + std::to_string(row->qubits);
+      label.erase(label.find(size + ","), size.size());
+      if (several) label += fmt::format(", {} rank{}", row->ranks, row->ranks == 1 ? "" : "s");
+    }
     auto found = std::find_if(all.begin(), all.end(), [&](const Series& s) { return s.label == label; });
     if (found == all.end()) found = all.insert(all.end(), Series{label, {}});
-    found->rows.push_back(&row);
+    found->rows.push_back(row);
   }
   for (Series& series : all) {
     std::stable_sort(series.rows.begin(), series.rows.end(),
-                     [](const BenchRow* a, const BenchRow* b) { return a->ranks < b->ranks; });
+                     [&](const BenchRow* a, const BenchRow* b) { return place_of(*a, axis) < place_of(*b, axis); });
   }
   return all;
 }
 
-class Drawing {
- public:
-  std::string text;
-  void label(double x, double y, const std::string& words, const char* style, const char* anchor = "start") {
-    text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\" text-anchor=\"{}\">{}</text>\n", x, y, style,
-                        anchor, picture::markup(words));
+/// The style of a series: bars and dots are "c3", lines "curve l3".
+std::string style_of(char kind, std::size_t number) { return kind + std::to_string(number % picture::kColours); }
+
+void bar(Svg& svg, double x, double y, double width, double height, const std::string& style) {
+  svg.rect(x, y, std::max(width, 1.0), height, style.c_str());
+}
+
+/// Where the points of a chart stand.
+struct Scale {
+  double left = 0, right = 0, top = 0, height = 0;
+  double first = 0, last = 1;  // of the axis below: doublings of ranks, or qubits
+  double low = 0, high = 1;    // decades of seconds
+  Axis axis = Axis::kRanks;
+
+  double x(int place) const {
+    const double at = axis == Axis::kRanks ? std::log2(static_cast<double>(place)) : static_cast<double>(place);
+    return left + 20 + (right - left - 40) * (at - first) / (last - first);
   }
-  void line(double x1, double y1, double x2, double y2, const char* style) {
-    text += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1, x2,
-                        y2, style);
-  }
-  void bar(double x, double y, double width, double height, const std::string& colour, double opacity = 1) {
-    text += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\" fill=\"{}\" opacity=\"{}\"/>\n", x,
-        y, std::max(width, 1.0), height, colour, opacity);
-  }
-  void dot(double x, double y, const std::string& colour, const std::string& tip) {
-    text += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"><title>{}</title></circle>\n", x, y,
-                        colour, picture::markup(tip));
-  }
+  double y(double seconds) const { return top + height - height * (std::log10(seconds) - low) / (high - low); }
+  double x(const BenchRow& row) const { return x(place_of(row, axis)); }
+  double y(const BenchRow& row) const { return y(row.simulate.median()); }
 };
 
-const char* colour_of(std::size_t number) { return kColours[number % kColours.size()]; }
-
-/// Log-log lines: seconds against ranks, both in doublings and decades. Returns the height used.
-double draw_scaling(Drawing& drawing, const std::vector<Series>& all, double top) {
-  const double left = kMargin + 64, right = kWidth - kLegend - 16, height = 280;
+Scale scale_of(const std::vector<Series>& all, Axis axis, double top) {
+  Scale scale{kMargin + 64, kWidth - kLegend - 16, top, 280, 0, 1, 0, 1, axis};
   double least = 1e300, most = 0;
-  int ranks = 1;
+  int begin = place_of(*all.front().rows.front(), axis), end = begin;
   for (const Series& series : all) {
     for (const BenchRow* row : series.rows) {
       least = std::min(least, row->simulate.median());
       most = std::max(most, row->simulate.median());
-      ranks = std::max(ranks, row->ranks);
+      begin = std::min(begin, place_of(*row, axis));
+      end = std::max(end, place_of(*row, axis));
     }
   }
-  const double low = std::floor(std::log10(least) * 2) / 2,
-               high = std::max(low + 0.5, std::ceil(std::log10(most) * 2) / 2);
-  const double doublings = std::max(1.0, std::log2(static_cast<double>(ranks)));
-  const auto x_of = [&](int count) {
-    return left + 20 + (right - left - 40) * std::log2(static_cast<double>(count)) / doublings;
-  };
-  const auto y_of = [&](double seconds) { return top + height - height * (std::log10(seconds) - low) / (high - low); };
-  drawing.label(kMargin, top - 14, "Seconds from start state to final state (median; both axes logarithmic)", "head");
-  for (double tick = low; tick < high + 0.25; tick += 0.5) {
-    const double y = y_of(std::pow(10, tick));
-    drawing.line(left, y, right, y, "grid");
-    drawing.label(left - 8, y + 4, seconds_text(std::pow(10, tick)), "small", "end");
+  scale.low = std::floor(std::log10(least) * 2) / 2;
+  scale.high = std::max(scale.low + 0.5, std::ceil(std::log10(most) * 2) / 2);
+  scale.first = axis == Axis::kRanks ? 0 : begin;
+  scale.last = std::max(scale.first + 1, axis == Axis::kRanks ? std::log2(static_cast<double>(end)) : end);
+  return scale;
+}
+
+/// Whether two series lie on each other, as far as both go.
+bool coincide(const Series& a, const Series& b, const Scale& scale) {
+  std::size_t shared = 0;
+  for (const BenchRow* one : a.rows) {
+    for (const BenchRow* other : b.rows) {
+      if (place_of(*one, scale.axis) != place_of(*other, scale.axis)) continue;
+      if (std::abs(scale.y(*one) - scale.y(*other)) > 3) return false;
+      ++shared;
+    }
   }
-  for (int count = 1; count <= ranks; count *= 2) {
-    drawing.label(x_of(count), top + height + 20, std::to_string(count), "small", "middle");
+  return shared > 0;
+}
+
+void draw_axes(Svg& svg, const Scale& scale) {
+  const bool ranks = scale.axis == Axis::kRanks;
+  svg.text(kMargin, scale.top - 14,
+           fmt::format("Seconds from start state to final state (median; {} logarithmic)",
+                       ranks ? "both axes" : "upright axis"),
+           "head");
+  for (double tick = scale.low; tick < scale.high + 0.25; tick += 0.5) {
+    const double y = scale.y(std::pow(10, tick));
+    svg.line(scale.left, y, scale.right, y, "grid");
+    svg.text(scale.left - 8, y + 4, seconds_text(std::pow(10, tick)), "small", Anchor::kEnd);
   }
-  drawing.label((left + right) / 2, top + height + 38, "ranks (GPUs, or shares of the processor)", "small", "middle");
+  const double below = scale.top + scale.height;
+  if (ranks) {
+    for (int count = 1; count <= 1 << static_cast<int>(scale.last); count *= 2) {
+      svg.text(scale.x(count), below + 20, std::to_string(count), "small", Anchor::kMiddle);
+    }
+  } else {
+    const int step = std::max(1, static_cast<int>(std::ceil((scale.last - scale.first) / 14)));
+    for (int qubits = static_cast<int>(scale.first); qubits <= static_cast<int>(scale.last); qubits += step) {
+      svg.text(scale.x(qubits), below + 20, std::to_string(qubits), "small", Anchor::kMiddle);
+    }
+  }
+  svg.text((scale.left + scale.right) / 2, below + 38, ranks ? "ranks (GPUs, or shares of the processor)" : "qubits",
+           "small", Anchor::kMiddle);
+}
+
+/// Lines of seconds against ranks or qubits. Of lines that lie on each other the lower ones are wider. Returns the
+/// height used.
+double draw_scaling(Svg& svg, const std::vector<Series>& all, Axis axis, double top) {
+  constexpr std::size_t kWidest = 3;
+  const Scale scale = scale_of(all, axis, top);
+  draw_axes(svg, scale);
   for (std::size_t i = 0; i < all.size(); ++i) {
+    std::size_t above = 0;
+    for (std::size_t j = i + 1; j < all.size(); ++j) above += coincide(all[i], all[j], scale) ? 1 : 0;
+    above = std::min(above, kWidest);
+    const std::string wide = above == 0 ? "" : " w" + std::to_string(above);
     std::string points;
     for (const BenchRow* row : all[i].rows) {
-      points += fmt::format("{:.1f},{:.1f} ", x_of(row->ranks), y_of(row->simulate.median()));
+      points += fmt::format("{}{:.1f} {:.1f}", points.empty() ? 'M' : 'L', scale.x(*row), scale.y(*row));
     }
-    drawing.text +=
-        fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points, colour_of(i));
+    svg.path(points, ("curve " + style_of('l', i) + wide).c_str());
     for (const BenchRow* row : all[i].rows) {
-      drawing.dot(x_of(row->ranks), y_of(row->simulate.median()), colour_of(i),
-                  fmt::format("{}: {} on {}", all[i].label, seconds_text(row->simulate.median()), row->ranks));
+      svg.circle(scale.x(*row), scale.y(*row), 4 + 2 * static_cast<double>(above), style_of('c', i).c_str(),
+                 fmt::format("{}: {} on {}", row_label(*row), seconds_text(row->simulate.median()), row->ranks));
     }
     const double y = top + 8 + 20 * static_cast<double>(i);
-    drawing.bar(kWidth - kLegend, y - 8, 12, 10, colour_of(i));
-    drawing.label(kWidth - kLegend + 18, y + 1, all[i].label, "small");
+    bar(svg, kWidth - kLegend, y - 8, 12, 10, style_of('c', i));
+    svg.text(kWidth - kLegend + 18, y + 1, all[i].label, "small");
   }
-  return std::max(height + 50, 20.0 * static_cast<double>(all.size()));
+  return std::max(scale.height + 50, 20.0 * static_cast<double>(all.size()));
 }
 
 /// Horizontal bars of seconds, one a series: for a single number of ranks.
-double draw_times(Drawing& drawing, const std::vector<Series>& all, double top) {
+double draw_times(Svg& svg, const std::vector<Series>& all, double top) {
   const double left = kMargin + kLegend, right = kWidth - 110;
   double most = 0;
   for (const Series& series : all) most = std::max(most, series.rows.front()->simulate.median());
-  drawing.label(kMargin, top - 14, "Time from start state to final state (median)", "head");
+  svg.text(kMargin, top - 14, "Time from start state to final state (median)", "head");
   double y = top;
   for (std::size_t i = 0; i < all.size(); ++i, y += 24) {
     const double seconds = all[i].rows.front()->simulate.median();
     const double width = (right - left) * seconds / most;
-    drawing.label(left - 10, y + 13, all[i].label, "small", "end");
-    drawing.bar(left, y + 2, width, 14, colour_of(i));
-    drawing.label(left + width + 8, y + 13, seconds_text(seconds), "value");
+    svg.text(left - 10, y + 13, all[i].label, "small", Anchor::kEnd);
+    bar(svg, left, y + 2, width, 14, style_of('c', i));
+    svg.text(left + width + 8, y + 13, seconds_text(seconds), "value");
   }
   return y - top;
 }
 
 /// Bars of the shares of the measured copy rate and, where ranks exchanged, of the link rate.
-double draw_shares(Drawing& drawing, const std::vector<Series>& all, double top) {
+double draw_shares(Svg& svg, const std::vector<Series>& all, Axis axis, double top) {
   const double left = kMargin + kLegend, right = kWidth - 110;
-  drawing.label(kMargin, top - 14, "Share of the measured memory rate (full) and link rate (pale)", "head");
+  svg.text(kMargin, top - 14, "Share of the measured memory rate (full) and link rate (pale)", "head");
   std::size_t bars = 0;
+  double most = 1;
   for (const Series& series : all) {
-    for (const BenchRow* row : series.rows) bars += row->memory_fraction() ? 1 : 0;
+    for (const BenchRow* row : series.rows) {
+      bars += row->memory_fraction() ? 1 : 0;
+      most = std::max({most, row->memory_fraction().value_or(0), row->link_fraction().value_or(0)});
+    }
   }
   const double bottom = top + 20 * static_cast<double>(bars);
-  for (int share = 0; share <= 100; share += 25) {
-    const double x = left + (right - left) * share / 100;
-    drawing.line(x, top - 2, x, bottom, "grid");
-    drawing.label(x, bottom + 15, fmt::format("{} %", share), "small", "middle");
+  const auto length = [&](double share) { return (right - left) * share / most; };
+  const double step = std::max(0.25, picture::tick_step(most, 8));
+  for (double share = 0; share <= most + 1e-9; share += step) {
+    const double x = left + length(share);
+    svg.line(x, top - 2, x, bottom, "grid");
+    svg.text(x, bottom + 15, fmt::format("{:.0f} %", 100 * share), "small", Anchor::kMiddle);
   }
   double y = top;
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (const BenchRow* row : all[i].rows) {
       if (!row->memory_fraction()) continue;
-      const double share = *row->memory_fraction(), width = (right - left) * std::min(share, 1.15);
-      const bool alone = all[i].rows.size() == 1;
-      drawing.label(left - 10, y + 12, alone ? all[i].label : fmt::format("{} on {}", all[i].label, row->ranks),
-                    "small", "end");
-      drawing.bar(left, y + 2, width, row->link_fraction() ? 7.0 : 12.0, colour_of(i));
+      const double share = *row->memory_fraction();
+      const std::string label = all[i].rows.size() == 1 || axis == Axis::kQubits
+                                    ? row_label(*row)
+                                    : fmt::format("{} on {}", all[i].label, row->ranks);
+      svg.text(left - 10, y + 12, label, "small", Anchor::kEnd);
+      bar(svg, left, y + 2, length(share), row->link_fraction() ? 7.0 : 12.0, style_of('c', i));
       if (row->link_fraction()) {
-        drawing.bar(left, y + 10, (right - left) * std::min(*row->link_fraction(), 1.15), 5, colour_of(i), 0.45);
+        bar(svg, left, y + 10, length(*row->link_fraction()), 5, style_of('c', i) + " pale");
       }
-      drawing.label(left + width + 8, y + 12, fmt::format("{:.0f} %", 100 * share), "value");
+      svg.text(left + length(share) + 8, y + 12, fmt::format("{:.0f} %", 100 * share), "value");
       y += 20;
     }
   }
   return bottom + 20 - top;
 }
 
-const char kStyle[] =
-    "<style>\n"
-    "text { font-family: -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #1f2328; }\n"
-    ".title { font-size: 17px; font-weight: 600; } .head { font-size: 13px; font-weight: 600; }\n"
-    ".small { font-size: 11.5px; } .value { font-size: 11.5px; font-weight: 600; }\n"
-    ".note { font-size: 11px; fill: #59636e; } .grid { stroke: #d1d9e0; stroke-width: 1; }\n"
-    ".paper { fill: #ffffff; stroke: #d1d9e0; }\n"
-    "@media (prefers-color-scheme: dark) {\n"
-    "text { fill: #e6edf3; } .note { fill: #9198a1; } .grid { stroke: #3d444d; }\n"
-    ".paper { fill: #0d1117; stroke: #3d444d; }\n"
-    "}\n</style>\n";
-
 }  // namespace
 }  // namespace bench
 
 std::string bench_svg(const BenchReport& report) {
   using namespace bench;
-  const std::vector<Series> all = series_of(report);
-  Drawing drawing;
-  drawing.label(kMargin, 34, "qsim bench", "title");
-  drawing.label(kMargin, 54, report.machine, "note");
-  drawing.label(kMargin, 70,
-                fmt::format("{}, version {}{}", report.date, report.environment.version,
-                            report.environment.commit.empty() ? "" : " (" + report.environment.commit + ")"),
-                "note");
+  const std::vector<const BenchRow*> rows = good_rows(report);
+  Svg svg;
+  svg.text(kMargin, 34, "qsim bench", "title");
+  svg.text(kMargin, 54, report.machine, "note");
+  svg.text(kMargin, 70,
+           fmt::format("{}, version {}{}", report.date, report.environment.version,
+                       report.environment.commit.empty() ? "" : " (" + report.environment.commit + ")"),
+           "note");
   double y = 116;
-  if (all.empty()) {
-    drawing.label(kMargin, y, report.verdict(), "head");
+  if (rows.empty()) {
+    svg.text(kMargin, y, report.verdict(), "head");
     y += 20;
   } else {
+    const Axis axis = axis_of(rows);
+    const std::vector<Series> all = series_of(rows, axis);
     const bool scaling = std::any_of(all.begin(), all.end(), [](const Series& s) { return s.rows.size() > 1; });
-    y += (scaling ? draw_scaling(drawing, all, y) : draw_times(drawing, all, y)) + 44;
-    y += draw_shares(drawing, all, y);
+    y += (scaling ? draw_scaling(svg, all, axis, y) : draw_times(svg, all, y)) + 44;
+    y += draw_shares(svg, all, axis, y);
   }
-  const double height = y + 20;
-  return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\" "
-             "role=\"img\">\n<title>qsim benchmark</title>\n",
-             kWidth, height) +
-         kStyle +
-         fmt::format("<rect class=\"paper\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{:.0f}\" rx=\"8\"/>\n",
-                     kWidth - 1, height - 1) +
-         drawing.text + "</svg>\n";
+  return svg.finish(kWidth, y + 20, "qsim benchmark");
 }
 
 }  // namespace qsim

@@ -17,6 +17,7 @@ namespace {
 using picture::markup;
 
 constexpr std::size_t kMostOperations = 200, kMostWires = 40;  // of the circuit that is drawn
+constexpr std::size_t kMostBytes = std::size_t{1} << 18;       // of the drawing of a program that branches
 constexpr std::size_t kMostRanks = 16;                         // of the table of memory
 
 constexpr std::string_view kStyle = R"(
@@ -84,14 +85,27 @@ std::string results(const Result& result, const std::string& histogram) {
   return inside.empty() ? "" : section("Results", "", inside);
 }
 
+/// A program whose measurements decide what runs: whole, where that is not too large for a page.
+std::string branching_section(const Circuit& circuit) {
+  const auto words = [](const std::string& why) { return section("Circuit", why, ""); };
+  try {
+    if (circuit.operations().size() <= kMostOperations) {
+      const std::string drawn = draw(circuit, DrawingStyle::kSvg, 1000);
+      if (drawn.size() <= kMostBytes) return section("Circuit", "", wide(drawn));
+    }
+  } catch (const UnsupportedError&) {
+    return words(
+        "Measurements decide what runs, in a way that has no drawing. 'qsim convert' writes the program's text.");
+  }
+  return words("Not drawn here: the program is too long. 'qsim draw' draws it.");
+}
+
 std::string circuit_section(const Circuit& circuit) {
   const auto words = [](const std::string& why) { return section("Circuit", why, ""); };
-  if (circuit.control() != nullptr) {
-    return words("Measurements decide what runs: such a program has no drawing. 'qsim convert' writes its text.");
-  }
   if (circuit.qubits() + circuit.cregs().size() > kMostWires) {
     return words("Not drawn here: " + counted(circuit.qubits(), "qubit") + " are too many. 'qsim draw' draws it.");
   }
+  if (circuit.control() != nullptr) return branching_section(circuit);
   if (circuit.operations().size() <= kMostOperations) {
     return section("Circuit", "", wide(draw(circuit, DrawingStyle::kSvg, 1000)));
   }

@@ -1,13 +1,12 @@
-// Ifs and loops are found by recursion over ranges of steps: jumps forward make ifs, jumps back make loops.
+// Nested statements as they are written, or a loop over the number of the next step.
 #include "qasm/write/control.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
-#include <utility>
 #include <vector>
 
+#include "classical/structure.h"
 #include "qasm/write/expand.h"
 #include "qsim/error.h"
 
@@ -94,135 +93,64 @@ class ExpressionText {
 class StepsText {
  public:
   StepsText(const Control& control, const OperationText& operation, const std::string& prefix)
-      : control_(control), operation_(operation), prefix_(prefix), expressions_(control, prefix) {
-    for (std::uint32_t i = 0; i < control.steps.size(); ++i) {
-      if (jumps(control.steps[i]) && control.steps[i].b <= i) jumps_back_.emplace_back(i, control.steps[i].b);
-    }
-  }
+      : control_(control), operation_(operation), prefix_(prefix), expressions_(control, prefix) {}
 
-  std::string nested(const std::string& indent) {
-    const auto steps = static_cast<std::uint32_t>(control_.steps.size());
-    if (range(0, steps, indent)) return text_;
-    text_.clear();
-    return by_number(indent);
+  std::string write(const std::string& indent) {
+    const std::optional<Statements> nested = nested_statements(control_);
+    if (!nested) return by_number(indent);
+    statements(*nested, indent);
+    return text_;
   }
 
  private:
-  /// A loop that is open: where `continue` and `break` go.
-  struct Loop {
-    std::uint32_t begin, end;
-  };
-  static constexpr std::size_t kMostNesting = 100;
-
   void line(const std::string& indent, const std::string& text) { text_ += indent + text + '\n'; }
 
-  // Behind the last step of the loop that begins at `at`; at once where none does.
-  std::uint32_t loop_end(std::uint32_t at) const {
-    std::uint32_t end = at;
-    for (const auto& [from, to] : jumps_back_) {
-      if (to == at) end = std::max(end, from + 1);
-    }
-    // Loops that begin inside end inside.
-    for (bool more = end > at; more;) {
-      more = false;
-      for (const auto& [from, to] : jumps_back_) {
-        if (to < at || to >= end || from < end) continue;
-        end = from + 1;
-        more = true;
+  void statements(const Statements& all, const std::string& indent) {
+    for (const Statement& each : all) {
+      switch (each.kind) {
+        case Statement::Kind::kStep:
+          step(control_.steps[each.step], indent);
+          break;
+        case Statement::Kind::kIf:
+          choice(each, indent);
+          break;
+        case Statement::Kind::kLoop:
+          line(indent, "while (true) {");
+          statements(each.body, indent + "  ");
+          line(indent, "}");
+          break;
+        case Statement::Kind::kContinue:
+          line(indent, "continue;");
+          break;
+        case Statement::Kind::kBreak:
+          line(indent, "break;");
+          break;
       }
     }
-    return end;
   }
 
-  // Steps [at, end); false where they are no nested statements.
-  bool range(std::uint32_t at, std::uint32_t end, const std::string& indent) {
-    if (indent.size() > 2 * kMostNesting) return false;
-    while (at < end) {
-      const bool open = !loops_.empty() && loops_.back().begin == at;
-      const std::uint32_t after = open ? at : loop_end(at);
-      if (after > end) return false;
-      if (after == at) {
-        if (!step(at, end, indent)) return false;
-        continue;
-      }
-      line(indent, "while (true) {");
-      loops_.push_back({at, after});
-      const FlowStep& last = control_.steps[after - 1];
-      const bool repeats = last.kind == FlowStep::Kind::kJump && last.b == at;
-      if (!body(at, repeats ? after - 1 : after, indent + "  ")) return false;
-      if (!repeats && closed_ != after) line(indent + "  ", "break;");
-      loops_.pop_back();
-      closed_ = after;
-      line(indent, "}");
-      at = after;
+  void step(const FlowStep& step, const std::string& indent) {
+    if (step.kind == FlowStep::Kind::kAssign) {
+      line(indent, fmt::format("{}{} = {};", prefix_, step.a, expressions_.of(step.b)));
+    } else {
+      text_ += operation_(step, indent);
     }
-    return true;
   }
 
-  // The loop that is open begins at `at`, which is no second one.
-  bool body(std::uint32_t at, std::uint32_t end, const std::string& indent) {
-    if (at < end && !step(at, end, indent)) return false;
-    return range(at, end, indent);
-  }
-
-  // One statement from step `at` on, which moves behind it.
-  bool step(std::uint32_t& at, std::uint32_t end, const std::string& indent) {
-    const FlowStep& step = control_.steps[at];
-    switch (step.kind) {
-      case FlowStep::Kind::kAssign:
-        line(indent, fmt::format("{}{} = {};", prefix_, step.a, expressions_.of(step.b)));
-        break;
-      case FlowStep::Kind::kBranch:
-        return choice(at, end, indent);
-      case FlowStep::Kind::kJump: {
-        const std::optional<std::string> leave = leaving(step.b);
-        if (!leave) return false;
-        line(indent, *leave);
-        break;
-      }
-      case FlowStep::Kind::kRun:
-      case FlowStep::Kind::kMeasure:
-      case FlowStep::Kind::kReset:
-        text_ += operation_(step, indent);
-        break;
+  void choice(const Statement& made, const std::string& indent) {
+    const std::string condition = expressions_.of(control_.steps[made.step].a);
+    if (made.negated) {  // what leaves a loop
+      const bool leaves = made.body.front().kind == Statement::Kind::kBreak;
+      line(indent, fmt::format("if (!{}) {{ {} }}", condition, leaves ? "break;" : "continue;"));
+      return;
     }
-    ++at;
-    return true;
-  }
-
-  // What jumps to `target` out of the innermost loop, or back to its begin.
-  std::optional<std::string> leaving(std::uint32_t target) const {
-    if (loops_.empty()) return std::nullopt;
-    const Loop& inner = loops_.back();
-    if (target == inner.begin) return "continue;";
-    const Loop* const outer = loops_.size() > 1 ? &loops_[loops_.size() - 2] : nullptr;
-    // A loop at the very end of another: behind it the other one begins again.
-    const bool shared = outer != nullptr && outer->end == inner.end;
-    if (target == (shared ? outer->begin : inner.end)) return "break;";
-    return std::nullopt;
-  }
-
-  bool choice(std::uint32_t& at, std::uint32_t end, const std::string& indent) {
-    const FlowStep& step = control_.steps[at];
-    const std::string condition = expressions_.of(step.a);
-    if (const std::optional<std::string> leave = leaving(step.b)) {
-      line(indent, fmt::format("if (!{}) {{ {} }}", condition, *leave));
-      ++at;
-      return true;
-    }
-    if (step.b <= at || step.b > end) return false;
-    // What jumps over the rest at the end of the first part has an else.
-    const FlowStep& last = control_.steps[step.b - 1];
-    const bool has_else = step.b - 1 > at && last.kind == FlowStep::Kind::kJump && last.b > step.b && last.b <= end;
     line(indent, fmt::format("if ({}) {{", condition));
-    if (!range(at + 1, has_else ? step.b - 1 : step.b, indent + "  ")) return false;
-    if (has_else) {
+    statements(made.body, indent + "  ");
+    if (!made.otherwise.empty()) {
       line(indent, "} else {");
-      if (!range(step.b, last.b, indent + "  ")) return false;
+      statements(made.otherwise, indent + "  ");
     }
     line(indent, "}");
-    at = has_else ? last.b : step.b;
-    return true;
   }
 
   // By step: whether something jumps there, or before it.
@@ -270,9 +198,6 @@ class StepsText {
   const OperationText& operation_;
   const std::string& prefix_;
   ExpressionText expressions_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> jumps_back_;  // from, to
-  std::vector<Loop> loops_;
-  std::uint32_t closed_ = 0;  // where the loop that was written last ends
   std::string text_;
 };
 
@@ -305,7 +230,7 @@ std::string expression_text(const Control& control, std::uint32_t expression, co
 
 std::string steps_text(const Control& control, const OperationText& operation, const std::string& prefix,
                        const std::string& indent) {
-  return StepsText(control, operation, prefix).nested(indent);
+  return StepsText(control, operation, prefix).write(indent);
 }
 
 }  // namespace qsim

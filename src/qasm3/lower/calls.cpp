@@ -97,8 +97,8 @@ void Lowering::bind_argument(NodeId node, SymbolId argument, Binding& of, Argume
   const Type from = model_.note(node).type;
   const std::vector<Value> values = fitted(elements(node, from), from, type, tree_[node].at);
   const auto count = static_cast<std::uint32_t>(values.size());
-  of = {memory_.allocate(count, values.empty() ? Value{} : values.front()), count, false};
-  for (std::uint32_t i = 0; i < count; ++i) memory_.write(of.first + i, stored(values[i]));
+  of = {memory_.allocate(count, values.empty() ? Value{} : values.front(), name_of(argument)), count, false};
+  for (std::uint32_t i = 0; i < count; ++i) keep(of.first + i, stored(values[i]));
 }
 
 std::vector<Value> Lowering::call(NodeId id) {
@@ -192,7 +192,7 @@ Lowering::Status Lowering::return_value(NodeId id) {
   const Type from = model_.note(value).type, to = calls_.back().type;
   const std::vector<Value> values = fitted(elements(value, from), from, to, tree_[value].at);
   const std::vector<std::uint32_t>& cells = calls_.back().result;
-  for (std::size_t i = 0; i < cells.size() && i < values.size(); ++i) memory_.write(cells[i], stored(values[i]));
+  for (std::size_t i = 0; i < cells.size() && i < values.size(); ++i) keep(cells[i], stored(values[i]));
   return Status::kReturn;
 }
 

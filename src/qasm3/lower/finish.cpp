@@ -40,6 +40,7 @@ void Lowering::add_outputs(Flow& flow) {
     const Symbol& symbol = model_.symbols[id];
     if ((symbol.flags & (kConst | kInput)) != 0 || symbol.type.is(ScalarKind::kDuration)) continue;
     FlowOutput output;
+    output.name_number = name_of(id);
     output.name = model_.names.text(symbol.name);
     output.declared_output = (symbol.flags & kOutput) != 0;
     output.is_register = symbol.type.kind == TypeKind::kBits || symbol.type.is(ScalarKind::kBit);

@@ -113,6 +113,7 @@ void Lowering::join(Edges& edges) {
   struct Write {
     std::uint32_t variable;
     Value value;
+    bool keeps;  // what was there before the ways parted
   };
   std::vector<std::vector<Write>> writes_of(edges.size());
   std::vector<std::pair<std::uint32_t, Value>> values;
@@ -123,7 +124,7 @@ void Lowering::join(Edges& edges) {
       const Changes& changes = edges[edge].changes;
       const auto found = std::ranges::lower_bound(changes, cell, {}, &Changes::value_type::first);
       const bool changed = found != changes.end() && found->first == cell;
-      writes_of[edge].push_back({variable, changed ? found->second : memory_[cell]});
+      writes_of[edge].push_back({variable, changed ? found->second : memory_[cell], !changed});
     }
     charge(0, writes.size(), at_);
   }
@@ -131,13 +132,14 @@ void Lowering::join(Edges& edges) {
   for (std::size_t i = 0; i < edges.size(); ++i) {
     flow_.steps[edges[i].step].b = here();
     for (const Write& write : writes_of[i]) {
-      add_step(FlowStep::Kind::kAssign, write.variable, expression_of(write.value));
+      const std::uint32_t place = add_step(FlowStep::Kind::kAssign, write.variable, expression_of(write.value));
+      if (write.keeps) flow_.steps[place].line = 0;
     }
     if (i + 1 < edges.size()) jumps.push_back(add_step(FlowStep::Kind::kJump, 0, 0));
   }
   const std::uint32_t meeting = here();
   for (const std::uint32_t jump : jumps) flow_.steps[jump].b = meeting;
-  for (const auto& [cell, value] : values) memory_.write(cell, value);
+  for (const auto& [cell, value] : values) keep(cell, value);
 }
 
 // Leaves an arm that does not go on to the next statement.
@@ -251,9 +253,9 @@ bool Lowering::try_dynamic_while(NodeId id, std::vector<std::uint32_t>& carried,
   for (const std::uint32_t cell : carried) {
     const Value value = load(cell);
     variables.push_back(add_variable(value.type(), all_values(value.type())));
-    add_step(FlowStep::Kind::kAssign, variables.back(), expression_of(value));
+    flow_.steps[add_step(FlowStep::Kind::kAssign, variables.back(), expression_of(value))].line = 0;
   }
-  for (std::size_t i = 0; i < carried.size(); ++i) memory_.write(carried[i], variable_value(variables[i]));
+  for (std::size_t i = 0; i < carried.size(); ++i) keep(carried[i], variable_value(variables[i]));
   const std::uint32_t header = here();
   memory_.mark();
   const std::size_t mark = memory_.marks() - 1;

@@ -94,6 +94,8 @@ class Lowering {
   std::uint32_t here();
   std::uint32_t add_step(FlowStep::Kind kind, std::uint32_t a, std::uint32_t b);
   std::uint32_t add_variable(ScalarType type, std::vector<Scalar> possible);
+  std::uint32_t name_of(SymbolId symbol);
+  void keep(std::uint32_t cell, const Value& value);
   std::uint32_t add_expression(const FlowExpression& expression);
   Value variable_value(std::uint32_t variable);
   std::uint32_t expression_of(const Value& value);
@@ -246,6 +248,8 @@ class Lowering {
   std::vector<std::uint32_t> variable_leaf_;                  // by variable: its expression
   std::map<std::uint32_t, std::vector<Scalar>> possible_of_;  // by expression
   std::vector<std::pair<std::uint32_t, Scalar>> assumed_;     // variables in the case at hand
+  /// Of variables, by symbol and name: their numbers in Control::names, from 1.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> names_;
   Memory memory_;
   std::vector<Binding> globals_, frames_;
   std::size_t frame_begin_ = 0;

@@ -52,11 +52,14 @@ using Changes = std::vector<std::pair<std::uint32_t, Value>>;
 class Memory {
  public:
   std::uint32_t size() const { return static_cast<std::uint32_t>(cells_.size()); }
-  std::uint32_t allocate(std::uint32_t count, const Value& value) {
+  /// Cells of a variable called number `name` of Control::names (from 1); 0: they are no variable's.
+  std::uint32_t allocate(std::uint32_t count, const Value& value, std::uint32_t name = 0) {
     const std::uint32_t first = size();
-    cells_.resize(cells_.size() + count, Cell{value, 0});
+    cells_.resize(cells_.size() + count, Cell{value, 0, {}});
+    for (std::uint32_t i = 0; name != 0 && i < count; ++i) cells_[first + i].name = {name, i};
     return first;
   }
+  FlowName name(std::uint32_t cell) const { return cells_[cell].name; }
   void release(std::uint32_t size) { cells_.resize(size); }
   const Value& operator[](std::uint32_t cell) const { return cells_[cell].value; }
   void write(std::uint32_t cell, const Value& value) {
@@ -82,6 +85,7 @@ class Memory {
   struct Cell {
     Value value;
     std::uint32_t logged = 0;  // length of the log once its last entry was made; 0 = never
+    FlowName name;
   };
   struct Entry {
     std::uint32_t cell;

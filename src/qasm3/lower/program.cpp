@@ -49,6 +49,27 @@ std::uint32_t Lowering::add_variable(ScalarType type, std::vector<Scalar> possib
   return variable;
 }
 
+// The number of a variable's name, from 1.
+std::uint32_t Lowering::name_of(SymbolId symbol) {
+  // Behind a scope the numbers of its symbols are those of others.
+  const auto name = static_cast<std::uint32_t>(model_.symbols[symbol].name);
+  const auto next = static_cast<std::uint32_t>(flow_.names.size() + 1);
+  const auto [at, fresh] = names_.try_emplace({static_cast<std::uint32_t>(symbol), name}, next);
+  if (fresh) flow_.names.emplace_back(model_.names.text(model_.symbols[symbol].name));
+  return at->second;
+}
+
+// Puts a value into a cell, and calls its variable by the cell's name where it has none yet.
+void Lowering::keep(std::uint32_t cell, const Value& value) {
+  const FlowName name = memory_.name(cell);
+  if (name.name != 0 && !value.known() && flow_.expressions[value.expression].kind == FlowExpression::Kind::kVariable) {
+    flow_.called.resize(flow_.variables.size());
+    FlowName& called = flow_.called[flow_.expressions[value.expression].a];
+    if (called.name == 0) called = name;
+  }
+  memory_.write(cell, value);
+}
+
 // A variable's value: known where a case split has assumed it.
 Value Lowering::variable_value(std::uint32_t variable) {
   for (const auto& [assumed, value] : assumed_) {
@@ -150,6 +171,7 @@ void Lowering::back_to(const Checkpoint& point) {
   flow_.steps.resize(point.steps);
   flow_.expressions.resize(point.expressions);
   flow_.variables.resize(point.variables);
+  flow_.called.resize(std::min(flow_.called.size(), point.variables));
   possible_.resize(point.variables);
   variable_leaf_.resize(point.variables);
   possible_of_.erase(possible_of_.lower_bound(static_cast<std::uint32_t>(point.expressions)), possible_of_.end());

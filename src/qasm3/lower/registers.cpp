@@ -334,7 +334,7 @@ std::vector<Value> Lowering::read(const Place& place) {
 
 void Lowering::write(const Place& place, const std::vector<Value>& values) {
   if (!place.of_number) {
-    for (std::size_t i = 0; i < place.cells.size(); ++i) memory_.write(place.cells[i], stored(values[i]));
+    for (std::size_t i = 0; i < place.cells.size(); ++i) keep(place.cells[i], stored(values[i]));
     return;
   }
   Value number = load(place.cells.front());
@@ -347,7 +347,7 @@ void Lowering::write(const Place& place, const std::vector<Value>& values) {
     number.expression =
         add_expression({FlowExpression::Kind::kSetBit, Operator::kAdd, number.type(), whole, bit, place.bits[i]});
   }
-  memory_.write(place.cells.front(), stored(number));
+  keep(place.cells.front(), stored(number));
 }
 
 }  // namespace qsim::qasm3

@@ -140,7 +140,7 @@ Lowering::Status Lowering::declare(NodeId id) {
   charge(0, count, node.at);
   const ScalarType scalar = type.kind == TypeKind::kBits ? ScalarType{ScalarKind::kBit, 1} : type.scalar;
   Binding& of = binding(symbol);
-  of = {memory_.allocate(count, known_value(make_zero(scalar))), count, false};
+  of = {memory_.allocate(count, known_value(make_zero(scalar)), name_of(symbol)), count, false};
   const std::uint32_t first = of.first;
   if (model_.symbols[symbol].global) global_variables_.push_back(symbol);
   const NodeId initial = (node.flags & kInput) != 0 ? input(model_.symbols[symbol], node.at) : node.b;
@@ -148,7 +148,7 @@ Lowering::Status Lowering::declare(NodeId id) {
   return guarded(node.at, [&] {
     const Type from = model_.note(initial).type;
     const std::vector<Value> values = fitted(elements(initial, from), from, type, tree_[initial].at);
-    for (std::uint32_t i = 0; i < count; ++i) memory_.write(first + i, stored(values[i]));
+    for (std::uint32_t i = 0; i < count; ++i) keep(first + i, stored(values[i]));
     return Status::kNext;
   });
 }
@@ -285,7 +285,7 @@ Lowering::Status Lowering::for_loop(NodeId id) {
   std::vector<Value> values;
   if (!is_range) values = loop_values(node.b, type);
   const Scalar zero = make_zero(type.kind == TypeKind::kBits ? ScalarType{ScalarKind::kBit, 1} : type.scalar);
-  const std::uint32_t cell = memory_.allocate(1, known_value(zero));
+  const std::uint32_t cell = memory_.allocate(1, known_value(zero), name_of(symbol));
   binding(symbol) = {cell, 1, false};
   memory_.mark();
   loops_.push_back({memory_.marks() - 1, 0, {}, {}});
@@ -345,7 +345,7 @@ bool Lowering::for_range(NodeId id, std::uint32_t cell, Status& status) {
 bool Lowering::iterate(NodeId id, std::uint32_t cell, const Value& value, Status& status) {
   const Node& node = tree_[id];
   charge(0, 1, node.at);
-  memory_.write(cell, value);
+  keep(cell, value);
   memory_.mark();
   loops_.back().continue_mark = memory_.marks() - 1;
   const NodeId body = node.kind == NodeKind::kFor ? node.c : node.b;

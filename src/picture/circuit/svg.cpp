@@ -1,10 +1,11 @@
 // A circuit as a picture, in rows that are as wide as asked for.
+#include "picture/svg.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "picture/circuit_layout.h"
-#include "picture/svg.h"
+#include "picture/circuit/layout.h"
 
 namespace qsim::picture {
 namespace {
@@ -38,7 +39,10 @@ double cell_width(const Cell& cell) {
              (cell.port.empty() ? 0 : 2 * (6 * static_cast<double>(characters(cell.port)) + 4));
     case Mark::kReset:
     case Mark::kCondition:
+    case Mark::kAssign:
       return std::max(2 * kHalfBox, text_width(cell) + 12);
+    case Mark::kFrame:
+      return cell.text.empty() ? 10 : text_width(cell) + 12;
     case Mark::kBit:
       return 2 * (text_width(cell) + 9);
     case Mark::kMeasure:
@@ -48,6 +52,7 @@ double cell_width(const Cell& cell) {
     case Mark::kControlOnZero:
     case Mark::kSwap:
     case Mark::kBarrier:
+    case Mark::kRead:
       break;
   }
   return 22;
@@ -80,6 +85,7 @@ class Drawing {
       }
       top_ = top;
       wires(x);
+      frames(begin, widths, x);
       x = left_ + kGap;
       for (std::size_t i = begin; i < end; ++i) {
         for (const Item& item : layout_.columns[i]) draw(item, x + widths[i - begin] / 2);
@@ -108,6 +114,61 @@ class Drawing {
     }
   }
 
+  /// Frames of the columns from `begin` on, as far as they reach in this row. Those that end later go on in the next.
+  void frames(std::size_t begin, const std::vector<double>& widths, double right) {
+    double x = left_ + kGap;
+    for (OpenFrame& frame : open_) frame.x = left_ + 4;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      for (const Item& item : layout_.columns[begin + i]) {
+        if (item.frame == Frame::kOpen) {
+          std::size_t around = 0;
+          for (const OpenFrame& frame : open_) {
+            const bool apart = frame.bottom < item.top() || item.frame_bottom() < frame.top;
+            around = apart ? around : std::max(around, frame.depth + 1);
+          }
+          open_.push_back({item.top(), item.frame_bottom(), around, x - 4});
+        } else if (item.frame == Frame::kClose) {
+          const auto last = std::find_if(open_.rbegin(), open_.rend(), [&](const OpenFrame& frame) {
+            return frame.top == item.top() && frame.bottom == item.bottom();
+          });
+          frame(*last, x + widths[i]);
+          open_.erase(std::next(last).base());
+        }
+      }
+      x += widths[i] + kGap;
+    }
+    for (const OpenFrame& open : open_) frame(open, right);
+  }
+
+  struct OpenFrame {
+    std::uint32_t top, bottom;
+    std::size_t depth;  // frames around it
+    double x;
+  };
+  void frame(const OpenFrame& open, double right) {
+    const double inset = std::min(1.0 + 1.5 * static_cast<double>(open.depth), 5.5);
+    const double top = y_of(open.top) - kWireRow / 2 + inset, bottom = y_of(open.bottom) + kWireRow / 2 - inset;
+    svg_.rect(open.x, top, right - open.x, bottom - top, "frame", "", 4);
+  }
+
+  /// What stands at the beginning of a frame or within it; its end is the line around it.
+  void draw_frame(const Item& item, double x) {
+    const double top = y_of(item.top()), bottom = y_of(item.frame_bottom());
+    if (item.frame == Frame::kNext) svg_.line(x, top - kWireRow / 2 + 6, x, bottom + kWireRow / 2 - 6, "dash");
+    if (item.frame == Frame::kLeave) svg_.line(x, top, x, bottom, "dash");
+    for (const Cell& cell : item.cells) {
+      if (cell.mark != Mark::kRead && !cell.reads) continue;
+      const double y = y_of(cell.wire);
+      svg_.line(x - 1.5, top, x - 1.5, y, "link");
+      svg_.line(x + 1.5, top, x + 1.5, y, "link");
+      svg_.circle(x, y, 4, "dot");
+    }
+    const Cell& words = item.cells.front();
+    if (words.text.empty()) return;
+    box(x, top, cell_width(words), "plain", 1, 11);
+    svg_.text(x, top + 4, words.text, "mono", Anchor::kMiddle);
+  }
+
   void links(const Item& item, double x) {
     const double top = y_of(item.top()), bottom = y_of(item.bottom());
     if (!item.classical_from) {
@@ -129,6 +190,7 @@ class Drawing {
       }
       return;
     }
+    if (item.frame != Frame::kNone) return draw_frame(item, x);
     links(item, x);
     const bool whole = is_whole(item);
     for (std::size_t i = 0; i < item.cells.size();) {
@@ -190,10 +252,13 @@ class Drawing {
         svg_.text(x + 8, y - 6, cell.text, "mono");
         return;
       case Mark::kCondition:
+      case Mark::kAssign:
         box(x, y, cell_width(cell), "plain", 1, 11);
         svg_.text(x, y + 4, cell.text, "mono", Anchor::kMiddle);
         return;
       case Mark::kBarrier:
+      case Mark::kFrame:
+      case Mark::kRead:
         return;
     }
   }
@@ -201,6 +266,7 @@ class Drawing {
   const CircuitLayout& layout_;
   const double width_;
   double left_ = 0, top_ = 0, right_ = 0;
+  std::vector<OpenFrame> open_;
   Svg svg_;
 };
 

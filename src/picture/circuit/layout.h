@@ -20,26 +20,36 @@ enum class Mark : std::uint8_t {
   kReset,
   kBarrier,
   kBit,
-  kCondition
+  kCondition,
+  kAssign,  // of classical bits and numbers: ":=n+1", "0:=1"
+  kFrame,   // a line of a frame; the uppermost one has its words
+  kRead,    // below a frame: a register that its condition reads
 };
 
 /// What stands on one wire.
 struct Cell {
   std::uint32_t wire = 0;
   Mark mark = Mark::kBox;
-  std::string text;  // kBox: "Rx(π/4)"; kBit: the bit that is written; kCondition: "=3"
-  std::string port;  // of a gate on several targets: which of them this is, or its letter
+  std::string text = {};  // kBox: "Rx(π/4)"; kBit: the bit that is written; kCondition: "=3"; kFrame: "if c[0]"
+  std::string port = {};  // of a gate on several targets: which of them this is, or its letter
+  bool reads = false;     // kFrame: the condition reads this register
 };
+
+/// A block that runs under a condition, or again and again, is framed: items that begin it, part it and end it.
+enum class Frame : std::uint8_t { kNone, kOpen, kNext, kLeave, kClose };
 
 /// An operation, or the same with a condition: cells by rising wire.
 struct Item {
   std::vector<Cell> cells;
   std::optional<std::uint32_t> classical_from;  // below this wire what links the cells is classical
+  Frame frame = Frame::kNone;                   // its wires are those of the cells down to the last kFrame
   std::uint32_t top() const { return cells.front().wire; }
   std::uint32_t bottom() const { return cells.back().wire; }
+  /// The lowest wire of a frame.
+  std::uint32_t frame_bottom() const { return classical_from.value_or(bottom()); }
 };
 
-/// Wires are the qubits, then the classical registers.
+/// Wires are the qubits, then the classical registers, then other classical values that are written on the way.
 struct CircuitLayout {
   std::uint32_t qubits = 0;
   std::vector<std::string> labels;         // of the wires

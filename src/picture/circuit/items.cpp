@@ -1,29 +1,18 @@
-#include "picture/circuit_layout.h"
+#include "picture/circuit/items.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
-#include <numbers>
+#include <utility>
 
 #include "base/text.h"
 #include "qsim/error.h"
 #include "qsim/gate.h"
-#include "qsim/picture.h"
 
-namespace qsim {
-namespace picture {
+namespace qsim::picture {
 namespace {
-
-constexpr std::uint64_t kMostPlaces = std::uint64_t{1} << 22;  // columns times wires
-constexpr std::size_t kMostName = 40;                          // characters of a name
-
-[[noreturn]] void too_large(const std::string& what) {
-  throw UnsupportedError(what + ": a drawing has at most " + std::to_string(kMostPlaces) +
-                         " places, columns times wires");
-}
 
 std::string angle_label(const Circuit& circuit, const Operation& op, std::size_t number, const std::string& pi) {
   const double constant = circuit.params(op)[number];
@@ -80,62 +69,46 @@ std::string condition_text(const Condition& condition) {
   return (condition.negated ? "!=" : "=") + value;
 }
 
-/// Turns operations into items and puts them into columns.
-class Builder {
- public:
-  Builder(const Circuit& circuit, const std::string& pi) : circuit_(circuit), pi_(pi) {
-    layout_.qubits = circuit.qubits();
-    if (circuit.qubits() + circuit.cregs().size() > kMostPlaces) {
-      too_large(std::to_string(circuit.qubits()) + " qubits");
-    }
-    for (const Register& qreg : circuit.qregs()) {
-      for (std::uint32_t i = 0; i < qreg.size; ++i) {
-        layout_.labels.push_back(escape_text(qreg.name, kMostName) + "[" + std::to_string(i) + "]");
-      }
-    }
-    for (const Register& creg : circuit.cregs()) {
-      layout_.labels.push_back((creg.name.empty() ? "hidden" : escape_text(creg.name, kMostName)) + "/" +
-                               std::to_string(creg.size) + start_of(creg));
-    }
-    free_.resize(layout_.labels.size());
+/// " =10" where bits are not 0 when the circuit begins.
+std::string start_of(const Circuit& circuit, const Register& creg) {
+  std::string bits;
+  bool any = false;
+  for (std::uint32_t i = creg.size; i-- > 0;) {
+    any = any || circuit.initial(creg.first + i);
+    if (bits.size() < kMostName) bits += circuit.initial(creg.first + i) ? '1' : '0';
   }
+  return any ? " =" + bits + (creg.size > kMostName ? "..." : "") : "";
+}
 
-  CircuitLayout build() && {
+/// Turns operations into items.
+class Items {
+ public:
+  Items(const Circuit& circuit, const std::string& pi) : circuit_(circuit), pi_(pi) {}
+
+  void write(std::size_t begin, std::size_t end, const std::function<void(Item)>& take) const {
     const std::vector<Operation>& all = circuit_.operations();
-    for (std::size_t i = 0; i < all.size();) {
+    for (std::size_t i = begin; i < end;) {
       std::size_t flips_end = i;
-      while (flips_end < all.size() && is_flip(all[flips_end])) ++flips_end;
-      const std::size_t zeros = flips_end < all.size() ? flips_around(i, flips_end) : 0;
-      for (; i + zeros < flips_end; ++i) place(all[i], 0);
-      if (i == all.size()) break;
-      place(all[flips_end], zeros);
+      while (flips_end < end && is_flip(all[flips_end])) ++flips_end;
+      const std::size_t zeros = flips_end < end ? flips_around(i, flips_end, end) : 0;
+      for (; i + zeros < flips_end; ++i) give(all[i], 0, take);
+      if (i == end) break;
+      give(all[flips_end], zeros, take);
       i = flips_end + 1 + zeros;
     }
-    return std::move(layout_);
   }
 
  private:
-  /// " =10" where bits are not 0 when the circuit begins.
-  std::string start_of(const Register& creg) const {
-    std::string bits;
-    bool any = false;
-    for (std::uint32_t i = creg.size; i-- > 0;) {
-      any = any || circuit_.initial(creg.first + i);
-      if (bits.size() < kMostName) bits += circuit_.initial(creg.first + i) ? '1' : '0';
-    }
-    return any ? " =" + bits + (creg.size > kMostName ? "..." : "") : "";
-  }
-
   static bool is_flip(const Operation& op) {
     return op.kind == OpKind::kGate && op.gate == Gate::kX && op.controls == 0;
   }
 
   /// How many of the flips [begin, at) before operation `at` stand around its controls: each flips another control, and
   /// the same ones follow in the same order.
-  std::size_t flips_around(std::size_t begin, std::size_t at) const {
+  std::size_t flips_around(std::size_t begin, std::size_t at, std::size_t end) const {
     const std::vector<Operation>& all = circuit_.operations();
     const Operation& op = all[at];
-    if (op.controls == 0 || at + 1 >= all.size() || !is_flip(all[at + 1])) return 0;
+    if (op.controls == 0 || at + 1 >= end || !is_flip(all[at + 1])) return 0;
     const auto flipped = [&](std::size_t number) { return circuit_.targets(all[number])[0]; };
     const auto same = [&](std::size_t number) {
       const auto controls = circuit_.controls(op);
@@ -148,7 +121,7 @@ class Builder {
       if (!same(first)) return 0;
       if (flipped(first) != flipped(at + 1)) continue;
       const std::size_t count = at - first;
-      if (at + count >= all.size()) return 0;
+      if (at + count >= end) return 0;
       for (std::size_t i = 0; i < count; ++i) {
         if (!is_flip(all[at + 1 + i]) || all[at + 1 + i].condition != op.condition) return 0;
         if (flipped(first + i) != flipped(at + 1 + i)) return 0;
@@ -184,14 +157,14 @@ class Builder {
     const auto after = std::upper_bound(cregs.begin(), cregs.end(), clbit,
                                         [](Clbit bit, const Register& creg) { return bit < creg.first + creg.size; });
     item.cells.push_back({qubit, Mark::kMeasure, "", ""});
-    const auto wire = layout_.qubits + static_cast<std::uint32_t>(after - cregs.begin());
+    const auto wire = circuit_.qubits() + static_cast<std::uint32_t>(after - cregs.begin());
     item.cells.push_back({wire, Mark::kBit, std::to_string(clbit - after->first), ""});
     item.classical_from = qubit;
   }
 
   void add_condition(const Operation& op, Item& item) const {
     const Condition& condition = circuit_.conditions()[static_cast<std::size_t>(op.condition)];
-    const std::uint32_t wire = layout_.qubits + condition.creg;
+    const std::uint32_t wire = circuit_.qubits() + condition.creg;
     const std::string text = condition_text(condition);
     if (!item.classical_from) {
       item.classical_from = 0;
@@ -202,7 +175,7 @@ class Builder {
     there != item.cells.end() ? void(there->text += text) : item.cells.push_back({wire, Mark::kCondition, text, ""});
   }
 
-  void place(const Operation& op, std::size_t zeros) {
+  void give(const Operation& op, std::size_t zeros, const std::function<void(Item)>& take) const {
     Item item;
     const std::span<const Qubit> controls = circuit_.controls(op);
     for (const Qubit control : controls) item.cells.push_back({control, Mark::kControl, "", ""});
@@ -222,67 +195,52 @@ class Builder {
     if (item.cells.empty()) return;
     if (op.condition >= 0) add_condition(op, item);
     std::sort(item.cells.begin(), item.cells.end(), [](const Cell& a, const Cell& b) { return a.wire < b.wire; });
-    const auto first = free_.begin() + item.top(), last = free_.begin() + item.bottom() + 1;
-    const std::size_t column = *std::max_element(first, last);
-    std::fill(first, last, column + 1);
-    if (column == layout_.columns.size()) {
-      layout_.columns.emplace_back();
-      if (layout_.columns.size() * free_.size() > kMostPlaces) {
-        too_large(std::to_string(free_.size()) + " wires and more than " + std::to_string(column) + " columns");
-      }
-    }
-    layout_.columns[column].push_back(std::move(item));
+    take(std::move(item));
   }
 
   const Circuit& circuit_;
-  const std::string pi_;
-  CircuitLayout layout_;
-  std::vector<std::size_t> free_;  // of each wire, the first column with room
+  const std::string& pi_;
 };
 
 }  // namespace
 
-std::string angle_text(double radians, const std::string& pi) {
-  for (const int denominator : {1, 2, 3, 4, 6, 8, 16, 32, 64}) {
-    const double numerator = radians / std::numbers::pi * denominator;
-    const double whole = std::round(numerator);
-    if (std::abs(numerator - whole) >= 1e-12 || whole == 0 || std::abs(whole) > 16) continue;
-    const std::string text = whole == 1 ? pi : whole == -1 ? "-" + pi : fmt::format("{:.0f}", whole) + pi;
-    return denominator == 1 ? text : text + "/" + std::to_string(denominator);
+void too_large(const std::string& what) {
+  throw UnsupportedError(what + ": a drawing has at most " + std::to_string(kMostPlaces) +
+                         " places, columns times wires");
+}
+
+CircuitLayout empty_layout(const Circuit& circuit) {
+  CircuitLayout layout;
+  layout.qubits = circuit.qubits();
+  if (circuit.qubits() + circuit.cregs().size() > kMostPlaces) too_large(std::to_string(circuit.qubits()) + " qubits");
+  for (const Register& qreg : circuit.qregs()) {
+    for (std::uint32_t i = 0; i < qreg.size; ++i) {
+      layout.labels.push_back(escape_text(qreg.name, kMostName) + "[" + std::to_string(i) + "]");
+    }
   }
-  return fmt::format("{:.4g}", radians);
-}
-
-CircuitLayout lay_out(const Circuit& circuit, const std::string& pi) {
-  if (circuit.control() != nullptr) {
-    throw UnsupportedError("a program whose measurements decide what runs has no drawing", {},
-                           "its text in OpenQASM 3 shows it");
+  for (const Register& creg : circuit.cregs()) {
+    layout.labels.push_back((creg.name.empty() ? "hidden" : escape_text(creg.name, kMostName)) + "/" +
+                            std::to_string(creg.size) + start_of(circuit, creg));
   }
-  return Builder(circuit, pi).build();
+  return layout;
 }
 
-}  // namespace picture
-
-std::span<const Named<DrawingStyle>> choices(DrawingStyle) {
-  static constexpr std::array<Named<DrawingStyle>, 4> kAll{{{DrawingStyle::kText, "text"},
-                                                            {DrawingStyle::kAscii, "ascii"},
-                                                            {DrawingStyle::kSvg, "svg"},
-                                                            {DrawingStyle::kLatex, "latex"}}};
-  return kAll;
+void for_each_item(const Circuit& circuit, std::size_t begin, std::size_t end, const std::string& pi,
+                   const std::function<void(Item)>& take) {
+  Items(circuit, pi).write(begin, end, take);
 }
 
-std::string draw(const Circuit& circuit, DrawingStyle style, std::size_t width) {
-  switch (style) {
-    case DrawingStyle::kText:
-      return picture::circuit_text(circuit, false, width);
-    case DrawingStyle::kAscii:
-      return picture::circuit_text(circuit, true, width);
-    case DrawingStyle::kSvg:
-      return picture::circuit_svg(circuit, width);
-    case DrawingStyle::kLatex:
-      return picture::circuit_latex(circuit, width);
+void Columns::place(Item item) {
+  const auto first = free_.begin() + item.top(), last = free_.begin() + item.bottom() + 1;
+  const std::size_t column = *std::max_element(first, last);
+  std::fill(first, last, column + 1);
+  if (column == layout_.columns.size()) {
+    layout_.columns.emplace_back();
+    if (layout_.columns.size() * free_.size() > kMostPlaces) {
+      too_large(std::to_string(free_.size()) + " wires and more than " + std::to_string(column) + " columns");
+    }
   }
-  throw Error("unknown style of drawing " + std::to_string(static_cast<int>(style)));
+  layout_.columns[column].push_back(std::move(item));
 }
 
-}  // namespace qsim
+}  // namespace qsim::picture

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "picture/circuit_layout.h"
+#include "picture/circuit/layout.h"
 #include "picture/svg.h"
 
 namespace qsim::picture {
@@ -13,12 +13,42 @@ namespace {
 struct Marks {
   std::string_view wire, classical, link, classical_link, crossing, classical_crossing;
   std::string_view control, control_on_zero, swap, measured, barrier, pi;
+  std::string_view frame_begin, frame_part, frame_leave, frame_end, frame_link, leave_link, end_link, reads;
 };
-constexpr Marks kUnicode{"─", "═", "│", "║", "┼", "╫", "●", "○", "×", "╩", "░", "π"};
-constexpr Marks kAscii{"-", "=", "|", "|", "+", "+", "*", "o", "x", "v", ":", "pi"};
+constexpr Marks kUnicode{"─", "═", "│", "║", "┼", "╫", "●", "○", "×", "╩",
+                         "░", "π", "┠", "┠", "╎", "┨", "┃", "╎", "┃", "■"};
+constexpr Marks kAscii{"-", "=",  "|", "|", "+", "+", "*", "o", "x", "v",
+                       ":", "pi", "[", "[", "!", "]", "[", "!", "]", "#"};
 
-std::string cell_text(const Cell& cell, const Marks& marks) {
+/// The line of a frame on a wire, and between two wires.
+std::string_view frame_mark(Frame frame, const Marks& marks) {
+  switch (frame) {
+    case Frame::kNone:
+      break;
+    case Frame::kOpen:
+      return marks.frame_begin;
+    case Frame::kNext:
+      return marks.frame_part;
+    case Frame::kLeave:
+      return marks.frame_leave;
+    case Frame::kClose:
+      return marks.frame_end;
+  }
+  return "";
+}
+std::string_view frame_link(Frame frame, const Marks& marks) {
+  return frame == Frame::kLeave ? marks.leave_link : frame == Frame::kClose ? marks.end_link : marks.frame_link;
+}
+
+std::string cell_text(const Item& item, const Cell& cell, const Marks& marks) {
   switch (cell.mark) {
+    case Mark::kFrame: {
+      std::string text(frame_mark(item.frame, marks));
+      if (cell.reads) text += marks.reads;
+      return cell.text.empty() ? text : text + " " + cell.text + " ";
+    }
+    case Mark::kRead:
+      return std::string(marks.reads);
     case Mark::kControl:
       return std::string(marks.control);
     case Mark::kControlOnZero:
@@ -35,6 +65,7 @@ std::string cell_text(const Cell& cell, const Marks& marks) {
     case Mark::kNot:
     case Mark::kReset:
     case Mark::kCondition:
+    case Mark::kAssign:
       break;
   }
   return cell.port.empty() ? cell.text : cell.text + ":" + cell.port;
@@ -99,7 +130,8 @@ class Sheet {
     for (const Item& item : column) {
       std::fill(items_.begin() + item.top(), items_.begin() + item.bottom() + 1, &item);
       for (const Cell& cell : item.cells) {
-        texts_[cell.wire] = ascii_ ? as_ascii(cell_text(cell, marks_)) : cell_text(cell, marks_);
+        const std::string text = cell_text(item, cell, marks_);
+        texts_[cell.wire] = ascii_ ? as_ascii(text) : text;
         const std::size_t length = characters(texts_[cell.wire]);
         widest = std::max(widest, cell.mark == Mark::kBit ? 2 * length - 2 : length);
       }
@@ -115,18 +147,22 @@ class Sheet {
   void add_cell(std::size_t wire, std::size_t widest) {
     const std::string_view line = wire < layout_.qubits ? marks_.wire : marks_.classical;
     std::string_view cell = texts_[wire], below = " ";
-    if (const Item* const item = items_[wire]) {
+    const Item* const item = items_[wire];
+    const bool framed = item != nullptr && item->frame != Frame::kNone;
+    if (item != nullptr) {
       const bool barrier = item->cells.front().mark == Mark::kBarrier;
       const auto is_classical = [&](std::size_t from) { return item->classical_from && from > *item->classical_from; };
       if (cell.empty()) {
         cell = barrier ? line : is_classical(wire) ? marks_.classical_crossing : marks_.crossing;
       }
-      if (wire < item->bottom() && !barrier) below = is_classical(wire + 1) ? marks_.classical_link : marks_.link;
+      if (wire < item->bottom() && !barrier) {
+        below = is_classical(wire + 1) ? marks_.classical_link : framed ? frame_link(item->frame, marks_) : marks_.link;
+      }
     }
-    // A bit begins below its link, everything else has it in the middle.
-    const std::size_t length = characters(cell), middle = (widest - 1) / 2;
-    const bool bit = cell.starts_with(marks_.measured) && wire >= layout_.qubits;
-    const std::size_t left = bit ? middle : (widest - length) / 2;
+    // A bit begins below its link, a frame at its line; everything else has the link in the middle.
+    const std::size_t length = characters(cell), middle = framed ? 0 : (widest - 1) / 2;
+    const bool bit = !framed && cell.starts_with(marks_.measured) && wire >= layout_.qubits;
+    const std::size_t left = framed || bit ? middle : (widest - length) / 2;
     std::string& row = rows_[2 * wire];
     repeat(row, line, 1 + left);
     row += cell;
