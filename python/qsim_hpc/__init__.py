@@ -11,7 +11,7 @@ Qubit q is bit q of an index; the right-most character of a bit string is bit 0.
 
 from __future__ import annotations
 
-from ._core import Angle, Circuit, Parameter, PauliSum, Program, Session, State, VERSION as __version__, gates, run_batch
+from ._core import Angle, Circuit, Parameter, PauliSum, Program, Session, State, VERSION as __version__, gates, info, run_batch
 from ._draw import draw_bloch, draw_histogram, draw_probabilities
 from ._operation import Condition, Operation
 from ._run import Result, run
@@ -56,6 +56,7 @@ __all__ = [
     "draw_histogram",
     "draw_probabilities",
     "gates",
+    "info",
     "run",
     "run_batch",
 ]

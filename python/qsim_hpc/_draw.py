@@ -26,7 +26,8 @@ def draw_histogram(
     values: Any, *, title: str = "", unit: str | None = None, most: int = 64, width: int = 760, matplotlib: bool = False
 ) -> Any:
     """Bars of counts or probabilities, {bits: value}, in the order of their labels. Of more than ``most`` the largest are
-    drawn, and the picture says how many others there are. ``matplotlib``: an Axes instead of an SVG."""
+    drawn, and the picture says how many others there are. ``width`` in pixels. ``matplotlib``: an Axes instead of an SVG;
+    ImportError without it."""
     labels, numbers = [str(one) for one in values], [float(one) for one in values.values()]
     counts = all(isinstance(one, int) for one in values.values())
     if unit is None:
@@ -44,7 +45,7 @@ def draw_histogram(
 
 def draw_bloch(state: Any, qubits: Sequence[int] | None = None, *, width: int = 760) -> Svg:
     """The Bloch vectors of single qubits (None: all). ``state``: a State, an array of shape (k, 3) with a vector a row, or
-    Circuit, which is run."""
+    Circuit, which is run. ``width`` in pixels. UsageError for qubits that do not exist."""
     if isinstance(state, Circuit):
         with Session("cpu") as session:
             return draw_bloch(session.run(session.compile(state)), qubits, width=width)
@@ -64,7 +65,8 @@ def _vectors(state: State, qubits: Sequence[int]) -> list[list[float]]:
 def draw_probabilities(
     state: State, qubits: Sequence[int], *, title: str = "", most: int = 64, width: int = 760, matplotlib: bool = False
 ) -> Any:
-    """Bars of the probabilities of a few qubits together; in a label the right-most character is qubits[0]."""
+    """Bars of the probabilities of a few qubits together; in a label the right-most character is qubits[0]. UsageError for
+    qubits that do not exist, ImportError for ``matplotlib`` without it."""
     qubits = list(qubits)
     table = state.probabilities(qubits)
     values = {format(index, f"0{len(qubits)}b"): float(p) for index, p in enumerate(table)}

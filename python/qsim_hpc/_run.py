@@ -45,7 +45,7 @@ class Result:
     """(name, size) of the registers in the bit strings, the first declared first."""
 
     def memory(self) -> Any:
-        """Shape (shots,): the outcome of every shot as text, in an order that the seed draws."""
+        """Shape (shots,): the outcome of every shot as text, in an order that the seed draws. UsageError for batches."""
         import numpy
 
         if not isinstance(self.counts, dict):
@@ -55,7 +55,7 @@ class Result:
         return each
 
     def draw(self, *, most: int = 64, width: int = 760, matplotlib: bool = False) -> Any:
-        """Bars of the exact distribution where there is one, else of the counts: draw_histogram()."""
+        """Bars of the exact distribution where there is one, else of the counts: draw_histogram(). UsageError for batches."""
         values = self.counts if self.distribution is None else self.distribution
         if not isinstance(values, dict):
             raise UsageError("draw() needs the counts or the distribution of one run")
@@ -174,7 +174,9 @@ def run(
       unless its state takes more than 256 MiB.
 
     Expectation values, marginals and probabilities are exact, of the state before terminal measurements, and averages
-    over all branches of a circuit that measures on its way.
+    over all branches of a circuit that measures on its way. UsageError and CircuitError (ValueErrors) for what makes no
+    sense, CapacityError (a MemoryError) for what does not fit, VerificationError where a result fails its check; Ctrl-C
+    ends the run.
     """
     if session is not None and options:
         raise UsageError(f"options {', '.join(options)} of a session that is given")

@@ -20,6 +20,7 @@ _NAMES = {
     cirq.CNOT: "cx", cirq.CZ: "cz", cirq.SWAP: "swap", cirq.TOFFOLI: "ccx", cirq.FREDKIN: "cswap",
 }  # fmt: skip
 _TURNS = {cirq.Rx: "rx", cirq.Ry: "ry", cirq.Rz: "rz"}
+_PHASES = {cirq.ZPowGate: "p", cirq.CZPowGate: "cp"}
 _MATRIX_QUBITS = 5  # up to which an operation that is not ours is taken as its matrix
 
 
@@ -45,11 +46,13 @@ class _Converter:
         elif isinstance(gate, cirq.MeasurementGate):
             self.measure(gate, qubits)
         elif isinstance(gate, cirq.ResetChannel):
-            self.circuit.reset(qubits)
+            self.reset(qubits)
         elif gate is not None and gate in _NAMES:
             self.circuit.apply(_NAMES[gate], qubits)
         elif type(gate) in _TURNS:
             self.circuit.apply(_TURNS[type(gate)], qubits, [float(gate._rads)])
+        elif type(gate) in _PHASES and gate.global_shift == 0 and isinstance(gate.exponent, (int, float)):
+            self.circuit.apply(_PHASES[type(gate)], qubits, [np.pi * gate.exponent])
         elif isinstance(operation, cirq.ControlledOperation) and self.controlled(operation):
             pass
         elif cirq.has_unitary(operation) and len(qubits) <= _MATRIX_QUBITS:
@@ -64,6 +67,9 @@ class _Converter:
                 raise UnsupportedError(f"{operation} has neither a matrix nor a decomposition")
             for one in parts:
                 self.add(one)
+
+    def reset(self, qubits: Sequence[int]) -> None:
+        self.circuit.reset(qubits)
 
     def measure(self, gate: cirq.MeasurementGate, qubits: Sequence[int]) -> None:
         if gate.confusion_map:
@@ -98,7 +104,7 @@ class _Converter:
             raise UnsupportedError(f"the classical control {condition}: only keys of measurements are known")
         places = [i for i, (key, _, _) in enumerate(self.registers) if key == str(condition.key)]
         if not places:
-            raise UsageError(f"nothing was measured as {condition.key} yet")
+            raise UsageError(f"Measurement key {condition.key} missing when testing classical control")
         place = places[condition.index]
         _, size, inverted = self.registers[place]
         zero = sum(1 << i for i in range(size) if inverted[i])  # what the register holds where the result is 0
@@ -106,7 +112,60 @@ class _Converter:
             self.add(operation.without_classical_controls())
 
 
+class _Shot(_Converter):
+    """One shot: what is measured decides what follows, and the state that is left is kept."""
+
+    def __init__(self, qubits: Sequence[cirq.Qid], session: Session, state: State, generator: np.random.Generator) -> None:
+        super().__init__(qubits)
+        self.session, self.state, self.generator = session, state, generator
+        self.data = cirq.ClassicalDataDictionaryStore()
+        self.place_of = {place: qubit for qubit, place in self.place.items()}
+
+    def settle(self) -> None:
+        """Runs what was appended so far."""
+        if len(self.circuit):
+            self.state.run(self.session.compile(self.circuit))
+            self.circuit = Circuit(self.circuit.num_qubits)
+
+    def drawn(self, qubits: Sequence[int]) -> list[int]:
+        """The outcome of measuring qubits, on whose part of the state it then lies."""
+        self.settle()
+        table = self.state.probabilities(list(qubits))
+        outcome = int(self.generator.choice(len(table), p=table / table.sum()))
+        bits = [outcome >> i & 1 for i in range(len(qubits))]
+        amplitudes = self.state.to_numpy().reshape((2,) * self.circuit.num_qubits)
+        kept = [slice(None)] * self.circuit.num_qubits
+        for qubit, bit in zip(qubits, bits):
+            kept[-1 - qubit] = slice(bit, bit + 1)
+        collapsed = np.zeros_like(amplitudes)
+        collapsed[tuple(kept)] = amplitudes[tuple(kept)] / np.linalg.norm(amplitudes[tuple(kept)])
+        self.state.set_amplitudes(collapsed.reshape(-1))
+        return bits
+
+    def reset(self, qubits: Sequence[int]) -> None:
+        for qubit, bit in zip(qubits, self.drawn(qubits)):
+            if bit:
+                self.circuit.x(qubit)
+
+    def measure(self, gate: cirq.MeasurementGate, qubits: Sequence[int]) -> None:
+        if gate.confusion_map:
+            raise UnsupportedError("a measurement with a confusion map")
+        bits = [bit ^ inverted for bit, inverted in zip(self.drawn(qubits), gate.full_invert_mask())]
+        self.data.record_measurement(gate.mkey, bits, [self.place_of[qubit] for qubit in qubits])
+
+    def conditional(self, operation: cirq.ClassicallyControlledOperation) -> None:
+        if all(condition.resolve(self.data) for condition in operation.classical_controls):
+            self.add(operation.without_classical_controls())
+
+
+def _require_resolved(circuit: cirq.AbstractCircuit) -> None:
+    if cirq.is_parameterized(circuit):
+        names = ", ".join(sorted(cirq.parameter_names(circuit)))
+        raise UsageError(f"Circuit contains ops whose symbols were not specified: {names}")
+
+
 def _converted(circuit: cirq.AbstractCircuit, qubits: Sequence[cirq.Qid]) -> _Converter:
+    _require_resolved(circuit)
     converter = _Converter(qubits)
     for operation in circuit.all_operations():
         converter.add(operation)
@@ -119,6 +178,14 @@ def from_cirq(circuit: cirq.AbstractCircuit, qubit_order: cirq.QubitOrderOrList 
     Every measurement gets a register of its own, m0, m1, ... A global phase is left out. Parameters must be resolved.
     """
     return _converted(circuit, cirq.QubitOrder.as_qubit_order(qubit_order).order_for(circuit.all_qubits())).circuit
+
+
+def _decides(circuit: cirq.AbstractCircuit) -> bool:
+    """Whether something is measured, reset, or decided by a measurement."""
+    return circuit.has_measurements() or any(
+        isinstance(operation.gate, cirq.ResetChannel) or cirq.control_keys(operation) or cirq.is_measurement(operation)
+        for operation in circuit.all_operations()
+    )
 
 
 def _without_measurements(circuit: cirq.AbstractCircuit) -> cirq.Circuit:
@@ -135,7 +202,9 @@ class QsimSimulator(
 ):
     """Samples, amplitudes, final states and exact expectation values.
 
-    seed: of the samples. options: those of :class:`qsim_hpc.Session`. simulate() takes circuits that measure nothing.
+    seed: of the samples. options: those of :class:`qsim_hpc.Session`. simulate() of a circuit that measures is one shot: its
+    results, and the state that they leave; the amplitudes are copied for every measurement. Expectation values are those before
+    the measurements at the end, where these are permitted.
     """
 
     def __init__(self, *, seed: int | None = None, **options: Any) -> None:
@@ -167,20 +236,36 @@ class QsimSimulator(
             results[key][:, instance, :] = (bits ^ np.array(inverted, dtype=np.uint8))[order]
         return results
 
+    def _start(self, qubits: Sequence[cirq.Qid], initial: Any) -> State:
+        state = self._session.state(len(qubits))
+        if isinstance(initial, (int, np.integer)):
+            state.set_basis(int(initial))
+        elif initial is not None:
+            shape = (2,) * len(qubits)
+            values = cirq.to_valid_state_vector(initial, qid_shape=shape, dtype=np.complex128)
+            state.set_amplitudes(values.reshape(-1))
+        return state
+
     def _state(self, circuit: cirq.AbstractCircuit, qubits: Sequence[cirq.Qid], initial: Any) -> tuple[State, complex]:
         converter = _converted(circuit, qubits)
         program = self._session.compile(converter.circuit)
         if initial is None or (isinstance(initial, (int, np.integer)) and initial == 0):
             return self._session.run(program), converter.phase
-        state = self._session.state(len(qubits))
-        if isinstance(initial, (int, np.integer)):
-            state.set_basis(int(initial))
-        else:
-            shape = (2,) * len(qubits)
-            values = cirq.to_valid_state_vector(initial, qid_shape=shape, dtype=np.complex128)
-            state.set_amplitudes(values.reshape(-1))
+        state = self._start(qubits, initial)
         state.run(program)
         return state, converter.phase
+
+    def _shot(
+        self, circuit: cirq.AbstractCircuit, qubits: Sequence[cirq.Qid], initial: Any
+    ) -> tuple[State, complex, dict[str, np.ndarray]]:
+        """One shot of a circuit that measures or resets on its way or at its end."""
+        _require_resolved(circuit)
+        shot = _Shot(qubits, self._session, self._start(qubits, initial), self._generator)
+        for operation in circuit.all_operations():
+            shot.add(operation)
+        shot.settle()
+        results = {str(key): np.array(bits[-1], dtype=np.uint8) for key, bits in shot.data.records.items()}
+        return shot.state, shot.phase, results
 
     def _each_state(
         self, program: cirq.AbstractCircuit, params: cirq.Sweepable, qubit_order: cirq.QubitOrderOrList, initial: Any
@@ -194,6 +279,8 @@ class QsimSimulator(
         self, program: cirq.AbstractCircuit, bitstrings: Sequence[int], params: cirq.Sweepable,
         qubit_order: cirq.QubitOrderOrList = cirq.QubitOrder.DEFAULT,
     ) -> Iterator[Sequence[complex]]:  # fmt: skip
+        if np.ndim(bitstrings) != 1:
+            raise UsageError("The list of bitstrings must be 1-dimensional")
         for _, _, state, phase in self._each_state(_without_measurements(program), params, qubit_order, None):
             yield list(phase * state.amplitudes(list(bitstrings)))
 
@@ -201,16 +288,20 @@ class QsimSimulator(
         self, program: cirq.AbstractCircuit, params: cirq.Sweepable,
         qubit_order: cirq.QubitOrderOrList = cirq.QubitOrder.DEFAULT, initial_state: Any = None,
     ) -> Iterator[cirq.StateVectorTrialResult]:  # fmt: skip
-        if program.has_measurements():
-            raise UnsupportedError("simulate() of a circuit that measures: use run(), or leave the measurements out")
-        for resolver, qubits, state, phase in self._each_state(program, params, qubit_order, initial_state):
+        qubits = cirq.QubitOrder.as_qubit_order(qubit_order).order_for(program.all_qubits())
+        for resolver in cirq.to_resolvers(params):
+            resolved = cirq.resolve_parameters(program, resolver)
+            if _decides(resolved):
+                state, phase, measurements = self._shot(resolved, qubits, initial_state)
+            else:
+                (state, phase), measurements = self._state(resolved, qubits, initial_state), {}
             amplitudes = state.to_numpy()
             if phase != 1:
                 amplitudes = (phase * amplitudes).astype(amplitudes.dtype)
             final = cirq.StateVectorSimulationState(
                 qubits=qubits, initial_state=amplitudes, dtype=amplitudes.dtype.type, prng=np.random.RandomState(0)
             )
-            yield cirq.StateVectorTrialResult(params=resolver, measurements={}, final_simulator_state=final)
+            yield cirq.StateVectorTrialResult(params=resolver, measurements=measurements, final_simulator_state=final)
 
     def simulate_expectation_values_sweep_iter(
         self, program: cirq.AbstractCircuit, observables: Any, params: cirq.Sweepable,

@@ -5,16 +5,17 @@ PennyLane's wire 0 is the most significant bit of an index and left-most in a sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pennylane as qml
-from pennylane.devices import Device, ExecutionConfig
+from pennylane.devices import Device, DeviceCapabilities, ExecutionConfig
 from pennylane.devices.modifiers import simulator_tracking, single_tape_support
 from pennylane.devices.preprocess import decompose, validate_device_wires, validate_measurements
-from pennylane.measurements import ClassicalShadowMP, ExpectationMP, SampleMeasurement, ShadowExpvalMP, StateMeasurement
+from pennylane.measurements import ExpectationMP, SampleMeasurement, StateMeasurement
 from pennylane.operation import StatePrepBase
 from pennylane.ops import Adjoint, Controlled, SProd, Sum
 from pennylane.tape import QuantumScript
@@ -35,47 +36,64 @@ _ADJOINTS = {"S": "sdg", "T": "tdg", "SX": "sxdg"}
 _MATRIX_WIRES = 4  # up to which an operator that is not ours is taken as its matrix
 
 
+_CAPABILITIES = DeviceCapabilities.from_toml_file(str(Path(__file__).with_name("pennylane.toml")))
+
+
 def _is_known(operator: Any) -> bool:
-    if operator.name in _NAMES or operator.name in ("Identity", "GlobalPhase", "PauliRot", "MultiRZ", "Rot", "Barrier"):
-        return True
-    if isinstance(operator, Adjoint) and operator.base.name in _ADJOINTS:
-        return True
-    if isinstance(operator, Controlled) and operator.base.name in _NAMES:
-        return True
-    return operator.has_matrix and len(operator.wires) <= _MATRIX_WIRES
+    return _CAPABILITIES.supports_operation(operator) or (operator.has_matrix and len(operator.wires) <= _MATRIX_WIRES)
 
 
 def _angles(operator: Any) -> list[float]:
     return [float(one) for one in operator.parameters]
 
 
-def _add(circuit: Circuit, operator: Any, qubit_of: Callable[[Any], int]) -> None:
+def _add_phase(circuit: Circuit, angle: float, controls: Mapping[int, bool]) -> None:
+    """A phase of all amplitudes where the controls hold."""
+    free = next((qubit for qubit in range(circuit.num_qubits) if qubit not in controls), None)
+    if free is not None:
+        circuit.uphase(0.0, 0.0, 0.0, angle, free, controls=controls)
+        return
+    (target, value), *others = controls.items()  # on all qubits: of one of them where it has its value
+    circuit.uphase(0.0, 0.0, angle if value else -angle, 0.0 if value else angle, target, controls=dict(others))
+
+
+def _add(
+    circuit: Circuit, operator: Any, qubit_of: Callable[[Any], int], controls: Mapping[int, bool] | None = None
+) -> None:
     name = operator.name
+    controls = dict(controls or {})
     qubits = [qubit_of(wire) for wire in operator.wires]
     if name in _NAMES:
-        circuit.apply(_NAMES[name], qubits, _angles(operator))
+        circuit.apply(_NAMES[name], qubits, _angles(operator), controls=controls)
     elif name in ("Identity", "Barrier"):
         pass
     elif name == "GlobalPhase":
-        circuit.uphase(0.0, 0.0, 0.0, -_angles(operator)[0], 0)
+        _add_phase(circuit, -_angles(operator)[0], controls)
     elif name == "Rot":
         phi, theta, omega = _angles(operator)
-        circuit.uphase(theta, omega, phi, -(phi + omega) / 2, qubits[0])
+        circuit.uphase(theta, omega, phi, -(phi + omega) / 2, qubits[0], controls=controls)
     elif name == "MultiRZ":
-        circuit.pauli_rotation(_angles(operator)[0], "Z" * len(qubits), qubits)
+        circuit.pauli_rotation(_angles(operator)[0], "Z" * len(qubits), qubits, controls=controls)
     elif name == "PauliRot":
         word = operator.hyperparameters["pauli_word"]
         kept = [(letter, qubit) for letter, qubit in zip(word, qubits) if letter != "I"]
-        circuit.pauli_rotation(_angles(operator)[0], "".join(letter for letter, _ in kept), [qubit for _, qubit in kept])
+        letters, qubits = "".join(letter for letter, _ in kept), [qubit for _, qubit in kept]
+        if kept:
+            circuit.pauli_rotation(_angles(operator)[0], letters, qubits, controls=controls)
+        else:
+            _add_phase(circuit, -_angles(operator)[0] / 2, controls)
     elif isinstance(operator, Adjoint) and operator.base.name in _ADJOINTS:
-        circuit.apply(_ADJOINTS[operator.base.name], qubits)
-    elif isinstance(operator, Controlled) and operator.base.name in _NAMES:
-        controls = {qubit_of(w): bool(v) for w, v in zip(operator.control_wires, operator.control_values)}
-        targets = [qubit_of(wire) for wire in operator.base.wires]
-        circuit.apply(_NAMES[operator.base.name], targets, _angles(operator.base), controls=controls)
+        circuit.apply(_ADJOINTS[operator.base.name], qubits, controls=controls)
+    elif isinstance(operator, Adjoint) and isinstance(operator.base, Controlled):
+        inner = operator.base
+        more = {qubit_of(w): bool(v) for w, v in zip(inner.control_wires, inner.control_values)}
+        _add(circuit, qml.adjoint(inner.base), qubit_of, controls | more)
+    elif isinstance(operator, Controlled) and _CAPABILITIES.supports_operation(operator):
+        more = {qubit_of(w): bool(v) for w, v in zip(operator.control_wires, operator.control_values)}
+        _add(circuit, operator.base, qubit_of, controls | more)
     else:
         matrix = np.asarray(qml.matrix(operator, wire_order=operator.wires), dtype=complex)
-        circuit.unitary(matrix, qubits[::-1])  # PennyLane's first wire is the most significant
+        circuit.unitary(matrix, qubits[::-1], controls=controls)  # PennyLane's first wire is the most significant
 
 
 def from_tape(tape: QuantumScript, wires: Sequence[Any] | None = None) -> Circuit:
@@ -100,21 +118,28 @@ def _pauli_sum(sentence: Any, qubit_of: Callable[[Any], int]) -> PauliSum | None
     return PauliSum.from_masks(np.array(x, dtype=np.int64), np.array(z, dtype=np.int64), np.array(factors))
 
 
-def _accepts_exact(measurement: Any) -> bool:
-    return isinstance(measurement, StateMeasurement) and not isinstance(measurement, (ClassicalShadowMP, ShadowExpvalMP))
+def _accepts(finite_shots: bool) -> Callable[[Any], bool]:
+    known = _CAPABILITIES.filter(finite_shots).measurement_processes
+    kind = SampleMeasurement if finite_shots else StateMeasurement
 
+    def accepts(measurement: Any) -> bool:
+        of = type(measurement)
+        users_own = isinstance(measurement, kind) and not of.__module__.startswith("pennylane.measurements")
+        return of.__name__ in known or users_own
 
-def _accepts_shots(measurement: Any) -> bool:
-    return isinstance(measurement, SampleMeasurement) and not isinstance(measurement, (ClassicalShadowMP, ShadowExpvalMP))
+    return accepts
 
 
 @simulator_tracking
 @single_tape_support
 class QsimDevice(Device):
-    """State vectors, exact or with shots. Measurements on the way are deferred; gradients are parameter shifts.
+    """State vectors, exact or with shots. Measurements on the way are deferred; gradients are parameter shifts. What it does by
+    itself is in pennylane.toml, PennyLane's file of capabilities.
 
     wires: their number or labels. seed: of the shots. options: those of :class:`qsim_hpc.Session`.
     """
+
+    config_filepath = str(Path(__file__).with_name("pennylane.toml"))
 
     @property
     def name(self) -> str:
@@ -129,9 +154,8 @@ class QsimDevice(Device):
         config = config or ExecutionConfig()
         if config.device_options:
             raise qml.exceptions.DeviceError(f"no such device options: {', '.join(config.device_options)}")
-        if config.mcm_config.mcm_method not in (None, "device", "deferred"):
-            raise qml.exceptions.DeviceError(f"qsim defers measurements; it has no method {config.mcm_config.mcm_method}")
-        changes: dict[str, Any] = {"mcm_config": replace(config.mcm_config, mcm_method="deferred"), "convert_to_numpy": True}
+        config = super().setup_execution_config(config, circuit)  # refuses ways to measure that the file does not name
+        changes: dict[str, Any] = {"convert_to_numpy": True}
         if config.gradient_method == "best":
             changes["gradient_method"] = "parameter-shift"
         for field in ("use_device_gradient", "use_device_jacobian_product", "grad_on_execution"):
@@ -148,7 +172,7 @@ class QsimDevice(Device):
         )  # fmt: skip
         pipeline.add_transform(validate_device_wires, self.wires, name=self.name)
         pipeline.add_transform(
-            validate_measurements, analytic_measurements=_accepts_exact, sample_measurements=_accepts_shots, name=self.name
+            validate_measurements, analytic_measurements=_accepts(False), sample_measurements=_accepts(True), name=self.name
         )
         pipeline.add_transform(broadcast_expand)
         pipeline.add_transform(_split_where_sampled)

@@ -9,6 +9,7 @@ The bit order is Qiskit's own: qubit 0 is the least significant, and right-most 
 from __future__ import annotations
 
 import uuid
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -89,10 +90,10 @@ class _Converter:
         self.circuit = Circuit(source.num_qubits)
         self.clbit_of: dict[Any, int] = {}
         for register in source.cregs:
-            self.circuit.add_creg(register.name, register.size)
-            for bit in register:
-                if bit in self.clbit_of:
-                    raise UnsupportedError("a classical bit is in two registers")
+            own = [bit for bit in register if bit not in self.clbit_of]  # a bit may be in several registers
+            if own or register.size == 0:
+                self.circuit.add_creg(register.name, len(own))
+            for bit in own:
                 self.clbit_of[bit] = len(self.clbit_of)
         loose = [bit for bit in source.clbits if bit not in self.clbit_of]
         if loose:
@@ -279,6 +280,8 @@ class QsimSampler(BaseSamplerV2):
         values = np.asarray(pub.parameter_values.as_array(source.parameters), dtype=float)
         values = values.reshape((*pub.shape, len(source.parameters)))
         registers = source.cregs
+        if not registers:
+            warnings.warn("a circuit without classical registers is sampled: its result is empty", UserWarning, stacklevel=2)
         arrays = {
             one.name: np.zeros((*pub.shape, pub.shots, max(1, -(-one.size // 8))), dtype=np.uint8) for one in registers
         }
@@ -303,10 +306,20 @@ def _sampled(program: Program, session: Session, values: Any, shots: int, seed: 
 
 def _texts(found: Result, registers: Sequence[ClassicalRegister]) -> list[list[str]]:
     """Of each register, in order of declaration, the text of every outcome."""
-    shown = [one for one in registers if one.size > 0]
-    columns = [key.split(" ")[::-1] for key in found.counts]
-    by_name = {one.name: [parts[i] for parts in columns] for i, one in enumerate(shown)}
-    return [by_name.get(one.name, [""] * len(columns)) for one in registers]
+    place: dict[Any, int] = {}
+    for register in registers:
+        for bit in register:
+            place.setdefault(bit, len(place))
+    outcomes = [key.replace(" ", "")[::-1] for key in found.counts]  # bit by bit, the first declared first
+    texts = []
+    for register in registers:
+        where = [place[bit] for bit in register]
+        if where == list(range(where[0], where[0] + len(where)) if where else []):
+            first, end = (where[0], where[-1] + 1) if where else (0, 0)
+            texts.append([one[first:end][::-1] for one in outcomes])
+        else:
+            texts.append(["".join(one[i] for i in reversed(where)) for one in outcomes])
+    return texts
 
 
 def _shots(found: Result, registers: Sequence[ClassicalRegister], seed: int | None) -> dict[str, np.ndarray]:
@@ -485,7 +498,7 @@ def _bound(source: QuantumCircuit, bind: Mapping[Any, Sequence[float]]) -> Itera
 
 def _memory_numbers(found: Result, source: QuantumCircuit) -> list[int]:
     """Every outcome as a number whose bit i is Qiskit's classical bit i."""
-    order = [bit for register in source.cregs for bit in register]
+    order = list(dict.fromkeys(bit for register in source.cregs for bit in register))
     order += [bit for bit in source.clbits if bit not in set(order)]
     place = {bit: i for i, bit in enumerate(source.clbits)}
     straight = [place[bit] for bit in order] == list(range(len(order)))

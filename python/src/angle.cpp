@@ -61,7 +61,7 @@ void add_angles(nb::module_& module) {
             }
             return sum;
           },
-          nb::arg("values"), "The angle in radians, with `values` put in by name.")
+          nb::arg("values"), "The angle in radians, with `values` put in by name. UsageError where one is missing.")
       .def("__add__", [](const Angle& a, const AnyAngle& b) { return a + b.value; })
       .def("__radd__", [](const Angle& a, const AnyAngle& b) { return b.value + a; })
       .def("__sub__", [](const Angle& a, const AnyAngle& b) { return a - b.value; })
@@ -97,7 +97,9 @@ void add_angles(nb::module_& module) {
         if (name.empty()) throw UsageError("a parameter needs a name");
         return Angle(Parameter{name});
       },
-      nb::arg("name"), "An angle that a circuit leaves open, by its name. Equal names are the same parameter.");
+      nb::arg("name"),
+      "An angle that a circuit leaves open, by its name. Equal names are the same parameter; it is in "
+      "radians. UsageError for an empty name.");
 }
 
 }  // namespace qsim::python

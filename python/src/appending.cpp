@@ -268,7 +268,8 @@ void add_appending(nb::module_& module, nb::class_<Circuit>& circuit) {
           "Appends many gates called `name` at once. `qubits`: integers of shape (m, k), k the gate's controls and "
           "then "
           "its targets; (m,) where k is 1. `angles`: radians of shape (m, a), (m,) where a is 1, or one set for all. "
-          "All are appended or, with an error, none. Returns the circuit.")
+          "All are appended or, with a CircuitError (qubits, names) or a TypeError (other numbers), none. Returns the "
+          "circuit.")
       .def(
           "apply",
           [](Self self, const std::string& name, nb::handle qubits, nb::handle angles, nb::handle more) {
@@ -286,7 +287,9 @@ void add_appending(nb::module_& module, nb::class_<Circuit>& circuit) {
           },
           nb::arg("name"), nb::arg("qubits"), nb::arg("angles") = nb::none(), nb::kw_only(),
           nb::arg("controls") = nb::none(),
-          "Appends the gate called `name`: controls, then targets; angles in radians, which may be open.")
+          "Appends the gate called `name`: controls, then targets; angles in radians, which may be open. CircuitError "
+          "for "
+          "other names, numbers of qubits or angles.")
       .def(
           "unitary",
           [](Self self, nb::handle matrix, nb::handle targets, nb::handle controls, bool check) {
@@ -297,7 +300,7 @@ void add_appending(nb::module_& module, nb::class_<Circuit>& circuit) {
           nb::arg("check") = true,
           "A matrix of shape (2**t, 2**t) on t targets; bit j of an index is targets[j]. It is checked to be unitary "
           "to "
-          "1e-10 unless `check` is false.")
+          "1e-10 unless `check` is false: CircuitError.")
       .def(
           "pauli_rotation",
           [](Self self, const AnyAngle& angle, const std::string& letters, nb::handle targets, nb::handle controls) {
@@ -306,15 +309,18 @@ void add_appending(nb::module_& module, nb::class_<Circuit>& circuit) {
           },
           nb::arg("angle"), nb::arg("letters"), nb::arg("targets") = nb::none(), nb::kw_only(),
           nb::arg("controls") = nb::none(),
-          "exp(-i angle/2 P). With `targets`, letters[j] in 'XYZ' acts on targets[j]; without, `letters` is a Pauli "
-          "string: 'X0 Z3', or dense with qubit 0 right-most.")
+          "exp(-i angle/2 P), the angle in radians. With `targets`, letters[j] in 'XYZ' acts on targets[j]; without, "
+          "`letters` is a Pauli "
+          "string: 'X0 Z3', or dense with qubit 0 right-most. CircuitError for other letters and qubits.")
       .def(
           "measure",
           [](Self self, nb::handle qubits, nb::handle clbits) {
             measure(*self.p, qubits, clbits);
             return Chain(self.h);
           },
-          nb::arg("qubit"), nb::arg("clbit"), "Measures a qubit into a classical bit, or several into as many.")
+          nb::arg("qubit"), nb::arg("clbit"),
+          "Measures a qubit into a classical bit, or several into as many. CircuitError for those that "
+          "do not exist.")
       .def(
           "measure_all",
           [](Self self) {
@@ -331,7 +337,7 @@ void add_appending(nb::module_& module, nb::class_<Circuit>& circuit) {
             });
             return Chain(self.h);
           },
-          nb::arg("qubit"), "Brings a qubit, or several, to 0.")
+          nb::arg("qubit"), "Brings a qubit, or several, to 0. CircuitError for those that do not exist.")
       .def(
           "barrier",
           [](Self self, const nb::args& qubits) {
@@ -343,7 +349,8 @@ void add_appending(nb::module_& module, nb::class_<Circuit>& circuit) {
             self.p->add_barrier(on);
             return Chain(self.h);
           },
-          nb::arg("qubits"), "Nothing moves over it; without qubits, of all of them.")
+          nb::arg("qubits"),
+          "Nothing moves over it; without qubits, of all of them. CircuitError for those that do not exist.")
       .def(
           "when",
           [](Self self, nb::handle creg, const nb::int_& value, bool negated) {
@@ -351,7 +358,7 @@ void add_appending(nb::module_& module, nb::class_<Circuit>& circuit) {
           },
           nb::arg("register"), nb::arg("value"), nb::arg("negated") = false,
           "``with circuit.when('c', 3):`` what is appended runs only where the classical register (its name or number) "
-          "equals `value`; with `negated`, where it differs.")
+          "equals `value`; with `negated`, where it differs. CircuitError for a register that does not exist.")
       .def(
           "compose",
           [](Self self, const Circuit& other, nb::handle qubits, nb::handle clbits) {
@@ -360,21 +367,25 @@ void add_appending(nb::module_& module, nb::class_<Circuit>& circuit) {
           },
           nb::arg("other"), nb::arg("qubits") = nb::none(), nb::arg("clbits") = nb::none(),
           "Appends the operations of `other`: its qubit i is qubits[i] here, its classical bit i clbits[i]; the same "
-          "numbers without them.")
+          "numbers without them. CircuitError where those do not exist, UnsupportedError for a condition on a register "
+          "that "
+          "lies elsewhere here.")
       .def(
           "add_qreg",
           [](Self self, const std::string& name, std::uint32_t size) {
             self.p->add_qreg(name, size);
             return Chain(self.h);
           },
-          nb::arg("name"), nb::arg("size"), "Adds a register of qubits, behind those there are.")
+          nb::arg("name"), nb::arg("size"),
+          "Adds a register of qubits, behind those there are. CircuitError for a name that is taken.")
       .def(
           "add_creg",
           [](Self self, const std::string& name, std::uint32_t size) {
             self.p->add_creg(name, size);
             return Chain(self.h);
           },
-          nb::arg("name"), nb::arg("size"), "Adds a register of classical bits, behind those there are.");
+          nb::arg("name"), nb::arg("size"),
+          "Adds a register of classical bits, behind those there are. CircuitError for a name that is taken.");
 }
 
 }  // namespace qsim::python

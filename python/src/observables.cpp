@@ -62,10 +62,10 @@ void add_observables(nb::module_& module) {
           [](PauliSum* self, nb::handle terms, std::uint32_t qubits) { new (self) PauliSum(to_sum(terms, qubits)); },
           nb::arg("terms"), nb::arg("num_qubits"),
           "`terms`: text 'Z0 Z1 + 0.5 X2', {'Z0 Z1': 1, 'X2': 0.5} or pairs of these; dense strings ('IZZ') have qubit "
-          "0 "
-          "right-most.")
+          "0 right-most. UsageError for other letters and qubits, and for coefficients that are not real.")
       .def_static("from_masks", from_masks, nb::arg("x"), nb::arg("z"), nb::arg("coefficients"),
-                  "From arrays of shape (m,): bit q of x is set where qubit q has X or Y, of z where it has Z or Y.")
+                  "From arrays of shape (m,): bit q of x is set where qubit q has X or Y, of z where it has Z or Y. "
+                  "UsageError for arrays of several lengths, TypeError for other numbers.")
       .def("__len__", [](const PauliSum& self) { return self.terms.size(); })
       .def_prop_ro(
           "terms",
@@ -75,7 +75,7 @@ void add_observables(nb::module_& module) {
               terms.append(nb::make_tuple(pauli_text(term.pauli), term.coefficient));
             return terms;
           },
-          "[(text, coefficient)]")
+          "[(text, coefficient)], such as ('Z0 X3', 0.5).")
       .def("__repr__",
            [](const PauliSum& self) { return "<PauliSum of " + std::to_string(self.terms.size()) + " terms>"; });
 }

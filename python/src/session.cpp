@@ -174,7 +174,10 @@ void add_program(nb::module_& module) {
             facts["seconds"] = work.seconds;
             return facts;
           },
-          nb::arg("params") = nb::none(), "What a run from |0...0> does, a rank; `seconds` is predicted.")
+          nb::arg("params") = nb::none(),
+          "What a run from |0...0> does, a rank: {sweeps, exchanges, bytes_swept, bytes_exchanged, memory_bytes, "
+          "seconds}, the "
+          "last one predicted. UsageError for values that do not fit the parameters.")
       .def(
           "draw",
           [](const Program& self, nb::handle values, std::size_t width) {
@@ -182,7 +185,9 @@ void add_program(nb::module_& module) {
             return nb::module_::import_("qsim_hpc._draw").attr("Svg")(svg);
           },
           nb::arg("params") = nb::none(), nb::arg("width") = 1000,
-          "Its timetable from |0...0> as SVG: a row for each rank, sweeps and exchanges as long as predicted.")
+          "Its timetable from |0...0> as SVG: a row for each rank, sweeps and exchanges as long as predicted; `width` "
+          "in "
+          "pixels. UsageError for values that do not fit the parameters.")
       .def("__repr__", [](const Program& self) {
         return "<Program of " + std::to_string(self.qubits()) + " qubits" + (self.dynamic() ? ", dynamic" : "") + ">";
       });
@@ -207,18 +212,21 @@ void add_sessions(nb::module_& module) {
           "'double' "
           "or 'single'. `threads`: of a rank on CPUs, 0 for all cores. `max_memory`: bytes a rank, 0 for the device's. "
           "`progress(fraction, remaining_seconds)`: called at most ten times a second; what it raises ends the run. "
-          "`mpi`: this process is a rank of the launcher's job, and every rank makes the same calls.")
-      .def("compile", compile, nb::arg("circuit"), "Plans a circuit for this session: a Program.")
+          "`mpi`: this process is a rank of the launcher's job, and every rank makes the same calls. "
+          "UsageError for a target that makes no sense, DeviceError, CommunicatorError.")
+      .def("compile", compile, nb::arg("circuit"),
+           "Plans a circuit for this session: a Program. CapacityError, a MemoryError, where its state does not fit.")
       .def("run", run, nb::arg("program"), nb::arg("params") = nb::none(),
            "The State that a program makes of |0...0>; terminal measurements are left out. `params`: radians, by name "
            "or in "
-           "the order of `parameters`.")
+           "the order of `parameters`. UsageError for other values, UnsupportedError for a dynamic program, "
+           "CapacityError, VerificationError.")
       .def(
           "run",
           [](const std::shared_ptr<Core>& self, const Circuit& circuit, nb::handle values) {
             return run(self, compile(self, circuit), values);
           },
-          nb::arg("circuit"), nb::arg("params") = nb::none())
+          nb::arg("circuit"), nb::arg("params") = nb::none(), "The same for a circuit, which is compiled first.")
       .def(
           "state",
           [](const std::shared_ptr<Core>& self, std::uint32_t qubits) {
@@ -243,14 +251,17 @@ void add_sessions(nb::module_& module) {
           nb::arg("program"), nb::arg("shots"), nb::arg("seed").none(), nb::arg("distribution"), nb::arg("marginals"),
           nb::arg("probabilities"), nb::arg("observables"), nb::arg("params").none())
       .def("close", &Core::close,
-           "Ends it: its states cannot be used any more, and their memory is free when they are gone.")
-      .def_prop_ro("closed", &Core::closed)
+           "Ends it: its states cannot be used any more, and their memory is free when they are gone. UsageError "
+           "while another thread's call is under way.")
+      .def_prop_ro("closed", &Core::closed, "Whether close() was called.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](Core& self, const nb::args&) { self.close(); })
       .def_prop_ro(
           "backend", [](Core& self) { return std::string(name_of(self.session().target().backend)); },
           "'cpu' or 'cuda'.")
-      .def_prop_ro("precision", [](Core& self) { return std::string(name_of(self.session().target().precision)); })
+      .def_prop_ro(
+          "precision", [](Core& self) { return std::string(name_of(self.session().target().precision)); },
+          "'double' or 'single': of its states' amplitudes, complex128 or complex64.")
       .def_prop_ro(
           "ranks", [](Core& self) { return self.session().ranks(); }, "How many devices share its states.")
       .def_prop_ro(

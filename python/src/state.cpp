@@ -206,7 +206,8 @@ void add_states(nb::module_& module) {
             changed(self, [&](State& state) { state.run(program, numbers); });
           },
           nb::arg("program"), nb::arg("params") = nb::none(),
-          "Runs a program of the session on this state. UnsupportedError for a dynamic one.")
+          "Runs a program of the session on this state. `params`: radians, by name or in the order of `parameters`. "
+          "UsageError for other values or qubits, UnsupportedError for a dynamic one.")
       .def(
           "run",
           [](PyState& self, const Circuit& circuit, nb::handle values) {
@@ -214,11 +215,11 @@ void add_states(nb::module_& module) {
             const std::vector<double> numbers = to_values(circuit, values);
             changed(self, [&](State& state) { state.run(program, numbers); });
           },
-          nb::arg("circuit"), nb::arg("params") = nb::none())
+          nb::arg("circuit"), nb::arg("params") = nb::none(), "A circuit likewise, which is compiled first.")
       .def(
           "set_basis",
           [](PyState& self, std::uint64_t index) { changed(self, [&](State& state) { state.set(index); }); },
-          nb::arg("index") = 0, "Makes it the basis state `index`.")
+          nb::arg("index") = 0, "Makes it the basis state `index`, 0 .. 2**n - 1, else UsageError.")
       .def(
           "set_amplitudes",
           [](PyState& self, nb::handle amplitudes) {
@@ -227,20 +228,25 @@ void add_states(nb::module_& module) {
             changed(self, [&](State& state) { state.set(values.values); });
           },
           nb::arg("amplitudes"),
-          "Takes 2**n complex numbers by index, whose squares add up to 1 to single precision; they are not scaled.")
+          "Takes complex numbers of shape (2**n,), by index, whose squares add up to 1 to single precision, else "
+          "UsageError; they are not scaled. TypeError for other numbers.")
       .def("set_product", set_product, nb::arg("pairs"),
-           "Takes complex numbers of shape (n, 2): the amplitudes of 0 and 1 of every qubit, each pair normalised.")
+           "Takes complex numbers of shape (n, 2): the amplitudes of 0 and 1 of every qubit, each pair normalised, "
+           "else UsageError.")
       .def(
           "set_random",
           [](PyState& self, std::uint64_t seed) { changed(self, [&](State& state) { state.set_random(seed); }); },
-          nb::arg("seed"), "Gaussian amplitudes, normalised; the same for a seed on any target.")
+          nb::arg("seed"),
+          "Gaussian amplitudes, normalised; the same for a seed on any target. TypeError for a seed that is no "
+          "integer.")
       .def(
           "load",
           [](PyState& self, nb::handle path) {
             const auto name = nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path));
             changed(self, [&](State& state) { state.load(name); });
           },
-          nb::arg("path"), "Reads what save() wrote: a .npy file of one dimension. FileError.")
+          nb::arg("path"),
+          "Reads what save() wrote: a .npy file of shape (2**n,). FileError, an OSError, where it cannot.")
       .def(
           "save",
           [](PyState& self, nb::handle path) {
@@ -248,7 +254,9 @@ void add_states(nb::module_& module) {
             self.core->require(self.state.get());
             self.core->call([&] { self.state->save(name); });
           },
-          nb::arg("path"), "Writes a .npy file of complex64 or complex128, by index. FileError.")
+          nb::arg("path"),
+          "Writes a .npy file of shape (2**n,), complex64 or complex128, by index. FileError, an OSError, where it "
+          "cannot.")
       .def(
           "norm", [](PyState& self) { return asked(self, [](State& state) { return state.norm(); }); },
           "Sum of the probabilities.")
@@ -269,16 +277,20 @@ void add_states(nb::module_& module) {
           },
           nb::arg("qubits") = nb::none(),
           "Shape (2**k,): at v the probability that qubits[j] equals bit j of v; all qubits where there are none; at "
-          "most "
-          "26.")
-      .def("amplitudes", amplitudes, nb::arg("indices"), "Complex numbers of the shape of `indices`.")
+          "most 26. UsageError for more, for qubits that do not exist and for one that is named twice.")
+      .def("amplitudes", amplitudes, nb::arg("indices"),
+           "Complex numbers of the shape of `indices`. UsageError for one that is not 0 .. 2**n - 1, TypeError for "
+           "others than "
+           "integers.")
       .def(
           "top", top, nb::arg("count"),
           "[(index, amplitude, probability)] of the `count` most probable basis states; of equal ones the lowest index "
-          "first.")
+          "first. CapacityError, a MemoryError, for more than fit.")
       .def("expectation", expectation, nb::arg("observable"),
-           "Expectation value of a Pauli sum: 'Z0 Z1 + 0.5 X2', {'Z0 Z1': 1, 'X2': 0.5}, or a PauliSum.")
-      .def("expectations", expectations, nb::arg("observables"), "Shape (m,): expectation values of m Pauli sums.")
+           "Expectation value of a Pauli sum: 'Z0 Z1 + 0.5 X2', {'Z0 Z1': 1, 'X2': 0.5}, or a PauliSum. "
+           "UsageError for other letters and qubits, and for coefficients that are not real.")
+      .def("expectations", expectations, nb::arg("observables"),
+           "Shape (m,): expectation values of m Pauli sums, each as expectation() has it. UsageError likewise.")
       .def(
           "inner_product",
           [](PyState& self, PyState& other) {
@@ -288,19 +300,20 @@ void add_states(nb::module_& module) {
             self.core->call([&] { product = self.state->inner_product(*other.state); });
             return product;
           },
-          nb::arg("other"), "<other|this>, of states of one session.")
+          nb::arg("other"), "<other|this>, of states of one session and one number of qubits, else UsageError.")
       .def("sample", sample_words, nb::arg("shots"), nb::arg("seed") = nb::none(),
            "Measures all qubits `shots` times: two arrays, the indices seen, rising, and how often each was. The same "
-           "for a "
-           "seed on any target; without one it is drawn.")
+           "for a seed on any target; without one it is drawn. Both of shape (outcomes,), uint64. CapacityError for "
+           "more "
+           "shots than memory holds, TypeError for what is no number of shots.")
       .def("sample_counts", sample_counts, nb::arg("shots"), nb::arg("seed") = nb::none(),
-           "The same as {bits: times}; qubit 0 is right-most.")
+           "The same as {bits: times}; qubit 0 is right-most. CapacityError and TypeError likewise.")
       .def(
           "to_numpy", array_of, nb::kw_only(), nb::arg("copy") = true,
           "Shape (2**n,), complex128 or complex64 as the session's precision: the amplitudes by index. With copy=False "
           "it "
           "shares the state's memory (CPUs, one rank) and is read-only; while such an array lives, the session answers "
-          "questions about this state and refuses all else.")
+          "questions about this state and refuses all else. UnsupportedError where nothing can be shared.")
       .def(
           "__array__",
           [](PyState& self, nb::handle dtype, nb::handle copy) {

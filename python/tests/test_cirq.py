@@ -22,6 +22,7 @@ OPERATIONS = [
     cirq.ControlledGate(cirq.Y**0.3, control_values=[0])(Q[1], Q[2]), cirq.X(Q[0]).controlled_by(Q[1], Q[2], Q[3], control_values=[0, 1, 1]),
     cirq.QuantumFourierTransformGate(4)(*Q), cirq.GlobalPhaseGate(1j)(), cirq.ZZ(Q[0], Q[3]) ** 0.3, cirq.I(Q[0]),
     cirq.CircuitOperation(cirq.FrozenCircuit(cirq.H(Q[0]), cirq.CNOT(Q[0], Q[1])), repetitions=3), cirq.PhasedISwapPowGate(phase_exponent=0.2)(Q[0], Q[1]),
+    cirq.CZ(Q[2], Q[0]) ** 0.3, cirq.CZPowGate(exponent=0.3, global_shift=0.2)(Q[1], Q[3]), cirq.ZPowGate(exponent=0.2, global_shift=-0.5)(Q[3]),
     cirq.DiagonalGate(np.arange(16))(*Q), cirq.X(Q[0]).with_tags("t"), cirq.Z(Q[0]).controlled_by(Q[3], control_values=[{0, 1}]),
 ]  # fmt: skip
 
@@ -95,6 +96,26 @@ def test_a_key_that_is_measured_again_decides_by_its_last_result():
     assert (cirq.Simulator().run(circuit, repetitions=5).records["out"] == 1).all()
 
 
+def test_simulate_of_a_circuit_that_measures_is_one_shot():
+    seen = set()
+    simulator = QsimSimulator(seed=3)
+    condition = sympy.Symbol("a") + 2 * sympy.Symbol("b") > 2
+    for _ in range(30):
+        circuit = cirq.Circuit(
+            cirq.H(Q[0]), cirq.CNOT(Q[0], Q[1]), cirq.measure(Q[0], key="a"), cirq.measure(Q[1], key="b", invert_mask=(True,)),
+            cirq.X(Q[2]).with_classical_controls("a"), cirq.Y(Q[0]).with_classical_controls(condition),
+            cirq.H(Q[1]), cirq.reset(Q[1]), cirq.ry(0.3)(Q[1]),
+        )  # fmt: skip
+        result = simulator.simulate(circuit, initial_state=0)
+        a, b = int(result.measurements["a"][0]), int(result.measurements["b"][0])
+        assert a != b
+        seen.add(a)
+        turned = [np.cos(0.15), np.sin(0.15)]
+        expected = np.kron(np.kron(np.eye(2)[a], turned), np.eye(2)[a])  # Y never acts: a + 2 b is 1 or 2
+        np.testing.assert_allclose(np.abs(result.final_state_vector), expected, atol=1e-12)
+    assert seen == {0, 1}
+
+
 def test_what_is_refused():
     for circuit in (
         cirq.Circuit(cirq.depolarize(0.1)(Q[0]), cirq.measure(Q[0])), cirq.Circuit(cirq.X(Q[0]).with_classical_controls(sympy.Symbol("m") > 1)),
@@ -102,6 +123,8 @@ def test_what_is_refused():
     ):  # fmt: skip
         with pytest.raises((qsim.UnsupportedError, ValueError)):
             QsimSimulator().run(circuit)
-    with pytest.raises(qsim.UnsupportedError):
-        QsimSimulator().simulate(cirq.Circuit(cirq.measure(Q[0])))
+    with pytest.raises(ValueError, match="not specified: a"):
+        QsimSimulator().simulate(cirq.Circuit(cirq.X(Q[0]) ** sympy.Symbol("a")))
+    with pytest.raises(ValueError, match="1-dimensional"):
+        QsimSimulator().compute_amplitudes(cirq.Circuit(cirq.X(Q[0])), [[0]])
     assert from_cirq(cirq.Circuit(cirq.H(Q[0]), cirq.CNOT(Q[0], Q[1]))) == qsim.Circuit(2).h(1).cx(1, 0)

@@ -1,4 +1,11 @@
-"""Only where the package was built with GPUs and there is one."""
+"""GPUs, where the package was built with them and there is one; without one, what is said and where CUDA's libraries are found."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,3 +58,68 @@ def test_cupy_and_torch_read_it_there():
         tensor = torch.from_dlpack(state)
         assert tensor.is_cuda
         np.testing.assert_allclose(tensor.cpu().numpy(), expected, atol=1e-12)
+
+
+FAKE = """
+int cublasGetProperty(int part, int* value) { *value = 90 + part; return 0; }
+int nvrtcVersion(int* major, int* minor) { *major = 77; *minor = 5; return 0; }
+int nvrtcCreateProgram, nvrtcCompileProgram, nvrtcGetProgramLogSize, nvrtcGetProgramLog, nvrtcGetCUBINSize, nvrtcGetCUBIN, nvrtcDestroyProgram;
+int ncclGetVersion(int* version) { *version = 88001; return 0; }
+int ncclGetUniqueId, ncclCommInitRank, ncclCommDestroy, ncclCommAbort, ncclCommGetAsyncError, ncclGetErrorString;
+int ncclGroupStart, ncclGroupEnd, ncclSend, ncclRecv;
+"""
+
+
+@pytest.mark.parametrize(
+    "cublas, nvrtc",
+    [("nvidia/cu13/lib/libcublas.so.13", "nvidia/cu13/lib/libnvrtc.so.13"),
+     ("nvidia/cublas/lib/libcublas.so.12", "nvidia/cuda_nvrtc/lib/libnvrtc.so.12")],
+    ids=["cuda13", "cuda12"],
+)  # fmt: skip
+def test_libraries_of_cuda_are_found_in_wheels_beside_the_package(tmp_path, cublas, nvrtc):
+    if qsim.info()["CUDA"] == "none":
+        pytest.skip("built without CUDA")
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    site, system = tmp_path / "site", tmp_path / "system"
+    shutil.copytree(Path(qsim.__file__).parent, site / "qsim_hpc", ignore=shutil.ignore_patterns("__pycache__"))
+    fake = tmp_path / "fake.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", fake], input=FAKE, text=True, check=True)
+    nccl = "nvidia/nccl/lib/libnccl.so.2"
+    for name in (cublas, nvrtc, nccl):
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(fake, site / name)
+        system.mkdir(exist_ok=True)
+        shutil.copy(fake, system / Path(name).name)
+
+    def facts():
+        """Of a process whose loader has other copies."""
+        environment = {**os.environ, "PYTHONPATH": str(site), "LD_LIBRARY_PATH": str(system)}
+        program = "import json, qsim_hpc; print(json.dumps(qsim_hpc.info()))"
+        done = subprocess.run([sys.executable, "-c", program], env=environment, cwd="/", capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    found = facts()
+    assert found["cuBLAS"] == f"90.91.92 ({site / cublas})"
+    assert found["NVRTC"] == f"77.5 ({site / nvrtc})"
+    assert found["NCCL"] == f"8.80.1 ({site / nccl})"
+    if cublas.endswith(".12"):  # the loader may have a newer one of its own
+        return
+    for name in (cublas, nvrtc, nccl):
+        (site / name).unlink()
+    found = facts()
+    assert found["cuBLAS"] == f"90.91.92 ({system / Path(cublas).name})"
+    assert found["NVRTC"] == f"77.5 ({system / Path(nvrtc).name})" and found["NCCL"] == f"8.80.1 ({system / Path(nccl).name})"
+
+
+def test_without_a_gpu_the_reason_is_said():
+    facts = qsim.info()
+    if not facts["GPUs"].startswith("none"):
+        pytest.skip("there is a GPU")
+    reason = facts["GPUs"].removeprefix("none: ")
+    with pytest.raises(qsim.DeviceError) as caught:
+        qsim.Session("cuda")
+    assert len(reason) > 10 and reason.split(":")[0].split(",")[0] in str(caught.value)
+    with qsim.Session() as session:  # what is there is used
+        assert session.backend == "cpu" and session.run(circuit()).norm() == pytest.approx(1)

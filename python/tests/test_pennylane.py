@@ -27,7 +27,11 @@ OPERATORS = [
     lambda: qml.ctrl(qml.RX(0.4, 0), control=[2, 3], control_values=[0, 1]), lambda: qml.QubitUnitary(qml.matrix(qml.CRot(0.3, 0.1, 0.2, [0, 1])), [2, 0]),
     lambda: qml.DiagonalQubitUnitary(np.exp(1j * np.arange(4)), [3, 1]), lambda: qml.QFT([0, 1, 2, 3]), lambda: qml.DoubleExcitation(0.3, [0, 1, 2, 3]),
     lambda: qml.adjoint(qml.RX(0.3, 0)), lambda: qml.exp(qml.PauliX(0) @ qml.PauliZ(2), 0.3j), lambda: qml.GroverOperator([0, 1, 2]),
-    lambda: qml.adjoint(qml.QFT([0, 1, 2, 3])), lambda: qml.pow(qml.RX(0.3, 1), 0.5), lambda: qml.PSWAP(0.2, [1, 2]),
+    lambda: qml.ctrl(qml.MultiRZ(0.3, [0, 2]), control=[1, 3], control_values=[0, 1]), lambda: qml.ctrl(qml.Rot(0.1, 0.2, 0.3, 2), control=0),
+    lambda: qml.ctrl(qml.PauliRot(0.4, "XIY", [3, 1, 0]), control=2), lambda: qml.ctrl(qml.PauliRot(0.4, "II", [3, 1]), control=2),
+    lambda: qml.ctrl(qml.GlobalPhase(0.7), control=[0, 2]), lambda: qml.ctrl(qml.GlobalPhase(0.7), control=[0, 1, 2, 3], control_values=[0, 1, 0, 1]),
+    lambda: qml.ctrl(qml.adjoint(qml.SX(1)), control=[0, 2]), lambda: qml.adjoint(qml.ctrl(qml.T(1), control=[0, 2]), lazy=True),
+    lambda: qml.CCZ([3, 0, 1]), lambda: qml.adjoint(qml.QFT([0, 1, 2, 3])), lambda: qml.pow(qml.RX(0.3, 1), 0.5), lambda: qml.PSWAP(0.2, [1, 2]),
 ]  # fmt: skip
 
 
@@ -150,11 +154,24 @@ def test_initial_states_and_labels():
         np.testing.assert_allclose(results[1], results[0], atol=1e-12)
 
 
+def test_the_file_of_capabilities_says_what_the_device_does():
+    from qsim_hpc.pennylane import _NAMES
+
+    capabilities = QsimDevice.capabilities
+    assert set(_NAMES) <= set(capabilities.operations)
+    assert not any(one.differentiable for one in capabilities.operations.values())  # no derivatives by the device
+    assert not QsimDevice(wires=1).supports_derivatives(qml.devices.ExecutionConfig(gradient_method="device"))
+    exact, sampled = capabilities.filter(False).measurement_processes, capabilities.filter(True).measurement_processes
+    assert "StateMP" in exact and "StateMP" not in sampled and "CountsMP" in sampled and "CountsMP" not in exact
+    config = QsimDevice(wires=1).setup_execution_config(qml.devices.ExecutionConfig(gradient_method="best"))
+    assert config.gradient_method == "parameter-shift" and config.mcm_config.mcm_method == "deferred"
+
+
 def test_tapes_and_what_is_refused():
     tape = qml.tape.QuantumScript([qml.Hadamard(0), qml.CNOT([0, 1])], [qml.state()])
     assert from_tape(tape) == qsim.Circuit(2).h(1).cx(1, 0)
     device = QsimDevice(wires=2)
-    with pytest.raises(qml.exceptions.DeviceError):
+    with pytest.raises(qml.exceptions.QuantumFunctionError, match="tree-traversal"):
         qml.QNode(lambda: qml.state(), device, mcm_method="tree-traversal")()
     with pytest.raises(qml.exceptions.WireError):
         qml.QNode(lambda: qml.expval(qml.PauliZ(5)), device)()

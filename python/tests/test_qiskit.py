@@ -217,3 +217,19 @@ def test_large_circuits_convert_gate_by_gate():
         circuit.cx(i % 20, (i + 1) % 20)
         circuit.rz(0.1 * i, i % 20)
     assert len(from_qiskit(circuit)) == 1500
+
+
+def test_a_classical_bit_may_be_in_several_registers():
+    first = ClassicalRegister(3, "first")
+    second = ClassicalRegister(bits=[first[2], first[0]], name="second")
+    source = QuantumCircuit(QuantumRegister(3), first, second)
+    source.x(0)
+    source.measure([0, 1, 2], [0, 1, 2])
+    data = QsimSampler(seed=1).run([source], shots=5).result()[0].data
+    assert data.first.get_counts() == {"001": 5} and data.second.get_counts() == {"10": 5}
+    assert list(QsimBackend().run(source, shots=5).result().results[0].data.counts) == ["0x1"]
+
+
+def test_a_circuit_without_registers_warns():
+    with pytest.warns(UserWarning, match="without classical registers"):
+        assert len(QsimSampler().run([QuantumCircuit(2)]).result()[0].data) == 0

@@ -368,6 +368,49 @@ def test_ctrl_c_stops_a_run_and_the_session_goes_on(ranks):
     assert process.returncode == 7 and "stopped and went on 1" in out
 
 
+INTERRUPTED_BATCH = """
+import signal, sys, time, numpy, qsim_hpc as qsim
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def threads():
+    with open("/proc/self/status") as status:
+        return next(line for line in status if line.startswith("Threads:"))
+
+
+circuit = qsim.Circuit({qubits}).ry(qsim.Parameter("a"), 0)
+for i in range(200):
+    circuit.h(i % {qubits}).cx(i % {qubits}, (i + 1) % {qubits})
+with qsim.Session("cpu") as session:
+    before = session.run(qsim.Circuit(2).h(0)).norm(), threads()
+    print("running", flush=True)
+    begin = time.perf_counter()
+    try:
+        qsim.run_batch(circuit, numpy.zeros(({many}, 1)), backend="cpu", threads={threads}, marginals=False, shots=1)
+    except KeyboardInterrupt:
+        after = session.run(qsim.Circuit(2).h(0)).norm(), threads()
+        small = qsim.run_batch(circuit, numpy.zeros((3, 1)), backend="cpu")["marginals"].shape == (3, {qubits})
+        print("stopped and went on" if before == after and small else (before, after))
+        sys.exit(7)
+    print("ran to its end in", time.perf_counter() - begin)
+"""
+
+
+@pytest.mark.parametrize("qubits, many", [(2, 10**8), (18, 2000)])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_ctrl_c_stops_a_batch_and_leaves_nothing(qubits, many, threads):
+    program = INTERRUPTED_BATCH.format(qubits=qubits, many=many, threads=threads)
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "running\n"
+    time.sleep(1.0)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    begin = time.perf_counter()
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 7 and out == "stopped and went on\n", out
+    assert time.perf_counter() - begin < 20
+
+
 def test_progress_may_end_a_run():
     class Enough(Exception):
         pass
@@ -451,15 +494,46 @@ if session.rank == 0:
 """
 
 
-def test_ranks_that_are_processes():
-    try:
-        Session("cpu", mpi=True).close()
-    except qsim.CommunicatorError as error:
-        assert "without MPI" in str(error)
+WITH_MPI4PY = """
+from mpi4py import MPI
+""" + MPI + """
+session.close()
+assert MPI.Is_initialized() and not MPI.Is_finalized()
+assert MPI.COMM_WORLD.allreduce(session.closed) == 2  # it goes on by itself
+"""
+
+
+def launched(program):
+    """What two ranks of a program print, where this package was built with MPI."""
+    if qsim.info()["MPI"] == "none":
+        with pytest.raises(qsim.CommunicatorError, match="without MPI"):
+            Session("cpu", mpi=True)
         pytest.skip("built without MPI")
-    launch = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, "-c", MPI]
+    launch = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, "-c", program]
     without = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))}
-    done = subprocess.run(launch, capture_output=True, text=True, timeout=120, env=without)
+    return subprocess.run(launch, capture_output=True, text=True, timeout=120, env=without)
+
+
+def test_an_error_on_every_rank_is_an_exception_on_each():
+    wrong = """
+import qsim_hpc as qsim
+session = qsim.Session("cpu", mpi=True)
+try:
+    qsim.run(qsim.Circuit(4).h(0), session=session, observables=["Z9"])
+except ValueError:
+    result = qsim.run(qsim.Circuit(4).h(0), session=session, observables=["X0"])
+    if session.rank == 0:
+        print(round(float(result.expectations[0]), 12))
+"""
+    done = launched(wrong)
+    assert done.returncode == 0 and done.stdout == "1.0\n", done.stderr
+
+
+@pytest.mark.parametrize("program", [MPI, WITH_MPI4PY], ids=["alone", "mpi4py"])
+def test_ranks_that_are_processes(program):
+    if program is WITH_MPI4PY:
+        pytest.importorskip("mpi4py")
+    done = launched(program)
     ghz = Circuit(12).h(0)
     for i in range(11):
         ghz.cx(i, i + 1)
