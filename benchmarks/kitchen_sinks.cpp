@@ -85,7 +85,7 @@ Features sink_features(const std::vector<Point>& points, std::uint32_t qubits, s
     }
   }
   BatchOptions options;
-  options.backend = choice_of<BackendKind>(backend);
+  options.target.backend = choice_of<BackendKind>(backend);
   options.marginals = false;
   options.shots = 1;
   options.seed = draws;

@@ -1,9 +1,9 @@
 """What the Python package costs: appending gates, one run beside the same call in C++, conversion, import, the wheel.
 
-    python benchmarks/python_figures.py [--library build/libqsim.a] [--wheel FILE.whl] [--compare 20]
+    python benchmarks/python_figures.py [--library build/libqsim.a] [--wheel FILE.whl]
 
-With --library, the C++ call is compiled and timed as well. --compare N runs the same circuits of N qubits with what is installed
-of Aer, Lightning and Qulacs. Medians of several repeats; the machine's load is printed.
+With --library, the C++ call is compiled and timed as well. Medians of several repeats; the machine's load is printed. Other
+simulators are beside ours in benchmarks/peers.
 """
 
 from __future__ import annotations
@@ -119,101 +119,16 @@ def conversion():
     print(f"convert 10^5 gates of Qiskit   {median(lambda: from_qiskit(circuit)):.3f} s")
 
 
-def layers(qubits):
-    """An EfficientSU2-like circuit as (name, angles, qubits)."""
-    generator = np.random.default_rng(1)
-    for _ in range(6):
-        for q in range(qubits):
-            yield "ry", [generator.uniform(0, 3)], [q]
-            yield "rz", [generator.uniform(0, 3)], [q]
-        for q in range(qubits - 1):
-            yield "cx", [], [q, q + 1]
-
-
-def compare(qubits):
-    """The whole call, from the framework's circuit to the expectation value of Z0 Z1, in double precision."""
-    gates = list(layers(qubits))
-
-    def ours():
-        circuit = qsim.Circuit(qubits)
-        for name, angles, on in gates:
-            getattr(circuit, name)(*angles, *on)
-        return qsim.run(circuit, observables="Z0 Z1").expectations[0]
-
-    found = {"qsim_hpc": ours}
-    try:
-        from qiskit import QuantumCircuit
-        from qiskit.quantum_info import SparsePauliOp
-
-        from qsim_hpc.qiskit import QsimEstimator
-
-        circuit = QuantumCircuit(qubits)
-        for name, angles, on in gates:
-            getattr(circuit, name)(*angles, *on)
-        operator = SparsePauliOp("I" * (qubits - 2) + "ZZ")
-        estimator = QsimEstimator()
-        found["qsim_hpc, from Qiskit"] = lambda: float(estimator.run([(circuit, operator)]).result()[0].data.evs)
-        from qiskit_aer.primitives import EstimatorV2
-
-        aer = EstimatorV2()
-        found["Aer"] = lambda: float(aer.run([(circuit, operator)]).result()[0].data.evs)
-    except ImportError:
-        pass
-    try:
-        import pennylane as qml
-
-        def tape_on(device):
-            @qml.qnode(device)
-            def node():
-                for name, angles, on in gates:
-                    {"ry": qml.RY, "rz": qml.RZ, "cx": qml.CNOT}[name](*angles, wires=on)
-                return qml.expval(qml.PauliZ(0) @ qml.PauliZ(1))
-
-            return lambda: float(node())
-
-        from qsim_hpc.pennylane import QsimDevice
-
-        found["qsim_hpc, from PennyLane"] = tape_on(QsimDevice(wires=qubits))
-        found["Lightning"] = tape_on(qml.device("lightning.qubit", wires=qubits))
-    except ImportError:
-        pass
-    try:
-        import qulacs
-
-        def with_qulacs():
-            circuit, state = qulacs.QuantumCircuit(qubits), qulacs.QuantumState(qubits)
-            for name, angles, on in gates:
-                if name == "cx":
-                    circuit.add_CNOT_gate(*on)
-                else:  # its angles have the other sign
-                    getattr(circuit, f"add_{name.upper()}_gate")(on[0], -angles[0])
-            circuit.update_quantum_state(state)
-            observable = qulacs.Observable(qubits)
-            observable.add_operator(1.0, "Z 0 Z 1")
-            return observable.get_expectation_value(state)
-
-        found["Qulacs"] = with_qulacs
-    except ImportError:
-        pass
-    expected = ours()
-    for name, call in found.items():
-        assert abs(call() - expected) < 1e-9, (name, call(), expected)
-        print(f"{qubits} qubits, {len(gates)} gates, {name:<26}{median(call, repeats=5):.4f} s")
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--library", type=Path)
     parser.add_argument("--wheel", type=Path)
-    parser.add_argument("--compare", type=int, nargs="*", default=[])
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}, numpy {np.__version__}")
     starting(options.wheel)
     appending()
     one_run(options.library)
     conversion()
-    for qubits in options.compare:
-        compare(qubits)
 
 
 if __name__ == "__main__":

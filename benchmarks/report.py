@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the generated tables and charts of docs/performance.md and docs/log/measurements.md from benchmarks/results/*.json.
+"""Writes the generated tables and charts of the documents from benchmarks/results/*.json.
 
   benchmarks/report.py [--results FOLDER] [--page FILE [FILE...]] [--check]
 
@@ -14,7 +14,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True  # the test suite runs this from the source tree
-from report_parts import charts, circuit_tables, device_tables, host_tables, summary
+from report_parts import charts, circuit_tables, device_tables, host_tables, peer_tables, summary
 from report_parts.results import Results
 from report_parts.text import UNMEASURED
 
@@ -23,7 +23,8 @@ for part, names in ((circuit_tables, ("gpu", "engine", "scaling", "challenge", "
                                       "capacity", "suite", "small")),
                     (device_tables, ("exchanges", "reductions", "dense", "sampling", "readouts", "batches", "gram", "sessions",
                                      "kitchen_sinks", "sweeps", "cold")),
-                    (host_tables, ("host", "cpu", "cpu_ranks", "naive", "parser", "planner", "cpu_sweeps", "gpu_sweeps"))):
+                    (host_tables, ("host", "cpu", "cpu_ranks", "naive", "parser", "planner", "cpu_sweeps", "gpu_sweeps")),
+                    (peer_tables, ("peers", "python_speed", "headline"))):
     REGIONS.update((name, getattr(part, name)) for name in names)
 
 
@@ -55,8 +56,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", default=os.path.join(here, "results"))
     docs = os.path.join(here, "..", "docs")
-    parser.add_argument("--page", nargs="+", default=[os.path.join(docs, "performance.md"),
-                                                      os.path.join(docs, "log", "measurements.md")])
+    pages = ("performance.md", "log/measurements.md", "python.md", "../README.md")
+    parser.add_argument("--page", nargs="+", default=[os.path.normpath(os.path.join(docs, page)) for page in pages])
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     results = Results(arguments.results)

@@ -2,6 +2,7 @@
 
 import math
 
+from report_parts import peer_tables
 from report_parts.figures import ENGINE
 from report_parts.text import milliseconds, number
 
@@ -116,6 +117,43 @@ def scaling(results):
                  "Time of circuits of 30 qubits against GPUs", series, "GPUs", " ms")
 
 
+def headline(results):
+    """Bars of how many times faster ours is than the fastest other simulator, logarithmic; None without measurements."""
+    gpus, (qubits, cores) = peer_tables.on_gpus(results), peer_tables.on_cores(results)
+    panels = [("one H200, 30 qubits", gpus[1], COLOURS[0]), ("two H200s", gpus[2], COLOURS[4]), ("four H200s", gpus[4], COLOURS[4]),
+              (f"two cores, {qubits} qubits", cores, COLOURS[3])]
+    panels = [panel for panel in panels if panel[1]]
+    if not panels:
+        return None
+    gains = [theirs / mine for _, found, _ in panels for _, mine, theirs in found]
+    low, high = min(0.5, min(gains)), max(100, *gains)
+    left, width, bar, top = 190, 560, 15, 52
+    scale = width / math.log10(high / low)
+
+    def x_of(value):
+        return left + scale * math.log10(value / low)
+    parts, y = [], top + 6
+    for title, found, colour in panels:
+        parts.append(label(24, y + 11, title, "small"))
+        y += 18
+        for name, mine, theirs in found:
+            begin, end = sorted((x_of(1), x_of(theirs / mine)))
+            parts.append(label(left - 10, y + 10, name, "tiny", "end"))
+            parts.append(f'<rect x="{begin:.1f}" y="{y}" width="{max(end - begin, 1):.1f}" height="{bar - 4}" rx="2" fill="{colour}">'
+                         f"<title>{name}: {number(mine)} ms, fastest other {number(theirs)} ms</title></rect>")
+            parts.append(label(max(end, x_of(1)) + 5, y + 10, peer_tables.times(theirs / mine), "tiny"))
+            y += bar
+        y += 8
+    grid = []
+    for value in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000):
+        if low <= value <= high:
+            x = x_of(value)
+            grid.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{y}" class="grid"/>')
+            grid.append(label(x, y + 16, f"{value}x", anchor="middle"))
+    return framed("Times the speed of the fastest other simulator, in double (logarithmic)",
+                  "Speed beside the fastest other simulator", y + 34, "\n".join(grid + parts))
+
+
 def gram(results):
     """How many times faster the GPU prepares and compares states than the CPU; None without both."""
     document = results.tables.get("gram")
@@ -134,5 +172,6 @@ def gram(results):
 
 def all_charts(results):
     """File name -> drawing, of those whose figures were measured."""
-    drawings = {"engine.svg": engine(results), "scaling.svg": scaling(results), "gram.svg": gram(results)}
+    drawings = {"engine.svg": engine(results), "scaling.svg": scaling(results), "gram.svg": gram(results),
+                "headline.svg": headline(results)}
     return {name: drawing for name, drawing in drawings.items() if drawing}

@@ -4,6 +4,7 @@ import math
 import re
 
 from report_parts.figures import CHALLENGE, ENGINE, SUITE, suite_file
+from report_parts.peer_tables import newest
 from report_parts.text import (UNMEASURED, milliseconds, number, percent, ratio, shown, source, table,
                                total_seconds)
 
@@ -11,13 +12,13 @@ from report_parts.text import (UNMEASURED, milliseconds, number, percent, ratio,
 def short_table(results, qubits, backend, others):
     """The six circuits on one device, from both starts; with what the fastest of the others takes where it is known."""
     rows = []
-    for name, label, *known in ENGINE:
+    for name, label, *_ in ENGINE:
         random, zero = (results.row(name, qubits, start, backend=backend) for start in ("random", "zero"))
         work = random["work"] if random and random["work"] else None
         cells = [f"{label} (`{name}`)", str(work["sweeps"]) if work else "-", shown(random, milliseconds(random)),
                  percent(work["memory_fraction"]) if work else "-", shown(zero, milliseconds(zero))]
         if others:
-            best = min(value for value in known[:3] if value is not None)
+            best = newest(name)
             measured = milliseconds(random)
             cells += [number(best), f"{best / measured:.1f}x" if measured else "-"]
         rows.append(cells)
@@ -31,9 +32,9 @@ def gpu(results):
 
 def engine(results):
     rows = []
-    for name, label, google, quest, hyquas, physical, target_random, target_zero in ENGINE:
+    for name, label, *_, physical, target_random, target_zero in ENGINE:
         random, zero = (results.row(name, 30, start) for start in ("random", "zero"))
-        others = min(value for value in (google, quest, hyquas) if value is not None)
+        others = newest(name)
         measured = milliseconds(random)
         rows.append([label, number(others), number(physical), number(target_random), shown(random, measured),
                      ratio(measured, target_random), f"{others / measured:.1f}x" if measured else "-",
