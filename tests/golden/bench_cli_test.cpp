@@ -150,7 +150,7 @@ TEST(Bench, DrawingIsWritten) {
   ASSERT_EQ(bench({"ghz", "qft", "-n", "8", "--ranks", "1,2", "--svg", path}).exit_code, 0);
   const std::string svg = read_text(path);
   EXPECT_EQ(svg.substr(0, 4), "<svg");
-  EXPECT_NE(svg.find("<polyline"), std::string::npos);
+  EXPECT_NE(svg.find("class=\"curve l1\""), std::string::npos);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
 }

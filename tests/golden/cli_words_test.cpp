@@ -178,7 +178,7 @@ TEST(Unitary, OfAnOpaqueGateIsReadFromAFile) {
   EXPECT_NE(two.err.find("no opaque gate"), std::string::npos) << two.err;
   refused("turn=" + folder.file("cut.npy", npy("<f8", "(2, 2)", bytes_of(single))), 9, "another length");
   refused("turn=" + folder.file("flat.npy", npy("<f8", "(4,)", bytes_of(real))), 9, "shape");
-  refused("turn=" + folder.file("deep.npy", npy("<f8", "(2, 2, 1)", bytes_of(real))), 9, "more than two");
+  refused("turn=" + folder.file("deep.npy", npy("<f8", "(2, 2, 1)", bytes_of(real))), 9, "shape");
   refused("turn=" + folder.file("big.npy", npy(">f8", "(2, 2)", bytes_of(real))), 9, "numbers");
   refused("turn=" + folder.file("no.npy", npy("<f8", "(2, 2)", bytes_of(std::vector<double>{1, 1, 0, 1}))), 3,
           "unitary");
@@ -186,6 +186,28 @@ TEST(Unitary, OfAnOpaqueGateIsReadFromAFile) {
   const ProgramRun none = run_qsim({circuit});
   EXPECT_EQ(none.exit_code, 4);
   EXPECT_NE(none.err.find("--unitary turn=FILE.npy"), std::string::npos) << none.err;
+}
+
+TEST(Unitary, EachCircuitOfGramTakesTheMatricesThatItHasGatesFor) {
+  const TemporaryFolder folder;
+  const std::string head = "OPENQASM 2.0;\ninclude \"qelib1.inc\";\n";
+  const std::string turned = folder.file("t.qasm", head + "opaque turn a;\nqreg q[1];\nturn q[0];\n");
+  const std::string flipped = folder.file("f.qasm", head + "opaque flip a;\nqreg q[1];\nflip q[0];\n");
+  const std::string plain = folder.file("p.qasm", head + "qreg q[1];\n");
+  const std::string turn =
+      "turn=" + folder.file("t.npy", npy("<f8", "(2, 2)", bytes_of(std::vector<double>{0.6, -0.8, 0.8, 0.6})));
+  const std::string flip =
+      "flip=" + folder.file("f.npy", npy("<f8", "(2, 2)", bytes_of(std::vector<double>{0, 1, 1, 0})));
+  const ProgramRun run = run_qsim({"gram", turned, flipped, plain, "--json", "--unitary", turn, "--unitary", flip});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json fidelity = json::parse(run.out).at("fidelity");
+  EXPECT_NEAR(fidelity[0][1].get<double>(), 0.64, 1e-14);  // <turn 0|flip 0> = 0.8
+  EXPECT_NEAR(fidelity[0][2].get<double>(), 0.36, 1e-14);
+  EXPECT_NEAR(fidelity[1][2].get<double>(), 0, 1e-14);
+  const ProgramRun unused = run_qsim({"gram", turned, plain, "--unitary", turn, "--unitary", flip});
+  EXPECT_EQ(unused.exit_code, 2);
+  EXPECT_NE(unused.err.find("'flip' would have no effect"), std::string::npos) << unused.err;
+  EXPECT_EQ(run_qsim({"gram", turned, plain}).exit_code, 4);
 }
 
 TEST(Hamiltonians, OfOtherProgramsAreReadFromFiles) {

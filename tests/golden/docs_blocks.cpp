@@ -99,7 +99,7 @@ bool is_command(const std::string& line) {
   static const std::regex command(
       R"(\s*(\w+='[^']*' +|\w+="[^"]*" +|\w+=\S* +)*)"
       R"((qsim|qsim_\w+|mpirun|srun|sbatch|squeue|bash|cmake|ctest|cpack|python3?|pip|git|docker|apptainer|spack|conda|sudo|cd|)"
-      R"(export|apt-get|xargs|clang-\w+|module|make|\./\S+|\.\./configure|build/\S+|tests/\S+|benchmarks/\S+|\.ci/run)( .*|$))");
+      R"(export|apt-get|xargs|clang-\w+|module|make|\./\S+|\.\./configure|build/\S+|tests/\S+|benchmarks/\S+|python/\S+|\.ci/run)( .*|$))");
   return std::regex_match(line, command);
 }
 

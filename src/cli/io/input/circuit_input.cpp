@@ -53,6 +53,10 @@ Parameters parameters_of(const std::vector<std::string>& given, const std::strin
 void CircuitFlags::add_to(Flags& flags) {
   flags.list("--param", values_, "NAME=VALUE", "value of an input variable of OpenQASM 3; repeatable");
   flags.text("--params", value_file_, "FILE.json", "values of input variables", Role::kInput);
+  add_unitary_to(flags);
+}
+
+void CircuitFlags::add_unitary_to(Flags& flags) {
   flags.list("--unitary", matrices_, "NAME=FILE.npy", "matrix of an opaque gate; repeatable");
 }
 
@@ -74,6 +78,7 @@ CircuitInput read_circuit(const std::string& file, Context& context, const Circu
     QasmOptions options;
     options.parameters = arguments.parameters;
     options.unitaries = arguments.unitaries;
+    options.shared_unitaries = arguments.shared;
     if (file == "-") {
       options.file = "<stdin>";
       program = parse_qasm(text, options);
@@ -90,6 +95,7 @@ CircuitInput read_circuit(const std::string& file, Context& context, const Circu
     }
     input.circuit = std::move(program.circuit);
     input.notes = std::move(program.notes);
+    input.unitaries = std::move(program.unitaries);
     input.summary = summarize(input.circuit);
     input.summary.file = file;
     input.summary.xxh3 = hex16(hash);

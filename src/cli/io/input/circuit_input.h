@@ -16,7 +16,8 @@ namespace qsim::cli {
 struct CircuitInput {
   Circuit circuit;
   CircuitSummary summary;
-  std::vector<std::string> notes;  // what was read but has no effect, or has more than one reading
+  std::vector<std::string> notes;      // what was read but has no effect, or has more than one reading
+  std::vector<std::string> unitaries;  // names of given matrices that the circuit has use for
 };
 
 /// Values of the program's inputs by name, as text.
@@ -26,12 +27,15 @@ using Parameters = std::map<std::string, std::string>;
 struct CircuitArguments {
   Parameters parameters;
   std::map<std::string, Matrix> unitaries;  // of opaque gates, by name
+  bool shared = false;                      // among several circuits, of which not each has use for every matrix
 };
 
 /// The flags that give it: --param, --params and --unitary.
 class CircuitFlags {
  public:
   void add_to(Flags& flags);
+  /// --unitary alone, for a command that takes several circuits.
+  void add_unitary_to(Flags& flags);
   /// What was typed. UsageError, FileError.
   CircuitArguments read() const;
 
