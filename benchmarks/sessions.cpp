@@ -1,5 +1,7 @@
 // What a session adds to a run: microseconds of the second and later runs of a program beside the simulate time that
-// the command line reports for the same circuit; and of binding new values. Prints a qsim.table/1 document.
+// the command line reports for the same circuit; of binding new values; and, on cores, of the first and the second run
+// of programs that are new each time. Prints a qsim.table/1 document.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,33 @@ Circuit ansatz() {
     for (Qubit q = 0; q < 10; ++q) circuit.cx(q, (q + 1) % 10);
   }
   return circuit;
+}
+
+struct FirstRun {
+  const char* family;
+  GeneratorOptions options;
+};
+
+/// A program is compiled and run, then run again: what it takes from nothing, and what planning it takes with a run.
+void first_runs(Session& session, table::Document& document) {
+  constexpr int kRepeats = 100;
+  for (const std::uint32_t qubits : {4u, 8u, 10u, 12u, 13u}) {
+    for (const FirstRun& one : {FirstRun{"qv", {qubits, qubits, 1}}, FirstRun{"random", {qubits, 20, 1}}}) {
+      const Circuit circuit = generate(one.family, one.options);
+      std::vector<double> first, second;
+      for (int i = 0; i < kRepeats; ++i) {
+        const Program program = session.compile(circuit);
+        std::optional<State> state;
+        first.push_back(median_us(1, [&] { state.emplace(session.run(program)); }));
+        second.push_back(median_us(1, [&] { state.emplace(session.run(program)); }));
+      }
+      document.row({{"circuit", table::quoted(one.family)},
+                    {"qubits", std::to_string(qubits)},
+                    {"gates", std::to_string(circuit.operation_count())},
+                    {"first_us", table::number(median(first))},
+                    {"second_us", table::number(median(second))}});
+    }
+  }
 }
 
 }  // namespace
@@ -62,6 +91,7 @@ int main(int argc, char** argv) {
                   {"gates", std::to_string(open.operation_count())},
                   {"same_values_us", table::number(bound)},
                   {"new_values_us", table::number(changed)}});
+    if (backend == BackendKind::kCpu) first_runs(session, document);
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

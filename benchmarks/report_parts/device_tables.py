@@ -79,9 +79,14 @@ def sessions(results):
         if not document:
             continue
         rows = [[str(row["qubits"]), str(row["gates"]), *(number(row[key]) if key in row else "-" for key in
-                 ("run_us", "simulate_us", "overhead_us", "same_values_us", "new_values_us"))] for row in document["rows"]]
+                 ("run_us", "simulate_us", "overhead_us", "same_values_us", "new_values_us"))] for row in document["rows"]
+                if "circuit" not in row]
         text += measured(document) + table(["qubits", "gates", "a run, us", "simulate, us", "more, us", "same values again, us",
                                             "new values, us"], rows) + "\n\n"
+        first = [[row["circuit"], str(row["qubits"]), str(row["gates"]), number(row["first_us"]), number(row["second_us"])]
+                 for row in document["rows"] if "circuit" in row]
+        if first:
+            text += table(["program", "qubits", "gates", "first run, us", "second run, planned, us"], first) + "\n\n"
     return text or UNMEASURED
 
 

@@ -85,6 +85,7 @@ struct Sweep {
   std::vector<Complex> matrices;
   std::vector<PhaseTerm> phases;
   double predicted_seconds = 0;
+  bool once = false;  // made for a single run: a device need not spend on translating it what only many runs give back
   friend bool operator==(const Sweep&, const Sweep&) = default;
 };
 

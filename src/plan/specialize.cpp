@@ -44,6 +44,7 @@ Sweep specialize(const Sweep& sweep, const Plan& plan, std::uint32_t rank) {
   result.births = sweep.births;
   result.start_scale = sweep.start_scale;
   result.predicted_seconds = sweep.predicted_seconds;
+  result.once = sweep.once;
   result.ops.reserve(sweep.ops.size());
   result.phases.reserve(sweep.phases.size());
   result.matrices.reserve(sweep.matrices.size());

@@ -68,6 +68,10 @@ class Verifier {
   void require(bool holds, const char* what) const {
     if (!holds) require(false, std::string(what));
   }
+  /// Asked of every target: words are made for the one that is wrong.
+  void require_of(bool holds, Bit target, const char* what) const {
+    if (!holds) require(false, "target " + std::to_string(target) + what);
+  }
 
   bool is_permutation(const Layout& layout) const {
     Index seen = 0;
@@ -211,10 +215,9 @@ class Verifier {
     require(op.target_count <= kMaxMatrixTargets, "more than 6 targets");
     for (std::size_t j = 0; j < op.target_count; ++j) {
       const Bit target = op.targets[j];
-      require(target < plan_.qubits && (active >> target & 1) != 0,
-              "target " + std::to_string(target) + " is not active");
-      require((unborn_ >> target & 1) == 0, "target " + std::to_string(target) + " is unborn");
-      require((targets >> target & 1) == 0, "target " + std::to_string(target) + " appears twice");
+      require_of(target < plan_.qubits && (active >> target & 1) != 0, target, " is not active");
+      require_of((unborn_ >> target & 1) == 0, target, " is unborn");
+      require_of((targets >> target & 1) == 0, target, " appears twice");
       targets |= bit_mask(target);
     }
     require((targets & op.control_mask) == 0, "a target is also a control");

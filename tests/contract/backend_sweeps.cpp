@@ -65,6 +65,37 @@ TEST_P(BackendContract, SweepsMatchTheirDefinition) {
   }
 }
 
+// Of states that one tile holds; a backend may run them without a program.
+TEST_P(BackendContract, SweepsThatRunOnceMatchTheirDefinition) {
+  PhiloxSequence random(29);
+  for (std::uint32_t bits = 1; bits <= 12; ++bits) {
+    reserve(bits);
+    for (int repeat = 0; repeat < 24; ++repeat) {
+      SweepShape shape;
+      shape.bits = bits;
+      shape.active = bits;
+      shape.operations = static_cast<std::uint32_t>(random.below(bits < 10 ? 24 : 8));
+      shape.births = repeat % 3 == 1;
+      shape.reads = repeat % 6 != 5;
+      shape.max_targets = repeat % 2 == 0 ? 2 : kMaxMatrixTargets;
+      Sweep sweep = random_sweep(random, shape);
+      sweep.once = true;
+      backend_->clear_sweeps();
+      const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1), Summing::kNo);
+      for (int run = 0; run < 2; ++run) {
+        const std::vector<Complex> before = start(random.bits());
+        backend_->sweep(handle, ChunkView{}, 0, true);
+        const std::vector<Complex> expected = reference_sweep(sweep, ChunkView{}, bits, before), found = read();
+        ASSERT_LE(difference(found, expected, unborn_after(sweep)), tolerance(shape.operations))
+            << "bits " << bits << ", repeat " << repeat << ", run " << run << ": " << describe(sweep);
+        double norm = 0;
+        for (Index i = 0; i < found.size(); ++i) norm += (i & unborn_after(sweep)) == 0 ? std::norm(found[i]) : 0;
+        ASSERT_NEAR(backend_->take_norm(), norm, 1e-13);
+      }
+    }
+  }
+}
+
 TEST_P(BackendContract, WhatIsNotBornYetIsNotRead) {
   PhiloxSequence random(23);
   const double nan = std::numeric_limits<double>::quiet_NaN();

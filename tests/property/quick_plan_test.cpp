@@ -1,7 +1,9 @@
 // Plans that are not looked for: small circuits that run once run as they are written.
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,6 +91,50 @@ TEST(QuickPlan, LaterRunsOfAProgramGiveTheSame) {
     EXPECT_EQ(session.answer(program, questions).counts, first);
     EXPECT_EQ(session.answer(other, questions).counts, first);
     EXPECT_EQ(program.work().sweeps, sweeps);
+  }
+}
+
+// The most gates that run so, all of one kind; in single precision the state is rounded once.
+TEST(QuickPlan, AGateThousandsOfTimesKeepsTheNorm) {
+  const std::vector<Complex> unitary = test::random_unitary(1, 3), pair = test::random_unitary(2, 4);
+  const auto adjoint = [](const std::vector<Complex>& m, std::size_t order) {
+    std::vector<Complex> made(m.size());
+    for (std::size_t i = 0; i < m.size(); ++i) made[i] = std::conj(m[i % order * order + i / order]);
+    return made;
+  };
+  using Block = std::function<void(Circuit&)>;
+  const std::vector<Block> identities = {[](Circuit& c) { c.h(0).h(0).h(4).h(4); },
+                                         [](Circuit& c) { c.ry(0.3, 4).ry(-0.3, 4).rx(1e-9, 0).rx(-1e-9, 0); },
+                                         [&](Circuit& c) {
+                                           for (const Qubit q : {0u, 4u}) {
+                                             c.add_unitary(unitary, {}, std::vector<Qubit>{q});
+                                             c.add_unitary(adjoint(unitary, 2), {}, std::vector<Qubit>{q});
+                                           }
+                                         },
+                                         [&](Circuit& c) {
+                                           c.add_unitary(pair, {}, std::vector<Qubit>{1, 3});
+                                           c.add_unitary(adjoint(pair, 4), {}, std::vector<Qubit>{1, 3});
+                                         }};
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    Target target;
+    target.backend = BackendKind::kCpu;
+    target.precision = precision;
+    Session session(target);
+    for (std::size_t i = 0; i < identities.size(); ++i) {
+      Circuit circuit(5);
+      circuit.ry(0.7, 0).cx(0, 4).ry(1.1, 3).cx(3, 1);
+      const std::vector<Complex> wanted = dense::run(circuit);
+      while (circuit.operations().size() < 4000) identities[i](circuit);
+      PlanOptions options;
+      options.precision = precision;
+      options.known_zeros = true;
+      const std::optional<Plan> plan = quick_plan(circuit, find_machine("cpu"), options);
+      ASSERT_TRUE(plan && plan->stages.back().sweeps.front().once) << i;
+      State state = session.run(session.compile(circuit));
+      const bool is_double = precision == Precision::kDouble;
+      EXPECT_LE(dense::max_difference(wanted, state.amplitudes(0, 32)), is_double ? 1e-12 : 1e-7) << i;
+      EXPECT_NEAR(state.norm(), 1, is_double ? 5e-13 : 1e-7) << i;
+    }
   }
 }
 

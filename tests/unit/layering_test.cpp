@@ -73,7 +73,7 @@ const std::map<std::string, Strings> kRooms{
     {"src/circuit", {"", "generate"}},
     {"src/device", {"numbers", ""}},
     {"src/comm", {"", "gpu", "gpu/peer", "nccl", "transports", "mpi"}},
-    {"src/cpu", {"", "tile", "read_out", "backend"}},
+    {"src/cpu", {"", "tile", "direct", "read_out", "backend"}},
     {"src/cuda", {"", "tile", "factor", "program", "generate", "run", "read_out", "backend"}},
     {"src/runtime", {"", "exchange", "read_out", "execute", "check", "answer", "branch"}},
     {"src/session", {"choose", "rank", ""}},

@@ -7,7 +7,7 @@
 namespace qsim {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kAlignment = 64;  // numbers begin at a multiple of it
 constexpr std::size_t kMostText = 1 << 20;
 
@@ -57,7 +57,7 @@ std::optional<std::vector<std::uint64_t>> tuple(std::string_view text) {
 }  // namespace
 
 std::size_t npy_header_bytes(std::string_view prefix) {
-  if (prefix.size() < kNpyPrefix || !prefix.starts_with(kMagic) || prefix[6] < 1 || prefix[6] > 3) return 0;
+  if (prefix.size() < kNpyPrefix || !prefix.starts_with(kNpyMagic) || prefix[6] < 1 || prefix[6] > 3) return 0;
   const std::size_t begin = text_begin(prefix);
   std::size_t length = 0;
   for (std::size_t at = begin; at-- > 8;) length = length << 8 | static_cast<unsigned char>(prefix[at]);
@@ -85,7 +85,7 @@ std::string make_npy_header(std::string_view kind, std::span<const std::uint64_t
   for (const std::uint64_t length : shape) text += std::to_string(length) + (shape.size() == 1 ? "," : ", ");
   if (shape.size() > 1) text.resize(text.size() - 2);
   text += "), }";
-  std::string header(kMagic);
+  std::string header(kNpyMagic);
   header += {1, 0, 0, 0};
   while ((header.size() + text.size() + 1) % kAlignment != 0) text += ' ';
   text += '\n';

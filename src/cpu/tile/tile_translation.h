@@ -5,33 +5,16 @@
 #include <complex>
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <utility>
 #include <vector>
 
+#include "cpu/tile/line_vector.h"
 #include "cpu/tile/tile_geometry.h"
 #include "cpu/tile/tile_items.h"
 #include "kernels/cpu/tile_program.h"
 #include "plan/plan.h"
 
 namespace qsim::cpu {
-
-/// Allocates at the boundary of a cache line, as vector loads want it.
-template <typename T>
-struct LineAllocator {
-  using value_type = T;
-  LineAllocator() = default;
-  template <typename U>
-  explicit LineAllocator(const LineAllocator<U>&) {}
-  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kAlignment)); }
-  void deallocate(T* data, std::size_t) noexcept { ::operator delete(data, kAlignment); }
-  friend bool operator==(LineAllocator, LineAllocator) { return true; }
-
- private:
-  static constexpr std::align_val_t kAlignment{64};
-};
-template <typename T>
-using LineVector = std::vector<T, LineAllocator<T>>;
 
 /// What a pass does: numbers of items that are done by it, in order.
 struct PassPlan {

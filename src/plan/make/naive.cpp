@@ -92,6 +92,7 @@ Plan written_plan(const Circuit& circuit, const Machine& machine, const PlanOpti
   builder.add_sweep(low_mask(lowered.qubits), lowered, all);
   if (options.preserve_layout) builder.restore_qubits(lowered, initial);
   Plan plan = builder.finish(lowered);
+  for (Sweep& sweep : plan.stages.back().sweeps) sweep.once = true;
   if (options.trace) fill_trace(plan, lowered, builder);
   return plan;
 }

@@ -14,7 +14,7 @@ namespace qsim {
 
 /// One operation a sweep in the layout given (or the identity): the reference for every other plan.
 Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
-/// All operations as they are written in one sweep, on one rank whose tile holds the state.
+/// All operations as they are written in one sweep, for a single run on one rank whose tile holds the state.
 Plan written_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
 /// Merges neighbours and packs operations into sweeps in order, with a look-ahead over what commutes.
 Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);

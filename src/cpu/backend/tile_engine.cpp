@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "cpu/direct/direct_sweep.h"
 #include "cpu/sweep_engine.h"
 #include "cpu/tile/tile_translation.h"
 #include "device/numbers/compensated.h"
@@ -39,7 +40,8 @@ Sweep widened(const Sweep& sweep, std::uint32_t local_bits, std::size_t wanted) 
 template <typename T>
 class TileEngine : public SweepEngine<T> {
  public:
-  TileEngine(std::string_view name, TileMachine<T> machine) : name_(name), machine_(machine) {}
+  TileEngine(std::string_view name, TileMachine<T> machine, DirectMachine direct)
+      : name_(name), machine_(machine), direct_(direct) {}
 
   std::string_view name() const override { return name_; }
 
@@ -47,9 +49,13 @@ class TileEngine : public SweepEngine<T> {
     const auto first = static_cast<std::uint32_t>(prepared_.size());
     threads_.resize(static_cast<std::size_t>(threads));
     for (const Sweep& sweep : sweeps) {
+      Prepared& prepared = prepared_.emplace_back();
+      if (runs_directly(sweep, local_bits)) {
+        prepared.direct.emplace(sweep, local_bits, direct_);
+        continue;
+      }
       const std::size_t wanted = static_cast<std::size_t>(machine_.lane_bits + machine_.register_bits) + 2;
       const Sweep wide = widened(sweep, local_bits, wanted);
-      Prepared& prepared = prepared_.emplace_back();
       for (const Bit bit : wide.active) prepared.wide_bits |= bit_mask(bit);
       for (const Bit bit : sweep.active) prepared.wide_bits &= ~bit_mask(bit);
       prepared.wide = translate(wide, local_bits);
@@ -62,6 +68,10 @@ class TileEngine : public SweepEngine<T> {
     const std::size_t wanted = static_cast<std::size_t>(machine_.lane_bits + machine_.register_bits) + 2;
     for (const Sweep& sweep : sweeps) {
       Prepared& prepared = prepared_.at(handle++);
+      if (prepared.direct) {
+        prepared.direct.emplace(sweep, local_bits, direct_);
+        continue;
+      }
       prepared.wide = translate(widened(sweep, local_bits, wanted), local_bits, &*prepared.wide);
       if (prepared.narrow) prepared.narrow = translate(sweep, local_bits, &*prepared.narrow);
     }
@@ -70,7 +80,8 @@ class TileEngine : public SweepEngine<T> {
   void clear() override { prepared_.clear(); }
 
   double run(std::uint32_t handle, std::complex<T>* shard, ChunkView chunk, ThreadTeam& team, bool norm) override {
-    const Prepared& prepared = prepared_.at(handle);
+    Prepared& prepared = prepared_.at(handle);
+    if (prepared.direct) return prepared.direct->run(shard, norm);
     const TileProgram<T>& program = (chunk.mask & prepared.wide_bits) != 0 ? *prepared.narrow : *prepared.wide;
     const TileGeometry& geometry = program.geometry;
     const TileProgramView<T> view = program.view();
@@ -113,6 +124,7 @@ class TileEngine : public SweepEngine<T> {
     std::optional<TileProgram<T>> wide;
     std::optional<TileProgram<T>> narrow;  // for chunks that name bits which `wide` has in its tiles
     Index wide_bits = 0;
+    std::optional<DirectProgram> direct;  // else than both
   };
 
   TileProgram<T> translate(const Sweep& sweep, std::uint32_t local_bits, const TileProgram<T>* like = nullptr) {
@@ -131,6 +143,7 @@ class TileEngine : public SweepEngine<T> {
 
   const std::string_view name_;
   const TileMachine<T> machine_;
+  const DirectMachine direct_;
   std::vector<Prepared> prepared_;
   std::vector<ThreadMemory<T>> threads_;
   std::array<CompensatedSum, kPieces> sums_;
@@ -140,15 +153,19 @@ class TileEngine : public SweepEngine<T> {
 
 template <>
 std::unique_ptr<SweepEngine<float>> make_engine(const std::string& instruction_set) {
-  if (instruction_set == "avx512") return std::make_unique<TileEngine<float>>("avx512", tile_machine_single_avx512());
-  if (instruction_set == "avx2") return std::make_unique<TileEngine<float>>("avx2", tile_machine_single_avx2());
+  if (instruction_set == "avx512")
+    return std::make_unique<TileEngine<float>>("avx512", tile_machine_single_avx512(), direct_machine_avx512());
+  if (instruction_set == "avx2")
+    return std::make_unique<TileEngine<float>>("avx2", tile_machine_single_avx2(), direct_machine_avx2());
   return make_plain_engine<float>();
 }
 
 template <>
 std::unique_ptr<SweepEngine<double>> make_engine(const std::string& instruction_set) {
-  if (instruction_set == "avx512") return std::make_unique<TileEngine<double>>("avx512", tile_machine_double_avx512());
-  if (instruction_set == "avx2") return std::make_unique<TileEngine<double>>("avx2", tile_machine_double_avx2());
+  if (instruction_set == "avx512")
+    return std::make_unique<TileEngine<double>>("avx512", tile_machine_double_avx512(), direct_machine_avx512());
+  if (instruction_set == "avx2")
+    return std::make_unique<TileEngine<double>>("avx2", tile_machine_double_avx2(), direct_machine_avx2());
   return make_plain_engine<double>();
 }
 
