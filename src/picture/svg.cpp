@@ -12,8 +12,8 @@ namespace {
 // Within class qsim-picture, since styles of pictures inside a page are those of the whole page.
 constexpr std::string_view kStyle = R"(<style>
 .qsim-picture text { font-family: -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif; fill: #1f2328; }
-.qsim-picture .mono, .qsim-picture .port, .qsim-picture .invert { font-family: 'DejaVu Sans Mono', Menlo, Consolas, monospace; font-size: 12px; }
-.qsim-picture .port { font-size: 10px; fill: #59636e; } .qsim-picture .invert { fill: #ffffff; }
+.qsim-picture .mono, .qsim-picture .port, .qsim-picture .inside { font-family: 'DejaVu Sans Mono', Menlo, Consolas, monospace; font-size: 12px; }
+.qsim-picture .port { font-size: 10px; fill: #59636e; } .qsim-picture .inside { fill: #0d1117; } .qsim-picture .first { fill: #ffffff; }
 .qsim-picture .title { font-size: 15px; font-weight: 600; } .qsim-picture .head { font-size: 12.5px; font-weight: 600; }
 .qsim-picture .value { font-size: 11.5px; font-weight: 600; }
 .qsim-picture .small { font-size: 11.5px; } .qsim-picture .note { font-size: 11.5px; fill: #59636e; }
@@ -32,7 +32,7 @@ constexpr std::string_view kStyle = R"(<style>
 .qsim-picture .frame { fill: #818b98; fill-opacity: 0.1; stroke: #59636e; stroke-dasharray: 6 3; }
 .qsim-picture .ball { fill: #ddf0ff; fill-opacity: 0.5; stroke: #59636e; }
 @media (prefers-color-scheme: dark) {
-.qsim-picture text { fill: #e6edf3; } .qsim-picture .port, .qsim-picture .note { fill: #9198a1; } .qsim-picture .invert { fill: #ffffff; }
+.qsim-picture text { fill: #e6edf3; } .qsim-picture .port, .qsim-picture .note { fill: #9198a1; } .qsim-picture .inside { fill: #0d1117; }
 .qsim-picture .paper { fill: #0d1117; } .qsim-picture .grid { stroke: #3d444d; }
 .qsim-picture .wire, .qsim-picture .dash, .qsim-picture .frame { stroke: #9198a1; } .qsim-picture .link { stroke: #e6edf3; }
 .qsim-picture .box { fill: #12314f; stroke: #58a6ff; } .qsim-picture .plain { fill: #0d1117; stroke: #9198a1; }

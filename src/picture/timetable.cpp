@@ -59,7 +59,8 @@ std::string draw_timetable(const Timetable& table, std::size_t asked) {
     const double length = std::max(0.3, end - begin > 3 ? end - begin - 1 : end - begin);
     svg.rect(begin, top, length, kBox, kStyles[box.kind], box.tip, length > 4 ? 2 : 0);
     if (kMono * static_cast<double>(characters(box.label)) + 4 <= length) {
-      svg.text(begin + length / 2, top + 14, box.label, "invert", Anchor::kMiddle);
+      const bool first = box.kind == 0;  // the one colour that is dark on light paper
+      svg.text(begin + length / 2, top + 14, box.label, first ? "inside first" : "inside", Anchor::kMiddle);
     }
   }
   return svg.finish(width, bottom + 18 + kEdge, table.title);
