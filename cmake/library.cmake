@@ -44,12 +44,13 @@ add_custom_target(qsim_build_info BYPRODUCTS ${build_info}
           -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/build_info.cmake VERBATIM)
 
 # With QSIM_UNITY a folder is compiled at once. Not passes, of which each has names of its own, and not where a file's own
-# types are members or template arguments of shared ones: g++ takes that for a mistake in an included file.
+# types are members or template arguments of shared ones: g++ takes that for a mistake in an included file. Nor transports: a test
+# links them alone, with a runtime of its own.
 if(QSIM_UNITY)
   foreach(source ${qsim_sources})
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE group)
     cmake_path(GET group PARENT_PATH group)
-    if(group AND NOT source MATCHES "src/optimizer/passes/|src/cpu/read_out/|src/comm/threads.cpp$")
+    if(group AND NOT source MATCHES "src/optimizer/passes/|src/cpu/read_out/|src/comm/threads.cpp$|src/comm/(gpu|nccl|transports)/")
       string(MAKE_C_IDENTIFIER ${group} group)
       set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
     endif()

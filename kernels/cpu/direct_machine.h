@@ -235,7 +235,18 @@ class DirectSweep {
       for (unsigned j = 0; j < op.target_count; ++j) offset[i] |= (i >> j & 1) << (targets[j] - kLaneBits);
     }
     const Controls where = controls(mask, value);
-    std::array<Vector, bit_mask(kMaxMatrixTargets)> in;
+    order == 4 ? multiply<4>(offset.data(), where, m, 4) : multiply<0>(offset.data(), where, m, order);
+    while (moves > 0) {
+      --moves;
+      exchange(moved[moves].first, moved[moves].second);
+    }
+  }
+
+  /// `kOrder`: the order where it is known when this is compiled, else 0.
+  template <Index kOrder>
+  void multiply(const Index* offset, const Controls& where, const Complex* m, Index any_order) {
+    const Index order = kOrder == 0 ? any_order : kOrder;
+    std::array<Vector, kOrder == 0 ? bit_mask(kMaxMatrixTargets) : kOrder> in;
     each(offset[order - 1], where, [&](Index v) {
       for (Index i = 0; i < order; ++i) in[i] = get(v | offset[i]);
       for (Index row = 0; row < order; ++row) {
@@ -244,10 +255,6 @@ class DirectSweep {
         where.all_lanes ? put(v | offset[row], out) : put_in(where.lanes, v | offset[row], in[row], out);
       }
     });
-    while (moves > 0) {
-      --moves;
-      exchange(moved[moves].first, moved[moves].second);
-    }
   }
 
   /// For tiles with too few vectors for that.

@@ -10,6 +10,7 @@
 
 #include "plan/cost/machine.h"
 #include "plan/make/planners.h"
+#include "plan/once.h"
 #include "plan/plan.h"
 #include "qsim/session.h"
 #include "support/campaign.h"
@@ -49,7 +50,7 @@ TEST(QuickPlan, IsOneSweepOfTheGatesAsTheyAreWritten) {
   EXPECT_GT(made, rounds());  // of twice as many
 }
 
-TEST(QuickPlan, IsForOneTileOfOneRankAndForWhatTakesLittle) {
+TEST(QuickPlan, IsForOneRankAndForWhatTakesLittle) {
   const Machine machine = find_machine("cpu");
   const Circuit small = test::random_circuit({.qubits = 6});
   ASSERT_TRUE(quick_plan(small, machine, {}));
@@ -58,9 +59,10 @@ TEST(QuickPlan, IsForOneTileOfOneRankAndForWhatTakesLittle) {
   tile.tile_bits = 4;
   naive.strategy = Strategy::kNaive;
   for (const PlanOptions& options : {ranks, tile, naive}) EXPECT_FALSE(quick_plan(small, machine, options));
-  EXPECT_FALSE(quick_plan(test::random_circuit({.qubits = machine.max_tile_bits + 1}), machine, {}));
-  // A gate on a tile costs more than planning of it would: 2^12 amplitudes, each multiplied by a row of 64.
-  Circuit wide(machine.max_tile_bits);
+  EXPECT_FALSE(quick_plan(test::random_circuit({.qubits = kMostOnceBits + 1}), machine, {}));
+  EXPECT_FALSE(quick_plan(test::random_circuit({.qubits = 3, .operations = kMostOnceOperations + 1}), machine, {}));
+  // A gate on a tile costs more than planning of it would: 2^13 amplitudes, each multiplied by a row of 64.
+  Circuit wide(13);
   const auto matrix = test::random_unitary(6, 1);
   const std::vector<Qubit> targets{0, 1, 2, 3, 4, 5};
   for (int i = 0; i < 8; ++i) wide.add_unitary(matrix, {}, targets);

@@ -13,6 +13,7 @@
 
 #include "base/philox.h"
 #include "cpu/direct/direct_sweep.h"
+#include "cpu/direct/fuse.h"
 #include "device/backend.h"
 #include "support/sweep_reference.h"
 
@@ -89,6 +90,47 @@ TYPED_TEST(DirectMachineOf, SweepsMatchTheirDefinition) {
       }
     }
   }
+}
+
+// On one and two bits, between operations on more of them.
+TEST(FusedSweep, IsTheSameInFewerOperations) {
+  PhiloxSequence random(37);
+  std::size_t before = 0, after = 0;
+  for (int repeat = 0; repeat < 400; ++repeat) {
+    SCOPED_TRACE(repeat);
+    test::SweepShape shape;
+    shape.bits = shape.active = static_cast<std::uint32_t>(1 + random.below(6));
+    shape.operations = static_cast<std::uint32_t>(random.below(40));
+    shape.max_targets = repeat % 3 == 0 ? 3 : repeat % 3;
+    const Sweep sweep = test::random_sweep(random, shape), made = cpu::fused(sweep);
+    before += sweep.ops.size();
+    after += made.ops.size();
+    EXPECT_LE(made.ops.size(), sweep.ops.size());
+    const std::vector<Complex> state = test::random_state(random, shape.bits);
+    const std::vector<Complex> wanted = test::reference_sweep(sweep, ChunkView{}, shape.bits, state);
+    const std::vector<Complex> found = test::reference_sweep(made, ChunkView{}, shape.bits, state);
+    for (Index i = 0; i < state.size(); ++i) ASSERT_NEAR(std::abs(wanted[i] - found[i]), 0, 1e-13) << i;
+  }
+  EXPECT_LT(after, before * 3 / 4);
+}
+
+TEST(FusedSweep, KeepsWhatIsCheaperAsItIs) {
+  Sweep sweep;
+  sweep.active = sweep.store = {0, 1, 2};
+  PlanOp flip;
+  flip.form = Form::kFlip;
+  flip.target_count = 1;
+  flip.targets[0] = 2;
+  flip.control_mask = flip.control_value = 1;
+  sweep.ops = {flip, flip};
+  EXPECT_EQ(cpu::fused(sweep).ops, sweep.ops);  // two trips over a quarter each
+  PlanOp turn;
+  turn.target_count = 1;
+  turn.data_count = 4;
+  sweep.matrices = {0.6, Complex(0, 0.8), Complex(0, 0.8), 0.6};
+  sweep.ops = {turn, flip, turn, flip};
+  ASSERT_EQ(cpu::fused(sweep).ops.size(), 1u);
+  EXPECT_EQ(cpu::fused(sweep).ops[0].target_count, 2);
 }
 
 TEST(DirectSweep, IsForSmallWholeStatesThatRunOnce) {

@@ -2,24 +2,24 @@
 
 #include <algorithm>
 
+#include "cpu/direct/fuse.h"
 #include "device/numbers/probability.h"
+#include "plan/once.h"
 
 namespace qsim::cpu {
 namespace {
 
-constexpr std::uint32_t kMostBits = 13;  // of larger states an operation takes longer than its translation
-// Longer sweeps are translated, whatever it takes: programs lose less to rounding where one gate comes again and again.
-constexpr std::size_t kMostOperations = 1 << 12;
+constexpr std::uint32_t kFusedFrom = 12;  // on smaller states multiplying matrices takes longer than applying them
 
 }  // namespace
 
 bool runs_directly(const Sweep& sweep, std::uint32_t local_bits) {
-  return sweep.once && local_bits <= kMostBits && sweep.active.size() == local_bits &&
-         sweep.ops.size() <= kMostOperations;
+  return sweep.once && local_bits <= kMostOnceBits && sweep.active.size() == local_bits &&
+         sweep.ops.size() <= kMostOnceOperations;
 }
 
 DirectProgram::DirectProgram(const Sweep& sweep, std::uint32_t local_bits, DirectMachine machine)
-    : sweep_(sweep), geometry_(sweep, local_bits), machine_(machine) {
+    : sweep_(local_bits < kFusedFrom ? sweep : fused(sweep)), geometry_(sweep, local_bits), machine_(machine) {
   tile_.resize(2 * std::max(lanes(), Index{1} << local_bits));
 }
 

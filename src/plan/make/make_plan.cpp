@@ -15,6 +15,7 @@
 #include "plan/lower/lower_optimized.h"
 #include "plan/make/planners.h"
 #include "plan/make/search.h"
+#include "plan/once.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
@@ -139,9 +140,13 @@ Plan make_plan(const Circuit& circuit, const Machine& machine, const PlanOptions
 std::optional<Plan> quick_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
   check_options(circuit, options);
   const bool free = options.strategy == Strategy::kSearch && !options.tile_bits && options.disabled_passes.empty();
-  if (!free || options.rank_bits != 0 || circuit.qubits() > machine.max_tile_bits) return std::nullopt;
-  Plan plan = written_plan(circuit, machine, options);
-  if (plan_work(plan).total_seconds > planning_seconds(circuit)) return std::nullopt;
+  const bool fits = circuit.qubits() <= kMostOnceBits && circuit.operations().size() <= kMostOnceOperations;
+  if (!free || !fits || options.rank_bits != 0) return std::nullopt;
+  PlanOptions whole = options;
+  whole.tile_bits = circuit.qubits();
+  Plan plan = written_plan(circuit, machine, whole);
+  constexpr double kTranslated = 2;  // a plan that is looked for has to be translated too, which takes as long again
+  if (plan_work(plan).total_seconds > kTranslated * planning_seconds(circuit)) return std::nullopt;
   return checked(std::move(plan), circuit);
 }
 

@@ -20,7 +20,7 @@ Plan written_plan(const Circuit& circuit, const Machine& machine, const PlanOpti
 Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
 
 /// For one run: the gates as they are written, where that takes no longer, by prediction, than to look for a better
-/// plan would. Nothing where it does, where a tile does not hold the state, or where the options ask for more.
+/// plan would. Nothing where it does, for states that are too large to run so, or where the options ask for more.
 std::optional<Plan> quick_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
 /// What looking for a plan takes, about.
 double planning_seconds(const Circuit& circuit);
