@@ -28,7 +28,13 @@ class Order {
       if (!jumps(steps[i])) continue;
       ++ways_[steps[i].b];
       begins_[steps[i].b] = begins_[i + 1] = true;
-      for (std::uint32_t k = steps[i].b; k <= i; ++k) loop_end_[k] = i + 1;
+    }
+    // From the last jump back: of the steps before it, those from `known` on are inside one that ends later.
+    auto known = static_cast<std::uint32_t>(steps.size());
+    for (auto i = static_cast<std::uint32_t>(steps.size()); i-- > 0;) {
+      if (!jumps(steps[i]) || steps[i].b > i) continue;
+      for (std::uint32_t k = steps[i].b; k <= i && k < known; ++k) loop_end_[k] = i + 1;
+      known = std::min(known, steps[i].b);
     }
   }
 
@@ -52,7 +58,7 @@ class Order {
         const auto branch = static_cast<std::uint32_t>(made_.steps.size());
         add(step, i);
         add({FlowStep::Kind::kJump, 0, i + 1}, i);
-        inside_.emplace_back(branch, branch + 2);
+        inside_.emplace(branch, branch + 2);
         add_joint(step.b);
       }
     }
@@ -95,15 +101,14 @@ class Order {
 
   // Jumps lead to the new places; those to the next step are left out.
   void aim() {
-    const auto inside = [&](std::uint32_t i) {
-      const auto found = std::ranges::find(inside_, i, &std::pair<std::uint32_t, std::uint32_t>::first);
-      return found == inside_.end() ? 0 : found->second;
-    };
     const std::size_t count = made_.steps.size();
     std::vector<std::uint32_t> kept(count + 1, 0);
     for (std::uint32_t i = 0; i < count; ++i) {
       FlowStep& step = made_.steps[i];
-      if (jumps(step)) step.b = inside(i) != 0 ? inside(i) : place_.at(step.b);
+      if (jumps(step)) {
+        const auto inside = inside_.find(i);
+        step.b = inside != inside_.end() ? inside->second : place_.at(step.b);
+      }
       kept[i + 1] = kept[i] + (step.kind == FlowStep::Kind::kJump && step.b == i + 1 ? 0 : 1);
     }
     Ordered all;
@@ -121,7 +126,7 @@ class Order {
   std::vector<bool> begins_;             // where something jumps to, or behind a jump
   std::vector<std::uint32_t> loop_end_;  // of the loop around a step that begins last; 0: none
   std::map<std::uint32_t, std::uint32_t> place_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> inside_;  // branches to what stands behind them: where
+  std::map<std::uint32_t, std::uint32_t> inside_;  // branches to what stands behind them: where
   Ordered made_;
 };
 

@@ -7,6 +7,8 @@ library=$(realpath "$1") program=$(realpath "$2") step=${3:-1}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/work"
+ln -s "$library" "$folder/fail.so"
+library=$folder/fail.so  # LD_PRELOAD separates libraries by spaces, which this tree's path may have
 cd "$folder" || exit 1
 printf 'OPENQASM 2.0;\ninclude "qelib1.inc";\nqreg q[3];\ncreg c[3];\nh q[0];\ncx q[0],q[2];\nmeasure q -> c;\n' > bell.qasm
 printf 'OPENQASM 3.0;\ninclude "stdgates.inc";\nqubit[2] q;\nbit c;\nint n = 0;\nwhile (n < 2) { h q[0]; c = measure q[0]; n += 1; }\n' > loop.qasm

@@ -15,6 +15,8 @@ name=qf$$
 program=$folder/$name
 cp "$3" "$program"
 mkdir "$folder/work" "$folder/tmp"
+ln -s "$library" "$folder/fail.so"
+library=$folder/fail.so  # LD_PRELOAD separates libraries by spaces, which this tree's path may have
 export TMPDIR=$folder/tmp QSIM_WATCHDOG_SECONDS=6 OMPI_MCA_odls_base_sigkill_timeout=0 OMPI_MCA_orte_abort_timeout=1
 cat > "$folder/circuit.qasm" << 'END'
 OPENQASM 2.0;
@@ -70,7 +72,7 @@ allowed() {  # allowed KIND CODE
 run
 [ $code -eq 0 ] || { cat "$folder/errors"; exit 1; }
 wanted=$(answer)
-failures=0
+failures=0 all=0
 summary() { echo "$kind on $ranks ranks, in rank $victim: $ran calls failed, $harmless without effect, $failures wrong so far"; }
 trap 'summary; echo "stopped at call $n"; exit 1' TERM
 for kind in "${kinds[@]}"; do
@@ -102,5 +104,7 @@ for kind in "${kinds[@]}"; do
   done
   [ $code -eq 0 ] && [ "$(answer)" = "$wanted" ] || { echo "$kind $n, untouched: exit code $code"; failures=$((failures + 1)); }
   summary
+  all=$((all + ran))
 done
+[ $all -gt 0 ] || { echo "no call was there to fail: is $library loaded?"; exit 1; }
 [ $failures -eq 0 ]

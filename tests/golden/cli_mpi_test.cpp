@@ -77,7 +77,7 @@ TEST_F(Mpi, SrunWithoutPmixIsNamedBeforeOpenMpiEndsTheProcess) {
 
 /// The command line of ranks that each have their own arguments, started through `sh` where there are redirections.
 std::vector<std::string> unlike(const std::string& first, const std::string& second, const std::string& after = "") {
-  const std::string program = QSIM_PROGRAM;
+  const std::string program = "'" QSIM_PROGRAM "'";
   return {"sh", "-c",
           std::string(QSIM_MPIEXEC) + (::geteuid() == 0 ? " --allow-run-as-root" : "") + " --oversubscribe -n 1 " +
               first.substr(0, first.find('@')) + program + first.substr(first.find('@') + 1) + " : -n 1 " +

@@ -1,4 +1,5 @@
-// A matrix of one's own on two qubits, and the amplitudes that it makes.
+// A matrix of one's own on two qubits, and the sizes of the amplitudes that it makes.
+#include <complex>
 #include <cstdio>
 
 #include "qsim/qsim.h"
@@ -10,5 +11,5 @@ int main() {
   qsim::Circuit circuit(2);
   circuit.add_unitary(matrix, {}, targets);
   qsim::Session session;
-  for (const qsim::Complex a : session.run(circuit).amplitudes(0, 4)) std::printf("%.3f\n", a.real());
+  for (const qsim::Complex a : session.run(circuit).amplitudes(0, 4)) std::printf("%.3f\n", std::abs(a));
 }
