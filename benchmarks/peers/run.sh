@@ -34,6 +34,6 @@ if [ -z "$installed" ]; then
   "$venv/bin/pip" install -q --only-binary :all: -r "$here/requirements.txt"
   # As .ci/run builds it, so that a compiler cache knows the objects.
   ! command -v ccache > /dev/null 2>&1 || export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$venv/bin/pip" install -q --no-deps --force-reinstall -C build-dir=build-python "$top"
+  CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=$(nproc) "$venv/bin/pip" install -q --no-deps --force-reinstall --config-settings build-dir=build-python "$top"
 fi
 exec "$venv/bin/python" "$here/measure.py" ${rest[@]+"${rest[@]}"}

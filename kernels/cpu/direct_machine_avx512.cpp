@@ -1,8 +1,10 @@
 // Sweeps that run once with the avx512 instruction set.
 
 // g++ 12 calls the undefined operand of its own intrinsics uninitialized.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 
 #define QSIM_DIRECT_MACHINE_BODY
 #include "kernels/cpu/direct_machine.h"

@@ -1,8 +1,10 @@
 // The tile machine with the avx512 instruction set.
 
 // g++ 12 calls the undefined operand of its own intrinsics uninitialized.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 
 #include "kernels/cpu/tile_machine.h"
 #include "kernels/cpu/vector_avx512.h"
