@@ -119,7 +119,7 @@ def once(name: str, path: str, shots: int, variant: str, precision: str) -> None
     elif name == "aer":
         from qiskit import qasm2
 
-        source, circuit = qasm2.loads(text), Circuit("file", 0, [])
+        source, circuit = qasm2.loads(text, custom_instructions=qasm2.LEGACY_CUSTOM_INSTRUCTIONS), Circuit("file", 0, [])
     elif name == "google":
         import cirq
         from cirq.contrib.qasm_import import circuit_from_qasm
