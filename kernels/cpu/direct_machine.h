@@ -59,16 +59,13 @@ class DirectSweep {
   static constexpr int kLanes = S::kLanes, kLaneBits = S::kLaneBits, kMostLanes = 16;
   static constexpr Index kLaneMask = kLanes - 1;
 
+  /// A complex number a lane.
   struct Vector {
-    V re, im;
-  };
-  /// A complex number in every lane, or one a lane.
-  struct Factor {
     V re, im;
   };
   struct LaneTable {
     alignas(64) double re[kMostLanes], im[kMostLanes];
-    Factor factor() const { return {S::load(re), S::load(im)}; }
+    Vector factor() const { return {S::load(re), S::load(im)}; }
   };
 
   DirectSweep(double* tile, std::uint64_t vectors) : tile_(tile), vectors_(vectors) {}
@@ -78,15 +75,16 @@ class DirectSweep {
     S::store(tile_ + v * 2 * kLanes, x.re);
     S::store(tile_ + v * 2 * kLanes + kLanes, x.im);
   }
-  void put_in(std::uint32_t lanes, Index v, const Vector& old, const Vector& x) {
-    put(v, {S::blend(lanes, old.re, x.re), S::blend(lanes, old.im, x.im)});
+  /// Where the lanes are controlled; the others keep what is `old`.
+  void put(const Controls& where, Index v, const Vector& old, const Vector& x) {
+    put(v, where.all_lanes ? x : Vector{S::blend(where.lanes, old.re, x.re), S::blend(where.lanes, old.im, x.im)});
   }
 
-  static Factor broadcast(Complex c) { return {S::set1(c.real()), S::set1(c.imag())}; }
-  static Vector product(const Factor& c, const Vector& x) {
+  static Vector broadcast(Complex c) { return {S::set1(c.real()), S::set1(c.imag())}; }
+  static Vector product(const Vector& c, const Vector& x) {
     return {S::fnmadd(c.im, x.im, S::mul(c.re, x.re)), S::fmadd(c.im, x.re, S::mul(c.re, x.im))};
   }
-  static Vector sum_of(const Factor& c, const Vector& x, const Vector& add) {
+  static Vector sum_of(const Vector& c, const Vector& x, const Vector& add) {
     return {S::fnmadd(c.im, x.im, S::fmadd(c.re, x.re, add.re)), S::fmadd(c.im, x.re, S::fmadd(c.re, x.im, add.im))};
   }
   static Vector scaled(V c, const Vector& x) { return {S::mul(c, x.re), S::mul(c, x.im)}; }
@@ -120,6 +118,15 @@ class DirectSweep {
       v = (v - free) & free;
     } while (v != 0);
   }
+  /// Two vectors that differ in `bit` become first(a, b) and second(a, b).
+  template <typename First, typename Second>
+  void each_pair(Index bit, const Controls& where, const First& first, const Second& second) {
+    each(bit, where, [&](Index v) {
+      const Vector a = get(v), b = get(v | bit);
+      put(where, v, a, first(a, b));
+      put(where, v | bit, b, second(a, b));
+    });
+  }
   /// F<L>() for the lane bit.
   template <typename F>
   static void with_lane(int lane_bit, const F& f) {
@@ -145,26 +152,15 @@ class DirectSweep {
   void on_vectors(int vector_bit, const Controls& where, const Complex* m) {
     const Index bit = Index{1} << vector_bit;
     const bool real = m[0].imag() == 0 && m[1].imag() == 0 && m[2].imag() == 0 && m[3].imag() == 0;
-    const Factor c[4] = {broadcast(m[0]), broadcast(m[1]), broadcast(m[2]), broadcast(m[3])};
-    const auto walk = [&](const auto& first, const auto& second) {
-      each(bit, where, [&](Index v) {
-        const Vector a = get(v), b = get(v | bit);
-        const Vector x = first(a, b), y = second(a, b);
-        if (where.all_lanes) {
-          put(v, x);
-          put(v | bit, y);
-        } else {
-          put_in(where.lanes, v, a, x);
-          put_in(where.lanes, v | bit, b, y);
-        }
-      });
-    };
+    const Vector c[4] = {broadcast(m[0]), broadcast(m[1]), broadcast(m[2]), broadcast(m[3])};
     if (real) {
-      walk([&](const Vector& a, const Vector& b) { return scaled_sum(c[1].re, b, scaled(c[0].re, a)); },
-           [&](const Vector& a, const Vector& b) { return scaled_sum(c[3].re, b, scaled(c[2].re, a)); });
+      each_pair(
+          bit, where, [&](const Vector& a, const Vector& b) { return scaled_sum(c[1].re, b, scaled(c[0].re, a)); },
+          [&](const Vector& a, const Vector& b) { return scaled_sum(c[3].re, b, scaled(c[2].re, a)); });
     } else {
-      walk([&](const Vector& a, const Vector& b) { return sum_of(c[1], b, product(c[0], a)); },
-           [&](const Vector& a, const Vector& b) { return sum_of(c[3], b, product(c[2], a)); });
+      each_pair(
+          bit, where, [&](const Vector& a, const Vector& b) { return sum_of(c[1], b, product(c[0], a)); },
+          [&](const Vector& a, const Vector& b) { return sum_of(c[3], b, product(c[2], a)); });
     }
   }
 
@@ -178,7 +174,7 @@ class DirectSweep {
       own.re[lane] = mine.real(), own.im[lane] = mine.imag();
       other.re[lane] = partner.real(), other.im[lane] = partner.imag();
     }
-    const Factor a = own.factor(), b = other.factor();
+    const Vector a = own.factor(), b = other.factor();
     with_lane(lane_bit, [&](auto constant) {
       constexpr int L = decltype(constant)::value;
       each(0, where, [&](Index v) {
@@ -252,7 +248,7 @@ class DirectSweep {
       for (Index row = 0; row < order; ++row) {
         Vector out = product(broadcast(m[row * order]), in[0]);
         for (Index i = 1; i < order; ++i) out = sum_of(broadcast(m[row * order + i]), in[i], out);
-        where.all_lanes ? put(v | offset[row], out) : put_in(where.lanes, v | offset[row], in[row], out);
+        put(where, v | offset[row], in[row], out);
       }
     });
   }
@@ -291,22 +287,14 @@ class DirectSweep {
         constexpr int L = decltype(constant)::value;
         each(0, where, [&](Index v) {
           const Vector x = get(v);
-          where.all_lanes ? put(v, swapped<L>(x)) : put_in(where.lanes, v, x, swapped<L>(x));
+          put(where, v, x, swapped<L>(x));
         });
       });
       return;
     }
-    const Index bit = Index{1} << (op.targets[0] - kLaneBits);
-    each(bit, where, [&](Index v) {
-      const Vector a = get(v), b = get(v | bit);
-      if (where.all_lanes) {
-        put(v, b);
-        put(v | bit, a);
-      } else {
-        put_in(where.lanes, v, a, b);
-        put_in(where.lanes, v | bit, b, a);
-      }
-    });
+    each_pair(
+        Index{1} << (op.targets[0] - kLaneBits), where, [](const Vector&, const Vector& b) { return b; },
+        [](const Vector& a, const Vector&) { return a; });
   }
 
   void phase(const PlanOp& op, const PhaseTerm& term) {
@@ -331,7 +319,7 @@ class DirectSweep {
         table[odd].im[lane] = c.imag();
       }
     }
-    const Factor factors[2] = {table[0].factor(), table[1].factor()};
+    const Vector factors[2] = {table[0].factor(), table[1].factor()};
     each(0, where, [&](Index v) { put(v, product(factors[odd_parity(v & parity >> kLaneBits) ? 1 : 0], get(v))); });
   }
 

@@ -61,6 +61,10 @@ TEST(QuickPlan, IsForOneRankAndForWhatTakesLittle) {
   for (const PlanOptions& options : {ranks, tile, naive}) EXPECT_FALSE(quick_plan(small, machine, options));
   EXPECT_FALSE(quick_plan(test::random_circuit({.qubits = kMostOnceBits + 1}), machine, {}));
   EXPECT_FALSE(quick_plan(test::random_circuit({.qubits = 3, .operations = kMostOnceOperations + 1}), machine, {}));
+  // Each is written as three operations.
+  Circuit swaps(3);
+  while (swaps.operations().size() < kMostOnceOperations) swaps.cswap(0, 1, 2);
+  EXPECT_FALSE(quick_plan(swaps, machine, {}));
   // A gate on a tile costs more than planning of it would: 2^13 amplitudes, each multiplied by a row of 64.
   Circuit wide(13);
   const auto matrix = test::random_unitary(6, 1);

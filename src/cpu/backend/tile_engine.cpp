@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "cpu/direct/direct_sweep.h"
 #include "cpu/sweep_engine.h"
@@ -48,33 +49,12 @@ class TileEngine : public SweepEngine<T> {
   std::uint32_t prepare(std::span<const Sweep> sweeps, std::uint32_t local_bits, int threads) override {
     const auto first = static_cast<std::uint32_t>(prepared_.size());
     threads_.resize(static_cast<std::size_t>(threads));
-    for (const Sweep& sweep : sweeps) {
-      Prepared& prepared = prepared_.emplace_back();
-      if (runs_directly(sweep, local_bits)) {
-        prepared.direct.emplace(sweep, local_bits, direct_);
-        continue;
-      }
-      const std::size_t wanted = static_cast<std::size_t>(machine_.lane_bits + machine_.register_bits) + 2;
-      const Sweep wide = widened(sweep, local_bits, wanted);
-      for (const Bit bit : wide.active) prepared.wide_bits |= bit_mask(bit);
-      for (const Bit bit : sweep.active) prepared.wide_bits &= ~bit_mask(bit);
-      prepared.wide = translate(wide, local_bits);
-      if (prepared.wide_bits != 0) prepared.narrow = translate(sweep, local_bits);
-    }
+    for (const Sweep& sweep : sweeps) fill(prepared_.emplace_back(), sweep, local_bits);
     return first;
   }
 
   void renew(std::uint32_t handle, std::span<const Sweep> sweeps, std::uint32_t local_bits) override {
-    const std::size_t wanted = static_cast<std::size_t>(machine_.lane_bits + machine_.register_bits) + 2;
-    for (const Sweep& sweep : sweeps) {
-      Prepared& prepared = prepared_.at(handle++);
-      if (prepared.direct) {
-        prepared.direct.emplace(sweep, local_bits, direct_);
-        continue;
-      }
-      prepared.wide = translate(widened(sweep, local_bits, wanted), local_bits, &*prepared.wide);
-      if (prepared.narrow) prepared.narrow = translate(sweep, local_bits, &*prepared.narrow);
-    }
+    for (const Sweep& sweep : sweeps) fill(prepared_.at(handle++), sweep, local_bits);
   }
 
   void clear() override { prepared_.clear(); }
@@ -127,7 +107,24 @@ class TileEngine : public SweepEngine<T> {
     std::optional<DirectProgram> direct;  // else than both
   };
 
-  TileProgram<T> translate(const Sweep& sweep, std::uint32_t local_bits, const TileProgram<T>* like = nullptr) {
+  /// What is there already is of a sweep that was the same but for numbers.
+  void fill(Prepared& prepared, const Sweep& sweep, std::uint32_t local_bits) {
+    if (runs_directly(sweep, local_bits)) {
+      prepared.direct.emplace(sweep, local_bits, direct_);
+      return;
+    }
+    const std::size_t wanted = static_cast<std::size_t>(machine_.lane_bits + machine_.register_bits) + 2;
+    const Sweep wide = widened(sweep, local_bits, wanted);
+    Index wide_bits = 0;
+    for (const Bit bit : wide.active) wide_bits |= bit_mask(bit);
+    for (const Bit bit : sweep.active) wide_bits &= ~bit_mask(bit);
+    prepared.wide_bits = wide_bits;
+    translate(prepared.wide, wide, local_bits);
+    if (wide_bits != 0) translate(prepared.narrow, sweep, local_bits);
+  }
+
+  void translate(std::optional<TileProgram<T>>& place, const Sweep& sweep, std::uint32_t local_bits) {
+    const TileProgram<T>* const like = place ? &*place : nullptr;
     TileProgram<T> program = translate_sweep<T>(sweep, local_bits, machine_.lane_bits, machine_.register_bits, like);
     const std::size_t reals = program.batch(0) << (program.position_bits + 1);
     const std::size_t tables = program.tile_diagonals.size() * program.table_reals();
@@ -138,7 +135,7 @@ class TileEngine : public SweepEngine<T> {
       if (memory.enabled.size() < program.ops.size()) memory.enabled.resize(program.ops.size());
       memory.dense.resize(std::size_t{2 << kMaxMatrixTargets} << program.lane_bits);
     }
-    return program;
+    place = std::move(program);
   }
 
   const std::string_view name_;
@@ -149,24 +146,24 @@ class TileEngine : public SweepEngine<T> {
   std::array<CompensatedSum, kPieces> sums_;
 };
 
+template <typename T>
+std::unique_ptr<SweepEngine<T>> engine_of(const std::string& instruction_set, TileMachine<T> (*avx512)(),
+                                          TileMachine<T> (*avx2)()) {
+  if (instruction_set == "avx512") return std::make_unique<TileEngine<T>>("avx512", avx512(), direct_machine_avx512());
+  if (instruction_set == "avx2") return std::make_unique<TileEngine<T>>("avx2", avx2(), direct_machine_avx2());
+  return make_plain_engine<T>();
+}
+
 }  // namespace
 
 template <>
 std::unique_ptr<SweepEngine<float>> make_engine(const std::string& instruction_set) {
-  if (instruction_set == "avx512")
-    return std::make_unique<TileEngine<float>>("avx512", tile_machine_single_avx512(), direct_machine_avx512());
-  if (instruction_set == "avx2")
-    return std::make_unique<TileEngine<float>>("avx2", tile_machine_single_avx2(), direct_machine_avx2());
-  return make_plain_engine<float>();
+  return engine_of(instruction_set, tile_machine_single_avx512, tile_machine_single_avx2);
 }
 
 template <>
 std::unique_ptr<SweepEngine<double>> make_engine(const std::string& instruction_set) {
-  if (instruction_set == "avx512")
-    return std::make_unique<TileEngine<double>>("avx512", tile_machine_double_avx512(), direct_machine_avx512());
-  if (instruction_set == "avx2")
-    return std::make_unique<TileEngine<double>>("avx2", tile_machine_double_avx2(), direct_machine_avx2());
-  return make_plain_engine<double>();
+  return engine_of(instruction_set, tile_machine_double_avx512, tile_machine_double_avx2);
 }
 
 }  // namespace qsim::cpu

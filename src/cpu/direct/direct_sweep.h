@@ -24,7 +24,9 @@ class DirectProgram {
   double run(std::complex<T>* shard, bool norm);
 
  private:
-  double& real_part(Index place) { return tile_[place / lanes() * 2 * lanes() + place % lanes()]; }
+  double& real_part(Index place) {
+    return tile_[(place >> machine_.lane_bits << (machine_.lane_bits + 1)) + (place & (lanes() - 1))];
+  }
   double& imaginary_part(Index place) { return (&real_part(place))[lanes()]; }
   Index lanes() const { return Index{1} << machine_.lane_bits; }
 

@@ -145,6 +145,9 @@ std::optional<Plan> quick_plan(const Circuit& circuit, const Machine& machine, c
   PlanOptions whole = options;
   whole.tile_bits = circuit.qubits();
   Plan plan = written_plan(circuit, machine, whole);
+  // A gate may be written as several operations.
+  const auto is_short = [](const Sweep& sweep) { return sweep.ops.size() <= kMostOnceOperations; };
+  if (!std::ranges::all_of(plan.stages.back().sweeps, is_short)) return std::nullopt;
   constexpr double kTranslated = 2;  // a plan that is looked for has to be translated too, which takes as long again
   if (plan_work(plan).total_seconds > kTranslated * planning_seconds(circuit)) return std::nullopt;
   return checked(std::move(plan), circuit);
