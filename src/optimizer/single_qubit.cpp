@@ -6,15 +6,12 @@
 #include <complex>
 #include <numbers>
 
+#include "base/numbers/complex.h"
+
 namespace qsim {
 namespace {
 
 constexpr double kRoot = 0.5 * std::numbers::sqrt2;
-
-// a b, without the library's care for infinities.
-Complex times(Complex a, Complex b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
 
 }  // namespace
 

@@ -21,6 +21,8 @@
 namespace qsim::cpu {
 namespace {
 
+constexpr std::uint32_t kAloneBits = 13;
+
 template <typename T>
 class CpuBackend final : public Backend, private ShardReader, private SweepRenewal {
  public:
@@ -111,7 +113,7 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
   void unpack(ChunkView view, std::uint32_t slot, int) override { move_runs<true>(view, slot); }
 
   void fill_random(const Layout& layout, std::uint32_t rank, std::uint64_t seed, double scale) override {
-    cpu::fill_random(shard(), team_, layout, rank, seed, scale);
+    cpu::fill_random(shard(), readers(), layout, rank, seed, scale);
   }
 
  private:
@@ -119,17 +121,17 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
 
   void renew(std::uint32_t handle, std::span<const Sweep> sweeps) override { engine_->renew(handle, sweeps, bits_); }
 
-  double norm() override { return cpu::norm(shard(), team_); }
-  void bit_probabilities(std::span<double> out) override { cpu::bit_probabilities(shard(), team_, out); }
+  double norm() override { return cpu::norm(shard(), readers()); }
+  void bit_probabilities(std::span<double> out) override { cpu::bit_probabilities(shard(), readers(), out); }
   void histogram(std::span<const Bit> bits, std::span<double> out) override {
-    cpu::histogram(shard(), team_, bits, out);
+    cpu::histogram(shard(), readers(), bits, out);
   }
   void unit_histogram(ChunkView view, std::span<const Bit> bits, std::span<std::uint64_t> out) override {
-    cpu::unit_histogram(shard(), team_, view, bits, out);
+    cpu::unit_histogram(shard(), readers(), view, bits, out);
   }
   void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
               std::span<Index> out) override {
-    cpu::locate(shard(), team_, block_bits, order, draws, out);
+    cpu::locate(shard(), readers(), block_bits, order, draws, out);
   }
   std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank) override {
     return cpu::top(shard(), team_, count, layout, rank);
@@ -143,9 +145,9 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
                z_masks, out);
   }
   Complex inner_product(std::uint32_t snapshot) override {
-    return cpu::inner_product<T>(shard(), team_, snapshot_data(snapshot));
+    return cpu::inner_product<T>(shard(), readers(), snapshot_data(snapshot));
   }
-  std::uint64_t checksum(ChunkView view) override { return cpu::checksum<T>(shard(), team_, view); }
+  std::uint64_t checksum(ChunkView view) override { return cpu::checksum<T>(shard(), readers(), view); }
   void read_amplitudes(std::span<const Index> indices, std::span<Complex> out) override {
     std::transform(indices.begin(), indices.end(), out.begin(), [&](Index index) { return Complex(state_[index]); });
   }
@@ -154,6 +156,8 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
   }
 
   Shard<T> shard() const { return {state_, bits_}; }
+  /// Who reads the shard once: waking the team takes longer than reading few amplitudes.
+  ThreadTeam& readers() { return bits_ <= kAloneBits ? alone_ : team_; }
 
   /// Many strings at once where `part` has a block for them, else group by group.
   void sum_groups(const Shard<T>& part, PauliPartners<T> partners, std::span<const PauliGroup> groups,
@@ -229,7 +233,7 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
   }
 
   const std::string instruction_set_;
-  ThreadTeam team_;
+  ThreadTeam team_, alone_{1};
   HostPoolMemory memory_;
   Pool pool_;
   // Popped from the back, as the pool wants it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/numbers/complex.h"
 #include "cpu/direct/fuse.h"
 #include "device/numbers/probability.h"
 #include "plan/once.h"
@@ -29,8 +30,9 @@ double DirectProgram::run(std::complex<T>* shard, bool norm) {
   const Complex factor = geometry_.tile_factor(0);
   for (Index place = 0; place < places; ++place) {
     Complex value = geometry_.reads ? Complex(shard[geometry_.load[place]]) : Complex(1);
-    if (!geometry_.start.empty()) value *= geometry_.start[place];
-    value *= factor;
+    if (!geometry_.start.empty())
+      value = geometry_.reads ? times(value, geometry_.start[place]) : geometry_.start[place];
+    value = times(value, factor);
     real_part(place) = value.real();
     imaginary_part(place) = value.imag();
   }

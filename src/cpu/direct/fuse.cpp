@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "base/numbers/complex.h"
 
 namespace qsim::cpu {
 namespace {
@@ -27,7 +28,8 @@ struct Small {
 
   static Small identity(Index mask) {
     Small made;
-    for_each_bit(mask, [&](unsigned bit) { made.bits[made.count++] = static_cast<Bit>(bit); });
+    made.count = count_bits(mask) > 1 ? 2 : 1;
+    made.bits = {static_cast<Bit>(std::countr_zero(mask)), static_cast<Bit>(std::bit_width(mask) - 1)};
     for (Index i = 0; i < made.order(); ++i) made.at(i, i) = 1;
     return made;
   }
@@ -42,10 +44,6 @@ struct Small {
                        [](Complex c) { return c.imag() == 0; });
   }
 };
-
-Complex times(Complex a, Complex b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
 
 Index support(const Sweep& sweep, const PlanOp& op) {
   Index mask = op.control_mask;

@@ -3,21 +3,26 @@
 
 #include <algorithm>
 
+#include "base/numbers/complex.h"
+
 namespace qsim::cpu {
 namespace {
 
 void append_moved(std::vector<Index>& offsets, Index by) {
   const std::size_t count = offsets.size();
-  for (std::size_t place = 0; place < count; ++place) offsets.push_back(offsets[place] | by);
+  offsets.resize(2 * count);
+  for (std::size_t place = 0; place < count; ++place) offsets[count + place] = offsets[place] | by;
 }
 
 /// `factors`: of a bit at 0 and at 1, or null. `born`: else there is nothing at 1.
 void append_scaled(std::vector<Complex>& start, const Complex* factors, bool born) {
   const std::size_t count = start.size();
-  for (std::size_t place = 0; place < count; ++place) {
-    start.push_back(!born ? Complex(0) : factors == nullptr ? start[place] : start[place] * factors[1]);
+  start.resize(2 * count);
+  for (std::size_t place = 0; born && place < count; ++place) {
+    start[count + place] = factors == nullptr ? start[place] : times(start[place], factors[1]);
   }
-  for (std::size_t place = 0; factors != nullptr && place < count; ++place) start[place] *= factors[0];
+  for (std::size_t place = 0; factors != nullptr && place < count; ++place)
+    start[place] = times(start[place], factors[0]);
 }
 
 }  // namespace
@@ -38,7 +43,10 @@ TileGeometry::TileGeometry(const Sweep& sweep, std::uint32_t local_bits)
   load.reserve(bit_mask(static_cast<unsigned>(tile_bits)));
   store.reserve(load.capacity());
   load = store = {0};
-  if (!plain) start = {1};
+  if (!plain) {
+    start.reserve(load.capacity());
+    start.push_back(1);
+  }
   // Bit by bit: places with the new bit are those without it, moved.
   for (std::size_t j = 0; j < sweep.active.size(); ++j) {
     const Bit bit = sweep.active[j];

@@ -271,6 +271,10 @@ void hold_counts(const ReadOuts& asked, const ReadOutPlace& place, HostAccount& 
   const std::uint64_t summing = histogram(place, block_qubits, block_qubits - place.rank_bits, kNumber);
   // Numbers, places, draws and indices of a batch, all of which may fall on one rank.
   const std::uint64_t drawing = (place.on_host ? 2 * kNumber + kOutcome + kNumber : 2 * kNumber) * batch;
+  // Where few qubits are counted outcome by outcome: a number and a place to begin for each.
+  const std::uint64_t tally = place.on_host && place.qubits <= block_qubits
+                                  ? std::min(times(kNumber + 4, power(block_qubits)), times(8 * (kNumber + 4), shots))
+                                  : 0;
   // The last batch's outcomes are listed behind those of the batches before, where some of them are already.
   const std::uint64_t last = shots - (shots - 1) / kShotBatch * kShotBatch;
   const std::uint64_t touched = expected_outcomes(shots - last, all) + expected_outcomes(last, all);
@@ -280,8 +284,10 @@ void hold_counts(const ReadOuts& asked, const ReadOutPlace& place, HostAccount& 
       ranks == 1 ? 0 : std::max(plus(listed, times(kOutcome, own_outcomes)), 2 * times(kOutcome, outcomes));
   const std::uint64_t answer = times(outcomes, outcome_bytes(place.circuit));
   const std::uint64_t result = ranks == 1 ? listed : times(kOutcome, outcomes);
-  account.read(std::to_string(shots) + " shots",
-               std::max(summing, plus(ends, std::max({plus(drawing, listed), merging, plus(result, answer)}))), answer);
+  account.read(
+      std::to_string(shots) + " shots",
+      std::max(summing, plus(ends, std::max({plus(std::max(drawing, tally), listed), merging, plus(result, answer)}))),
+      answer);
 }
 
 // Amplitudes.

@@ -102,7 +102,7 @@ class AnswerCheck {
     std::size_t shown = 0;
     std::string bits;
     for (const auto& [text, probability] : *answers_.distribution) {
-      require_probability(probability, [&text = text] { return "outcome " + text; });
+      require_probability(probability, [&outcome = text] { return "outcome " + outcome; });
       total.add(probability);
       bits.assign(text.rbegin(), text.rend());
       std::erase(bits, ' ');  // bit c is character c

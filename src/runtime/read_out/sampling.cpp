@@ -20,6 +20,7 @@ constexpr const char* kNoAmplitude =
     "a shot fell on no amplitude: the state has changed since its distribution was taken; counts are not shown";
 
 constexpr std::uint32_t kBlockQubits = 16;
+constexpr std::uint64_t kTallyShare = 8;  // a tally of all outcomes is at most that many times as long as the shots
 constexpr std::uint64_t kShotStream = 0x73686f7473;  // "shots": apart from the streams of start states and circuits
 constexpr int kDrawShift = 40;
 static_assert(kShotStream >> kDrawShift == 0 && kMaxDraws - 1 <= ~std::uint64_t{0} >> kDrawShift,
@@ -27,21 +28,29 @@ static_assert(kShotStream >> kDrawShift == 0 && kMaxDraws - 1 <= ~std::uint64_t{
 
 std::uint64_t shot_stream(std::uint64_t draw) { return kShotStream + (draw << kDrawShift); }
 
+/// Places of shots, whose words come four at a time.
+class Places {
+ public:
+  Places(std::uint64_t seed, std::uint64_t draw, std::uint64_t total)
+      : philox_(seed, shot_stream(draw)), total_(total) {}
+  std::uint64_t operator()(std::uint64_t shot) {
+    if (shot >> 2 != held_) words_ = philox_.block(held_ = shot >> 2);
+    return scale_word(words_[shot & 3], total_);
+  }
+
+ private:
+  Philox philox_;
+  std::uint64_t total_, held_ = ~std::uint64_t{0};
+  std::array<std::uint64_t, 4> words_{};
+};
+
 /// Places of the shots, rising. They are uniform over [0, total), so one pass into buckets leaves little to sort.
 std::vector<std::uint64_t> sorted_places(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw,
                                          std::uint64_t total) {
-  const Philox philox(seed, shot_stream(draw));
+  Places place_of(seed, draw, total);
   std::vector<std::uint64_t> places;
   places.reserve(shots.size());
-  std::uint64_t held = ~std::uint64_t{0};
-  std::array<std::uint64_t, 4> words{};
-  for (const std::uint64_t shot : shots) {
-    if (shot >> 2 != held) {
-      held = shot >> 2;
-      words = philox.block(held);
-    }
-    places.push_back(scale_word(words[shot & 3], total));
-  }
+  for (const std::uint64_t shot : shots) places.push_back(place_of(shot));
   constexpr int kBucketBits = 16;
   if (places.size() < std::size_t{1} << kBucketBits) {
     std::sort(places.begin(), places.end());
@@ -178,8 +187,40 @@ std::vector<Index> Sampler::locate(const DrawBlocks& blocks, std::span<const std
   return found;
 }
 
+OutcomeCounts Sampler::tally(std::uint64_t count, std::span<const std::uint64_t> listed, std::uint64_t seed,
+                             std::uint64_t draw, Index mask) const {
+  const std::uint64_t total = ends_.back();
+  Places place_of(seed, draw, total);
+  // Where to begin: the first block that ends beyond the lowest place with the same high bits.
+  const auto bits = static_cast<int>(block_qubits_),
+             shift = std::max(0, static_cast<int>(std::bit_width(total)) - bits);
+  std::vector<std::uint32_t> first(((total - 1) >> shift) + 1);
+  std::uint32_t block = 0;
+  for (std::size_t high = 0; high < first.size(); ++high) {
+    while (ends_[block] <= high << shift) ++block;
+    first[high] = block;
+  }
+  std::vector<std::uint64_t> times(ends_.size());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t place = place_of(listed.empty() ? i : listed[i]);
+    block = first[place >> shift];
+    while (ends_[block] <= place) ++block;
+    ++times[block & mask];
+  }
+  OutcomeCounts outcomes;
+  outcomes.reserve(times.size() - static_cast<std::size_t>(std::ranges::count(times, std::uint64_t{0})));
+  for (std::size_t value = 0; value < times.size(); ++value) {
+    if (times[value] > 0) outcomes.emplace_back(value, times[value]);
+  }
+  return outcomes;
+}
+
 OutcomeCounts Sampler::sample(std::uint64_t count, std::span<const std::uint64_t> listed, std::uint64_t seed,
                               std::uint64_t draw, Index mask) {
+  Drawer* const drawer = state_.backend.abilities().drawer;
+  if (drawer == nullptr && inner_list_.empty() && ends_.size() / kTallyShare <= count) {
+    return tally(count, listed, seed, draw, mask);
+  }
   const QubitPlaces at = state_.places(block_list_), inner = state_.places(inner_list_);
   const DrawBlocks blocks{ends_, at.local_positions, at.fixed, at.local, inner.local};
   const LogicalIndices logical(state_);
@@ -209,7 +250,6 @@ OutcomeCounts Sampler::sample(std::uint64_t count, std::span<const std::uint64_t
         mine.emplace_back(value, 1);
       }
     };
-    Drawer* const drawer = state_.backend.abilities().drawer;
     if (drawer == nullptr || !drawer->draw(blocks, batch, seed, shot_stream(draw), take)) {
       take(locate(blocks, sorted_places(batch, seed, draw, ends_.back())));
     }

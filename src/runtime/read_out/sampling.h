@@ -49,6 +49,9 @@ class Sampler {
   double total() const { return std::ldexp(static_cast<double>(ends_.back()), -62); }
 
  private:
+  /// The same where every block is one amplitude: read off `ends_`, on each rank alone.
+  OutcomeCounts tally(std::uint64_t count, std::span<const std::uint64_t> listed, std::uint64_t seed,
+                      std::uint64_t draw, Index mask) const;
   /// Local indices of the rising places that fall on this rank.
   std::vector<Index> locate(const DrawBlocks& blocks, std::span<const std::uint64_t> places);
 
