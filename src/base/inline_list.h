@@ -8,7 +8,7 @@
 
 namespace qsim {
 
-/// Of small trivial elements. Adding to a full list is an error of the caller.
+/// Of small trivial elements. Adding to a full list is an error of the caller, and throws.
 template <typename T, std::size_t N>
 class InlineList {
  public:
@@ -20,7 +20,7 @@ class InlineList {
     clear();
     for (; first != last; ++first) push_back(*first);
   }
-  void push_back(T value) { values_[size_++] = value; }
+  void push_back(T value) { values_.at(size_++) = value; }
   void clear() { size_ = 0; }
 
   std::size_t size() const { return size_; }

@@ -60,9 +60,15 @@ MachineInfo find_out() {
   info.available_bytes = kibibytes("MemAvailable:");
   info.usable_bytes = machine.memory_bytes_per_rank;
   info.host = host_facts();
-  info.largest_double = largest_qubits(machine, Precision::kDouble, 0);
-  info.largest_single = largest_qubits(machine, Precision::kSingle, 0);
+  info.largest_on_cpu = {largest_qubits(machine, Precision::kDouble, 0),
+                         largest_qubits(machine, Precision::kSingle, 0)};
   info.gpus = gpu_facts();
+  if (!info.environment.devices.empty()) {
+    Target gpu;
+    gpu.backend = BackendKind::kCuda;
+    const Machine card = this_machine(gpu);
+    info.largest_on_gpu = {largest_qubits(card, Precision::kDouble, 0), largest_qubits(card, Precision::kSingle, 0)};
+  }
   for (const std::uint32_t qubits : {10u, 20u, 30u}) {
     const BackendChoice choice = choose_backend(generate("qft", {qubits, 0, 1}), RunOptions{});
     info.choices.push_back({qubits, std::string(name_of(choice.backend)), in_flags(choice.reason)});
@@ -93,8 +99,11 @@ std::string info_text(const MachineInfo& info) {
   line("memory", bytes_text(info.memory_bytes) + ", " + bytes_text(info.available_bytes) + " available, " +
                      bytes_text(info.usable_bytes) + " usable");
   for (const auto& [name, value] : info.host) line(name, value);
-  line("largest circuit", std::to_string(info.largest_double) + " qubits in double, " +
-                              std::to_string(info.largest_single) + " in single");
+  const auto sizes = [](const MachineInfo::Sizes& of) {
+    return std::to_string(of.in_double) + " qubits in double, " + std::to_string(of.in_single) + " in single";
+  };
+  line("largest circuit", sizes(info.largest_on_cpu) + (info.largest_on_gpu ? " on the processor" : ""));
+  if (info.largest_on_gpu) line("", sizes(*info.largest_on_gpu) + " on one GPU");
   line("MPI", or_none(environment.mpi));
   line("CUDA", or_none(environment.cuda) + ", driver " + or_none(environment.driver));
   line("GPUs", joined(environment.devices));

@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include <bit>
+#include <optional>
 
 #include "base/ranks/failure.h"
 #include "base/text.h"
@@ -42,8 +43,8 @@ void declare(Flags& flags, PlanFlags& typed) {
   flags.positional("file", typed.file, "OpenQASM 2 or 3 circuit, or - for standard input", Role::kInput);
   typed.circuit.add_to(flags);
   flags.text("--ranks", typed.ranks, "N", "how many ranks (devices) share the state (default 1)");
-  flags.text("--device", typed.device, "NAME", "h200, cpu or a file: whose costs and memory (default: this machine)",
-             Role::kInput);
+  flags.text("--device", typed.device, "NAME",
+             "h200, cpu or a file: whose costs and memory (default: what a run would use here)", Role::kInput);
   flags.text("--tile", typed.tile, "K", "active bits of a sweep, fixed; then the fewest sweeps come first");
   flags.choice("--precision", typed.precision, {"double", "single"}, "of the state");
   flags.choice("--from", typed.from, {"zero", "random"}, "start state");
@@ -78,11 +79,25 @@ PlanOptions options_of(const Flags& flags, const PlanFlags& typed) {
   return options;
 }
 
-Machine machine_of(const PlanFlags& typed) {
-  Machine machine = typed.device.empty() ? this_machine({}) : find_machine(typed.device);
-  if (!typed.max_memory.empty()) machine.memory_bytes_per_rank = parse_bytes("--max-memory", typed.max_memory);
-  return machine;
-}
+/// The machine that was named, with the memory that was given.
+struct Wanted {
+  std::optional<Machine> machine;
+  std::optional<std::uint64_t> memory_bytes;
+
+  explicit Wanted(const PlanFlags& typed) {
+    if (!typed.device.empty()) machine = find_machine(typed.device);
+    if (!typed.max_memory.empty()) memory_bytes = parse_bytes("--max-memory", typed.max_memory);
+  }
+  /// Else the one that a run of the circuit would choose here.
+  Machine for_circuit(const Circuit& circuit, const PlanOptions& options) const {
+    Target target;
+    target.precision = options.precision;
+    if (!machine) target.backend = choose_backend(circuit, target, options).backend;
+    Machine found = machine ? *machine : this_machine(target);
+    if (memory_bytes) found.memory_bytes_per_rank = *memory_bytes;
+    return found;
+  }
+};
 
 /// What is said of a circuit that measures, resets or branches before its end.
 std::string planned_program(const PlanFlags& typed, const CircuitInput& input, const Machine& machine,
@@ -114,7 +129,7 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
   PlanFlags typed;
   declare(flags, typed);
   PlanOptions options;
-  Machine machine;
+  std::optional<Wanted> wanted;
   CircuitArguments circuit_arguments;
   context.together([&] {
     flags.parse(arguments);
@@ -123,12 +138,13 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     if (typed.file.empty()) throw UsageError("no circuit file", "qsim plan FILE, or - for standard input");
     options = options_of(flags, typed);
     context.require_outputs(flags);
-    machine = machine_of(typed);
+    wanted.emplace(typed);
     circuit_arguments = typed.circuit.read();
   });
   const CircuitInput input = read_circuit(typed.file, context, circuit_arguments);
   std::string text, svg;
   context.together([&] {
+    const Machine machine = wanted->for_circuit(input.circuit, options);
     check_size(input.circuit, options.precision, options.rank_bits, machine);
     std::vector<std::string> warnings = input.notes;
     if (!input.circuit.measurements_are_terminal()) {

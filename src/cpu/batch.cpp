@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cpu/cpu_info.h"
-#include "cpu/thread_team.h"
+#include "base/threads/thread_team.h"
 #include "device/batch_program.h"
 #include "device/numbers/probability.h"
 #include "kernels/cpu/batch_lanes.h"

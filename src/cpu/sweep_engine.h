@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cpu/thread_team.h"
+#include "base/threads/thread_team.h"
 #include "device/backend.h"
 #include "plan/plan.h"
 

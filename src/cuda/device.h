@@ -65,6 +65,8 @@ bool machine_has_gpu();
 /// Why this one cannot be: the build has no code for its architecture.
 DeviceError no_code_error(int device, const DeviceFacts& facts);
 
+constexpr int kLaneBlocksMajor = 9;  // compute capability from which on tensor cores do blocks on lanes
+
 constexpr double kUsableShare = 0.98;  // of free memory: the driver needs the rest
 /// Bytes of a pool for a run of `needed` bytes: those, or `share` of what is free where that is more. CapacityError
 /// with the arithmetic when they do not fit.

@@ -12,6 +12,7 @@
 #include "device/backend.h"
 #include "device/batch_program.h"
 #include "device/transport.h"
+#include "plan/cost/gpu_pace.h"
 #include "qsim/target.h"
 
 namespace qsim {
@@ -32,6 +33,7 @@ struct GpuInfo {
   int id = 0;
   std::string name;
   std::uint64_t memory_bytes = 0, free_bytes = 0;
+  GpuRates rates = {};
 };
 /// GPUs that can be used; starts the driver. `reason` says why there are none.
 struct GpuSurvey {

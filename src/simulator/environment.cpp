@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "comm/launcher.h"
 #include "cpu/cpu_info.h"
-#include "cpu/thread_team.h"
+#include "base/threads/thread_team.h"
 #include "device/gpu_parts.h"
 #include "document/result.h"
 #include "qsim/machine.h"
@@ -78,7 +78,7 @@ std::vector<std::pair<std::string, std::string>> machine_facts() {
       {"compiler", here.compiler},
       {"processor", cpu::processor_name()},
       {"instruction set", cpu::choose_instruction_set("")},
-      {"threads", std::to_string(cpu::affinity_threads())},
+      {"threads", std::to_string(affinity_threads())},
       {"memory", format_bytes(cpu::host_memory().total_bytes)}};
   for (auto& fact : host_facts()) facts.push_back(std::move(fact));
   facts.emplace_back("MPI", or_none(here.mpi));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cpu/cpu_info.h"
-#include "cpu/thread_team.h"
+#include "base/threads/thread_team.h"
 #include "device/backend.h"
 #include "device/numbers/compensated.h"
 #include "device/numbers/probability.h"
@@ -71,7 +71,7 @@ TEST(Pool, MovedFramesAreGivenBackOnce) {
 
 TEST(ThreadTeam, EveryTaskRunsOnceOnAKnownWorker) {
   for (const int size : {1, 2, 5}) {
-    cpu::ThreadTeam team(size);
+    ThreadTeam team(size);
     EXPECT_EQ(team.size(), size);
     for (const std::uint64_t count : {0u, 1u, 3u, 1000u}) {
       std::vector<std::atomic<int>> runs(count);
@@ -87,7 +87,7 @@ TEST(ThreadTeam, EveryTaskRunsOnceOnAKnownWorker) {
 
 // As where a core has other work to do.
 TEST(ThreadTeam, TheCallerWorksAloneForAWhileAfterItHasWaited) {
-  cpu::ThreadTeam team(2);
+  ThreadTeam team(2);
   std::atomic<bool> joined = false;
   team.run(2, [&](std::uint64_t, int worker) {
     if (worker == 0) {
@@ -113,7 +113,7 @@ TEST(ThreadTeam, TheCallerWorksAloneForAWhileAfterItHasWaited) {
 }
 
 TEST(ThreadTeam, AnExceptionOfAnyThreadReachesTheCaller) {
-  cpu::ThreadTeam team(3);
+  ThreadTeam team(3);
   EXPECT_THROW(team.run(100,
                         [](std::uint64_t task, int) {
                           if (task == 57) throw std::runtime_error("57");

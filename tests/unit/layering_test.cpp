@@ -65,7 +65,7 @@ const std::map<std::string, std::set<std::string>> kForbidden{
 
 /// The rooms of a folder, each of which includes only those before it; "" is the folder itself.
 const std::map<std::string, Strings> kRooms{
-    {"src/base", {"", "numbers", "names", "file", "ranks"}},
+    {"src/base", {"", "numbers", "names", "file", "ranks", "threads"}},
     {"src/picture", {"", "circuit"}},
     {"src/qasm", {"text", "", "write"}},
     {"src/optimizer", {"", "open", "passes"}},

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "cpu/thread_team.h"
+#include "base/threads/thread_team.h"
 #include "device/backend.h"
 
 namespace qsim::cpu {

@@ -52,6 +52,29 @@ double copy_rate(const cuda::Stream& stream) {
   return best;
 }
 
+/// Units of a multiprocessor that multiply and add in single precision.
+int single_units(int major, int minor) {
+  const bool half = major < 8 || (major == 8 && minor == 0);
+  return half ? 64 : 128;
+}
+
+GpuRates rates_of(int id, const cudaDeviceProp& properties) {
+  const auto attribute = [id](cudaDeviceAttr which) {
+    int value = 0;
+    return cudaDeviceGetAttribute(&value, which, id) == cudaSuccess ? static_cast<double>(value) : 0.0;
+  };
+  const double kilohertz = 1e3, bits_of_byte = 8;
+  GpuRates rates;
+  rates.memory_bytes =
+      2 * kilohertz * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / bits_of_byte;
+  rates.single_operations = kilohertz * attribute(cudaDevAttrClockRate) * properties.multiProcessorCount *
+                            single_units(properties.major, properties.minor);
+  const double single_to_double = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio);
+  if (single_to_double > 0) rates.double_operations = rates.single_operations / single_to_double;
+  rates.without_lanes = properties.major < cuda::kLaneBlocksMajor;
+  return rates;
+}
+
 std::string runtime_compiler() {
   try {
     const cuda::RuntimeCompiler compiler = cuda::RuntimeCompiler::load();
@@ -98,7 +121,8 @@ GpuSurvey survey_gpus() {
     cudaDeviceProp properties{};
     cuda::check(cudaGetDeviceProperties(&properties, id), "cudaGetDeviceProperties");
     const std::uint64_t total = properties.totalGlobalMem;
-    survey.devices.push_back({id, properties.name, total, total > kContextBytes ? total - kContextBytes : 0});
+    survey.devices.push_back(
+        {id, properties.name, total, total > kContextBytes ? total - kContextBytes : 0, rates_of(id, properties)});
   }
   return survey;
 }

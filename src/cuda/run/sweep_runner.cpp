@@ -27,7 +27,6 @@ constexpr std::size_t kKeptSweeps = 256;  // more are lowered again each time th
 // they come back often, so that a single short run never waits for a compiler at its end.
 constexpr std::uint32_t kCompileBits = 30;
 constexpr std::uint32_t kCompileUses = 16;
-constexpr int kLaneBlocksMajor = 9;  // compute capability from which on tensor cores multiply in double fast enough
 
 /// A sweep cut in two that do the same one after the other.
 std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {

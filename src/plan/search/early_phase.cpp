@@ -67,7 +67,7 @@ SetSchedule plan_phases(const Timeline& timeline, const SetProblem& problem, con
   SetRules late_rules = rules;
   late_rules.before = schedule.sets.back();
   const SetSchedule rest = find_sets(late, late_rules);
-  schedule.sets.insert(schedule.sets.end(), rest.sets.begin(), rest.sets.end());
+  for (const Index set : rest.sets) schedule.sets.push_back(set);  // not insert(): g++ 14
   schedule.segment.assign(schedule.sets.size(), 0);
   schedule.complete = rest.complete;
   return schedule;

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "device/gpu_parts.h"
+#include "plan/cost/gpu_pace.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "plan/program/forecast.h"
@@ -48,6 +50,15 @@ std::uint64_t smallest_memory(const GpuSurvey& survey, const Target& target, int
   return smallest;
 }
 
+/// An H200 where no GPU can be seen.
+Machine gpu_machine_here(const GpuSurvey& survey, const Target& target) {
+  const bool named = !target.gpu_ids.empty() && !survey.devices.empty();
+  const std::string name = named                    ? pick_gpu(survey, target, 0).name
+                           : survey.devices.empty() ? ""
+                                                    : survey.devices.front().name;
+  return gpu_machine(slowest_gpu(survey, target), name);
+}
+
 /// Fewest GPUs that hold the state with a tenth to spare, and more of them where the time that they are predicted to
 /// save is more than they take to start.
 int gpu_count(const Circuit& circuit, const Target& target, PlanOptions plan, const GpuSurvey& survey) {
@@ -61,7 +72,7 @@ int gpu_count(const Circuit& circuit, const Target& target, PlanOptions plan, co
   if (fewest == most || !circuit.measurements_are_terminal() || circuit.operation_count() > kMostForecast) {
     return fewest;
   }
-  Machine machine = find_machine("h200");
+  Machine machine = gpu_machine_here(survey, target);
   machine.memory_bytes_per_rank = smallest_memory(survey, target, most);
   plan.precision = target.precision;
   const auto bits = static_cast<std::uint32_t>(std::countr_zero(static_cast<unsigned>(fewest)));
@@ -75,6 +86,16 @@ int gpu_count(const Circuit& circuit, const Target& target, PlanOptions plan, co
 }
 
 }  // namespace
+
+GpuPace slowest_gpu(const GpuSurvey& survey, const Target& target) {
+  std::optional<GpuPace> slowest;
+  for (const GpuInfo& gpu : survey.devices) {
+    if (!target.gpu_ids.empty() && std::ranges::find(target.gpu_ids, gpu.id) == target.gpu_ids.end()) continue;
+    const GpuPace pace = pace_of(gpu.rates);
+    slowest = slowest ? slowest->slower_of(pace) : pace;
+  }
+  return slowest.value_or(GpuPace());
+}
 
 std::uint32_t first_done(std::span<const RanksForecast> forecasts, double start_seconds) {
   const RanksForecast* best = nullptr;
@@ -128,8 +149,8 @@ BackendChoice choose_backend(const Target& target) {
 
 Machine this_machine(const Target& target) {
   if (target.backend == BackendKind::kCuda) {
-    Machine machine = find_machine("h200");
     const GpuSurvey survey = survey_gpus();
+    Machine machine = gpu_machine_here(survey, target);
     if (target.max_memory > 0 || !survey.devices.empty()) {
       const auto count = std::max<std::size_t>(1, target.gpu_ids.size());
       machine.memory_bytes_per_rank = smallest_memory(survey, target, static_cast<int>(count));

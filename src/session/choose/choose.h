@@ -4,6 +4,8 @@
 #include <span>
 #include <string>
 
+#include "device/gpu_parts.h"
+#include "plan/cost/gpu_pace.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "plan/program/forecast.h"
@@ -22,6 +24,8 @@ BackendChoice choose_backend(const Circuit& circuit, const Target& target, const
 /// For circuits that are not known yet: GPUs where there are any.
 BackendChoice choose_backend(const Target& target);
 
+/// The pace of the slowest GPU that the target may use; an H200's where there is none.
+GpuPace slowest_gpu(const GpuSurvey& survey, const Target& target);
 /// The machine that runs on `target` would use.
 Machine this_machine(const Target& target);
 

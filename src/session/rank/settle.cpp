@@ -1,11 +1,13 @@
 // The choices, in the order in which one depends on another; errors are agreed on after each.
 #include "session/rank/settle.h"
 
+#include <array>
 #include <bit>
 
 #include "base/bits.h"
 #include "base/ranks/agreement.h"
 #include "comm/launcher.h"
+#include "plan/cost/gpu_pace.h"
 #include "qsim/error.h"
 #include "session/choose/registry.h"
 
@@ -31,6 +33,16 @@ std::uint64_t own_usable_bytes(const Settled& settled) {
   if (settled.machine.kind == BackendKind::kNull) return ~std::uint64_t{0};
   if (settled.gpu) return settled.gpu->free_bytes;
   return settled.machine.memory_bytes_per_rank / settled.ranks_of_host;
+}
+
+/// Ranks whose GPUs differ must make the same plans: those of the slowest.
+void use_common_pace(Communicator& communicator, Settled& settled) {
+  const GpuPace own = pace_of(settled.gpu->rates);
+  std::array<std::int64_t, 4> slowest{own.memory, own.in_single, own.in_double, own.without_lanes};
+  communicator.max(slowest);
+  const std::uint64_t memory = settled.machine.memory_bytes_per_rank;
+  settled.machine = gpu_machine({slowest[0], slowest[1], slowest[2], slowest[3]}, settled.gpu->name);
+  settled.machine.memory_bytes_per_rank = memory;
 }
 
 }  // namespace
@@ -85,6 +97,7 @@ Settled settle(const Target& target, Communicator& communicator, const std::func
     settled.ranks_of_host = static_cast<std::uint64_t>(by_mpi ? launch_environment().local_size : communicator.size());
     settled.machine = this_machine(settled.target);
   });
+  if (settled.gpu) use_common_pace(communicator, settled);
   settled.memory = agree_on_memory(communicator, own_usable_bytes(settled), settled.gpu ? settled.gpu->id : -1);
   return settled;
 }

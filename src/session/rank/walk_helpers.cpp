@@ -38,7 +38,7 @@ WalkRoom WalkHelpers::lend(const Settled& settled, const PlannedCircuit& program
     room.helpers.push_back({ranks_.back()->state(), ranks_.back()->exchanges(), ranks_.back()->executor()});
   }
   room.run_tasks = [this, threads](std::uint64_t count, const std::function<void(std::uint64_t, int)>& body) {
-    if (!team_) team_ = std::make_unique<cpu::ThreadTeam>(threads);
+    if (!team_) team_ = std::make_unique<ThreadTeam>(threads);
     team_->run(count, body);
   };
   return room;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "cpu/thread_team.h"
+#include "base/threads/thread_team.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/target.h"
@@ -29,7 +29,7 @@ class WalkHelpers {
   Settled alone_;  // a target of one thread
   std::unique_ptr<Communicator> self_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  std::unique_ptr<cpu::ThreadTeam> team_;
+  std::unique_ptr<ThreadTeam> team_;
 };
 
 }  // namespace qsim

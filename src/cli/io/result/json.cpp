@@ -1,5 +1,6 @@
 #include "cli/io/result/json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/io/result/read_outs.h"
@@ -133,6 +134,8 @@ std::string info_document(const MachineInfo& info) {
     choices.push_back(
         {{"family", "qft"}, {"qubits", choice.qubits}, {"backend", choice.backend}, {"reason", choice.reason}});
   }
+  const MachineInfo::Sizes &cpu = info.largest_on_cpu, gpu = info.largest_on_gpu.value_or(cpu);
+  const MachineInfo::Sizes largest{std::max(cpu.in_double, gpu.in_double), std::max(cpu.in_single, gpu.in_single)};
   return document_text({{"schema", "qsim.info/1"},
                         {"ok", true},
                         {"exit_code", 0},
@@ -144,7 +147,7 @@ std::string info_document(const MachineInfo& info) {
                          {{"total_bytes", decimal(info.memory_bytes)},
                           {"available_bytes", decimal(info.available_bytes)},
                           {"usable_bytes", decimal(info.usable_bytes)}}},
-                        {"largest_qubits", {{"double", info.largest_double}, {"single", info.largest_single}}},
+                        {"largest_qubits", {{"double", largest.in_double}, {"single", largest.in_single}}},
                         {"host_facts", facts(info.host)},
                         {"gpu_facts", facts(info.gpus)},
                         {"auto", std::move(choices)},

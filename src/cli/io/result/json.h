@@ -1,6 +1,7 @@
 // The JSON documents of the command line (docs/json.md, docs/schema).
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,7 +29,11 @@ struct MachineInfo {
   unsigned threads = 0;
   std::vector<std::string> instruction_sets;
   std::uint64_t memory_bytes = 0, available_bytes = 0, usable_bytes = 0;
-  std::uint32_t largest_double = 0, largest_single = 0;
+  struct Sizes {
+    std::uint32_t in_double = 0, in_single = 0;
+  };
+  Sizes largest_on_cpu;                                         // qubits
+  std::optional<Sizes> largest_on_gpu;                          // on one
   std::vector<std::pair<std::string, std::string>> host, gpus;  // further facts by name
   std::vector<Choice> choices;                                  // what `auto` would do
 };

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace qsim::cpu {
+namespace qsim {
 
 /// Runs tasks 0..count-1 on `size` threads, the caller among them. Which thread takes which task varies; results must
 /// not depend on it. Where cores are busy with others' work, the caller would wait for threads that do not get their
@@ -62,4 +62,4 @@ class ThreadTeam {
 /// Number of processors in the calling thread's affinity mask, at least 1.
 int affinity_threads();
 
-}  // namespace qsim::cpu
+}  // namespace qsim

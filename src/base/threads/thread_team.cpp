@@ -1,5 +1,5 @@
 // ThreadTeam: workers sleep between runs.
-#include "cpu/thread_team.h"
+#include "base/threads/thread_team.h"
 
 #include <sched.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-namespace qsim::cpu {
+namespace qsim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -110,4 +110,4 @@ int affinity_threads() {
   return std::max(1, CPU_COUNT(&set));
 }
 
-}  // namespace qsim::cpu
+}  // namespace qsim

@@ -1,0 +1,61 @@
+#include "plan/cost/gpu_pace.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace qsim {
+namespace {
+
+// An H200's: 6,144 bits at 3.2 GHz twice a cycle; 132 multiprocessors of 128 and 64 units at 1.98 GHz.
+constexpr GpuRates kH200{4.917e12, 3.345e13, 1.673e13, false};
+constexpr double kSame = 0.03;
+
+std::int64_t thousandths(double of_h200, double rate) {
+  if (!(rate > 0)) return 1000;
+  const double ratio = of_h200 / rate;
+  return std::abs(ratio - 1) <= kSame ? 1000 : std::llround(1000 * std::clamp(ratio, 0.01, 1000.0));
+}
+
+void slow_down(FormCosts& costs, double arithmetic, double moves) {
+  for (double* const form : {&costs.matrix1_general, &costs.matrix1_real, &costs.butterfly, &costs.flip, &costs.phases,
+                             &costs.phase_term, &costs.pair_entry, &costs.controlled_entry}) {
+    *form *= arithmetic;
+  }
+  for (double& dense : costs.matrix_dense) dense *= arithmetic;
+  costs.regroup *= moves;
+}
+
+void slow_down(CostTable& table, double memory, double arithmetic, double moves) {
+  table.read_bytes_per_second /= memory;
+  table.write_bytes_per_second /= memory;
+  slow_down(static_cast<FormCosts&>(table), arithmetic, moves);
+  if (table.lanes) slow_down(*table.lanes, arithmetic, moves);
+}
+
+}  // namespace
+
+GpuPace pace_of(const GpuRates& rates) {
+  return {thousandths(kH200.memory_bytes, rates.memory_bytes),
+          thousandths(kH200.single_operations, rates.single_operations),
+          thousandths(kH200.double_operations, rates.double_operations), rates.without_lanes ? 1 : 0};
+}
+
+GpuPace GpuPace::slower_of(const GpuPace& other) const {
+  return {std::max(memory, other.memory), std::max(in_single, other.in_single), std::max(in_double, other.in_double),
+          std::max(without_lanes, other.without_lanes)};
+}
+
+Machine gpu_machine(const GpuPace& pace, const std::string& name) {
+  Machine machine = find_machine("h200");
+  if (pace == GpuPace{}) return machine;
+  const auto factor = [](std::int64_t thousands) { return 1e-3 * static_cast<double>(thousands); };
+  slow_down(machine.cost_single, factor(pace.memory), factor(pace.in_single), factor(pace.in_single));
+  slow_down(machine.cost_double, factor(pace.memory), factor(pace.in_double), factor(pace.in_single));
+  if (pace.without_lanes != 0 || 4 * pace.in_double > 5 * pace.in_single) {
+    machine.cost_double.lanes = machine.cost_double.lanes_instructions = std::nullopt;
+  }
+  machine.name = name;
+  return machine;
+}
+
+}  // namespace qsim

@@ -1,0 +1,37 @@
+// Cost tables of GPUs that nobody has measured: an H200's, at the pace of the card's own rates.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "plan/cost/machine.h"
+
+namespace qsim {
+
+/// What a GPU reaches at most by its clocks and widths, a second; 0: unknown.
+struct GpuRates {
+  double memory_bytes = 0;
+  double single_operations = 0, double_operations = 0;  // multiply-adds of its vector units
+  bool without_lanes = false;                           // it has no instruction for blocks on lanes (decision 0012)
+  friend bool operator==(const GpuRates&, const GpuRates&) = default;
+};
+
+/// How long it takes in thousandths of an H200's time. Whole numbers, so that ranks can agree on them.
+struct GpuPace {
+  std::int64_t memory = 1000, in_single = 1000, in_double = 1000;
+  std::int64_t without_lanes = 0;  // 1: no blocks on lanes
+
+  /// The greater of each: what both can keep.
+  GpuPace slower_of(const GpuPace& other) const;
+  friend bool operator==(const GpuPace&, const GpuPace&) = default;
+};
+
+/// 1000 for what is unknown, and for rates within 3 % of an H200's.
+GpuPace pace_of(const GpuRates& rates);
+
+/// The machine "h200", or what it is at another pace, under the name of the GPU. What threads trade among themselves
+/// goes at the pace of single precision. Where double is slower than half of single by more than a quarter, so are its
+/// tensor cores: no blocks on lanes either.
+Machine gpu_machine(const GpuPace& pace, const std::string& name);
+
+}  // namespace qsim
