@@ -37,6 +37,9 @@ struct ProgramAnswers {
   std::uint64_t seed = 0, branches = 0;
 };
 
+/// Whether cores are done with the circuit before a GPU's driver has started (0.3 s): what `auto` takes for a reason.
+bool too_small_for_a_gpu(const Circuit& circuit);
+
 struct SessionOptions {
   Verify verify = Verify::kNorm;  // kFull: and every exchange's data, of the states that the session runs
   /// Called on rank 0, by the thread that runs, at most ten times a second. What it throws ends the run.

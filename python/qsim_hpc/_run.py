@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
-from ._core import Circuit, Program, Session
+from ._core import Circuit, Program, Session, too_small_for_a_gpu
 from ._draw import draw_histogram
 from .errors import UsageError
 
 _LARGE_BYTES = 256 << 20  # of a state: sessions that held one are not kept
+_GPU_OPTIONS = frozenset(("backend", "gpu_ids", "jit", "exchange", "mpi"))  # whoever gives one of these chooses
 _local = threading.local()
 
 
@@ -114,28 +115,31 @@ class Result:
         return f"<table>{rows}</table>"
 
 
-def _session(options: Mapping[str, Any]) -> Session:
-    """This thread's session with these options: kept from one call to the next, for the last options only."""
-    key = (os.getpid(), tuple(sorted((name, _plain(value)) for name, value in options.items())))
-    if getattr(_local, "key", None) != key or _local.session.closed:
-        _local.key = None
-        _local.session = Session(**options)
-        _local.key = key
-    return _local.session
+def _session(options: Mapping[str, Any], circuit: Circuit | Program) -> Session:
+    """This thread's session with these options: kept from one call to the next, for the last options only. Circuits that
+    cores have done before a GPU's driver has started have one of their own."""
+    on_cores = isinstance(circuit, Circuit) and not _GPU_OPTIONS.intersection(options) and too_small_for_a_gpu(circuit)
+    if not hasattr(_local, "kept"):
+        _local.kept = {}
+    of, pid, session = _local.kept.get(on_cores, (None, 0, None))
+    if session is None or of != options or pid != os.getpid() or session.closed:
+        _local.kept.pop(on_cores, None)
+        session = Session(**{"backend": "cpu", **options} if on_cores else options)
+        _local.kept[on_cores] = ({name: _copy(value) for name, value in options.items()}, os.getpid(), session)
+    return session
 
 
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, (list, tuple)) else value
+def _copy(value: Any) -> Any:
+    return list(value) if isinstance(value, list) else value
 
 
-def _forget_session() -> None:
-    if getattr(_local, "key", None) is not None:
-        _local.key = None
-        _local.session.close()
-        _local.session = None
+def _forget_sessions() -> None:
+    kept = getattr(_local, "kept", {})
+    while kept:
+        kept.popitem()[1][2].close()
 
 
-atexit.register(_forget_session)
+atexit.register(_forget_sessions)
 
 
 def _is_batch(params: Any) -> bool:
@@ -180,7 +184,7 @@ def run(
     """
     if session is not None and options:
         raise UsageError(f"options {', '.join(options)} of a session that is given")
-    here = session if session is not None else _session(options)
+    here = session if session is not None else _session(options, circuit)
     program = circuit if isinstance(circuit, Program) else here.compile(circuit)
     one_observable = observables is not None and not isinstance(observables, (list, tuple))
     sums = [] if observables is None else [observables] if one_observable else list(observables)
@@ -199,7 +203,7 @@ def run(
         return _stacked(each, seed)
     finally:
         if session is None and (8 if here.precision == "single" else 16) << program.num_qubits > _LARGE_BYTES:
-            _forget_session()
+            _forget_sessions()
 
 
 def _measures(circuit: Circuit | Program) -> bool:

@@ -71,6 +71,8 @@ NB_MODULE(_core, module) {
       nb::sig("def info() -> dict[str, str]"),
       "This build and this machine as {name: text}: version, processor, memory, MPI, CUDA, which GPUs there are or why "
       "none, and the files of the CUDA libraries that are opened on first use. Starts the driver where there is one.");
+  module.def("too_small_for_a_gpu", &qsim::too_small_for_a_gpu, nb::arg("circuit"),
+             "Whether cores are done with it before a GPU's driver has started, 0.3 s.");
   module.def(
       "run_batch", batch, nb::arg("circuit"), nb::arg("values"), nb::kw_only(), nb::arg("shots") = 0,
       nb::arg("seed") = 1, nb::arg("marginals") = true, nb::arg("states") = false, nb::arg("backend") = "auto",

@@ -143,7 +143,7 @@ nb::object answers(const std::shared_ptr<Core>& core, const Program& program, st
   nb::list tables;
   for (auto& table : found.probabilities) tables.append(to_numpy(std::move(table)));
   result["probabilities"] = tables;
-  result["expectations"] = to_numpy(std::move(found.expectations));
+  result["expectations"] = observables.empty() ? nb::none() : nb::object(to_numpy(std::move(found.expectations)));
   result["branches"] = found.branches;
   nb::list shown;
   for (const Register& one : registers) shown.append(nb::make_tuple(one.name, one.size));

@@ -446,6 +446,23 @@ def test_the_lock_is_released_while_computing(session):
     assert sum(begin < tick < end for tick in ticks) > 3
 
 
+def test_sessions_are_kept_for_small_and_for_large_circuits():
+    from qsim_hpc import _run
+
+    small, large = Circuit(3).h(0).measure_all(), Circuit(21)
+    for i in range(400):
+        large.rx(0.1 * i, i % 21)
+    assert _run.too_small_for_a_gpu(small) and not _run.too_small_for_a_gpu(large)
+    first, second = _run._session({}, small), _run._session({}, large)
+    assert first is not second and first.backend == "cpu"
+    assert _run._session({}, small) is first and _run._session({}, large) is second
+    other = _run._session({"precision": "single"}, small)
+    assert other.precision == "single" and _run._session({}, large) is second
+    assert _run._session({"backend": "cpu"}, small) is not other
+    _run._forget_sessions()
+    assert other.closed and qsim.run(small, shots=3).shots == 3
+
+
 def test_ranks_and_precisions_agree():
     circuit = random_circuit(8, 9).measure_all()
     expected = qsim.run(circuit, shots=500, seed=4, observables=["Z0 X5"])

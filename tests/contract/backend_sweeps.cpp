@@ -68,9 +68,10 @@ TEST_P(BackendContract, SweepsMatchTheirDefinition) {
 // Of states that one tile holds; a backend may run them without a program.
 TEST_P(BackendContract, SweepsThatRunOnceMatchTheirDefinition) {
   PhiloxSequence random(29);
+  const int repeats = GetParam().options.jit == Jit::kOnly ? 2 : 24;  // each is compiled for a third of a second
   for (std::uint32_t bits = 1; bits <= 12; ++bits) {
     reserve(bits);
-    for (int repeat = 0; repeat < 24; ++repeat) {
+    for (int repeat = 0; repeat < repeats; ++repeat) {
       SweepShape shape;
       shape.bits = bits;
       shape.active = bits;

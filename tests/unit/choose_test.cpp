@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "circuit/generate/families.h"
+#include "device/gpu_parts.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/make/make_plan.h"
@@ -59,6 +60,28 @@ TEST(ForecastRanks, SaysWhatThePlansSay) {
     EXPECT_EQ(one.memory_bytes_per_rank, pool_layout(plan, machine).total_bytes());
   }
   EXPECT_EQ(forecast_ranks(generate("ghz", {.qubits = 3}), machine, {}, 0, 5).size(), 3u);  // 1 to 4 ranks hold a qubit
+}
+
+TEST(ChooseBackend, TakesGpusWhereTheyAreEnoughAndNothingAsksForCores) {
+  GpuSurvey none, two;
+  none.reason = "no driver";
+  two.devices = {{0, "a", 0, 0, {}}, {1, "b", 0, 0, {}}};
+  Target target;
+  EXPECT_EQ(choose_backend(target, none).backend, BackendKind::kCpu);
+  EXPECT_EQ(choose_backend(target, none).reason, "no driver");
+  EXPECT_EQ(choose_backend(target, two).backend, BackendKind::kCuda);
+  target.ranks = 2;
+  EXPECT_EQ(choose_backend(target, two).backend, BackendKind::kCuda);
+  target.gpu_ids = {1};
+  EXPECT_EQ(choose_backend(target, two).reason, "1 GPU for 2 ranks");
+  target.gpu_ids = {};
+  target.ranks = 4;
+  EXPECT_EQ(choose_backend(target, two).backend, BackendKind::kCpu);
+  target.oversubscribe_gpus = true;
+  EXPECT_EQ(choose_backend(target, two).backend, BackendKind::kCuda);
+  target = {};
+  target.threads = 1;
+  EXPECT_EQ(choose_backend(target, two).backend, BackendKind::kCpu);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct GpuPace {
   friend bool operator==(const GpuPace&, const GpuPace&) = default;
 };
 
-/// 1000 for what is unknown, and for rates within 3 % of an H200's.
+/// 1000 for what is unknown, and for rates within 4 % of an H200's.
 GpuPace pace_of(const GpuRates& rates);
 
 /// The machine "h200", or what it is at another pace, under the name of the GPU. What threads trade among themselves

@@ -16,6 +16,7 @@
 #include "plan/program/forecast.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
+#include "qsim/session.h"
 #include "qsim/target.h"
 #include "session/choose/registry.h"
 
@@ -130,11 +131,11 @@ BackendChoice choose_backend(const Circuit& circuit, const Target& target, const
     return {target.backend, "as asked for", target.gpu_ids.empty() ? 1 : static_cast<int>(target.gpu_ids.size())};
   }
   if (target.backend != BackendKind::kAuto) return {target.backend, "as asked for", 0};
-  if (amplitude_updates(circuit) < kGpuWorthwhile) {
+  if (too_small_for_a_gpu(circuit)) {
     return {BackendKind::kCpu, "the circuit is too small for a GPU to gain its start-up time", 0};
   }
   const GpuSurvey survey = survey_gpus();
-  if (survey.devices.empty()) return {BackendKind::kCpu, survey.reason, 0};
+  if (const BackendChoice choice = choose_backend(target, survey); choice.backend == BackendKind::kCpu) return choice;
   const int gpus = gpu_count(circuit, target, plan, survey);
   return {BackendKind::kCuda,
           std::to_string(gpus) + " of " + std::to_string(survey.devices.size()) + " GPUs that can be used", gpus};
@@ -142,10 +143,23 @@ BackendChoice choose_backend(const Circuit& circuit, const Target& target, const
 
 BackendChoice choose_backend(const Target& target) {
   if (target.backend != BackendKind::kAuto) return {target.backend, "as asked for", 0};
-  const GpuSurvey survey = survey_gpus();
+  return choose_backend(target, target.threads > 0 ? GpuSurvey() : survey_gpus());
+}
+
+BackendChoice choose_backend(const Target& target, const GpuSurvey& survey) {
+  if (target.threads > 0) return {BackendKind::kCpu, "`threads` are those of cores", 0};
   if (survey.devices.empty()) return {BackendKind::kCpu, survey.reason, 0};
+  const std::size_t gpus = target.gpu_ids.empty() ? survey.devices.size() : target.gpu_ids.size();
+  const bool in_process = target.communicator == nullptr;  // else every rank looks for a GPU of its own
+  if (in_process && !target.oversubscribe_gpus && static_cast<std::size_t>(target.ranks) > gpus) {
+    return {BackendKind::kCpu,
+            std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") + " for " + std::to_string(target.ranks) + " ranks",
+            0};
+  }
   return {BackendKind::kCuda, std::to_string(survey.devices.size()) + " GPUs can be used", 0};
 }
+
+bool too_small_for_a_gpu(const Circuit& circuit) { return amplitude_updates(circuit) < kGpuWorthwhile; }
 
 Machine this_machine(const Target& target) {
   if (target.backend == BackendKind::kCuda) {

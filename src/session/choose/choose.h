@@ -21,8 +21,10 @@ struct BackendChoice {
 };
 /// For a circuit, planned with `plan`: makes no device call when it is too small to gain.
 BackendChoice choose_backend(const Circuit& circuit, const Target& target, const PlanOptions& plan);
-/// For circuits that are not known yet: GPUs where there are any.
+/// For circuits that are not known yet: GPUs where there are enough for the ranks and nothing asks for cores.
 BackendChoice choose_backend(const Target& target);
+/// The same of what was found; the target's backend is `auto`.
+BackendChoice choose_backend(const Target& target, const GpuSurvey& survey);
 
 /// The pace of the slowest GPU that the target may use; an H200's where there is none.
 GpuPace slowest_gpu(const GpuSurvey& survey, const Target& target);
