@@ -174,6 +174,38 @@ TEST_P(BatchOnGpu, GivesWhatTheCpuGives) {
     EXPECT_LE(other_outcomes, 2u) << qubits;  // draws within rounding of a boundary
   }
 }
+
+// More than threads take at a time; each one's draws are numbered by its place in the whole batch.
+TEST_P(BatchOnGpu, CutsManyIntoSlices) {
+  BatchOptions options = on_cpu();
+  options.states = false;
+  options.shots = 2;
+  options.target.precision = GetParam();
+  const Circuit circuit = random_parametric(4, 30, 4);
+  PhiloxSequence random(4, 9);
+  std::vector<double> values(3 * 200'001);
+  for (double& value : values) value = random.uniform(-3, 3);
+  const BatchResult cpu = run_batch(circuit, values, options);
+  options.target.backend = BackendKind::kCuda;
+  BatchResult gpu;
+  try {
+    gpu = run_batch(circuit, values, options);
+  } catch (const DeviceError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const double slack = test::tolerance(GetParam());
+  std::size_t other_outcomes = 0;
+  for (std::size_t i = 0; i < cpu.marginals.size(); ++i) ASSERT_NEAR(gpu.marginals[i], cpu.marginals[i], slack) << i;
+  for (std::size_t i = 0; i < cpu.outcomes.size(); ++i) other_outcomes += gpu.outcomes[i] != cpu.outcomes[i];
+  EXPECT_LE(other_outcomes, GetParam() == Precision::kDouble ? 2u : 20u);
+  struct Enough {};
+  options.progress = [](const Progress&) { throw Enough(); };
+  std::vector<double> many;
+  for (int i = 0; i < 60; ++i) many.insert(many.end(), values.begin(), values.end());
+  EXPECT_THROW(run_batch(circuit, many, options), Enough);
+  options.progress = {};
+  EXPECT_EQ(run_batch(circuit, values, options).marginals, gpu.marginals);
+}
 INSTANTIATE_TEST_SUITE_P(Precisions, BatchOnGpu, testing::Values(Precision::kDouble, Precision::kSingle),
                          [](const auto& precision) { return std::string(name_of(precision.param)); });
 

@@ -1,12 +1,12 @@
-// Batches of small circuits on a GPU, cut into slices: while the device works on one, threads of the host copy the next
-// one's values to memory that the device reads by itself, and the answers of the one before to where they belong.
+// Batches of small circuits on a GPU, cut into slices. Each of a few threads takes one after the other: it copies a
+// slice's values to memory that the device reads by itself, lets the device work, and copies the answers to where they
+// belong.
 #include "kernels/cuda/batch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <complex>
-#include <memory>
-#include <utility>
-#include <vector>
+#include <thread>
 
 #include "base/threads/thread_team.h"
 #include "cuda/device_array.h"
@@ -17,12 +17,10 @@ namespace qsim {
 namespace cuda {
 namespace {
 
-// Of a slice's values and answers. Pinning memory takes 0.3 ms a MiB, so that slices are as short as launches allow.
-constexpr std::uint64_t kSliceBytes = std::uint64_t{4} << 20;
-constexpr std::uint64_t kMostSliceBytes = std::uint64_t{1} << 30;  // where states do not fit shared memory
-constexpr std::size_t kSlices = 3;                                 // at a time: filled, computed, emptied
-constexpr std::size_t kPieceBytes = std::size_t{128} << 10;        // that a thread copies at a time
-constexpr int kMostThreads = 8;                                    // more copy no faster
+// Of a slice's values and answers: some thousand circuits. Pinning memory takes 0.3 ms a MiB.
+constexpr std::uint64_t kSliceBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostSliceBytes = std::uint64_t{256} << 20;  // where states do not fit shared memory
+constexpr int kMostThreads = 8;                                      // more copy no faster
 
 /// Host memory that the device reads and writes by itself.
 template <typename Value>
@@ -76,27 +74,30 @@ class BatchRun {
         outputs_(outputs),
         watch_(watch),
         uploaded_(program, Stream()),
-        scratch_(batch_scratch_amplitudes(program.qubits)),
-        team_(std::min(kMostThreads, affinity_threads())) {
+        scratch_(batch_scratch_amplitudes(program.qubits)) {
     const std::uint64_t each = 8 * parameters() + (marginals() ? 8 * qubits() : 0) + (outcomes() ? 4 * shots() : 0) +
                                (states() ? sizeof(std::complex<Real>) << qubits() : 0);
     const std::uint64_t bytes = scratch_.get() == nullptr ? kSliceBytes : kMostSliceBytes;
     const std::uint64_t fit = std::max<std::uint64_t>(1, bytes / std::max<std::uint64_t>(1, each));
     slice_ = std::max<std::size_t>(1, std::min<std::uint64_t>(evaluations, fit));
-    const std::size_t count = (evaluations + slice_ - 1) / slice_;
-    // Slices that share scratch memory follow each other.
-    const std::size_t at_a_time = scratch_.get() == nullptr ? std::min(kSlices, count) : 1;
-    for (std::size_t i = 0; i < at_a_time; ++i) slices_.push_back(std::make_unique<Slice>(*this));
+    count_ = (evaluations + slice_ - 1) / slice_;
   }
 
-  void run() {
-    std::size_t number = 0;
-    for (std::size_t first = 0; first < evaluations_; first += slice_, ++number) {
-      Slice& slice = *slices_[number % slices_.size()];
-      empty(slice);
-      fill(slice, first);
-    }
-    for (std::size_t i = 0; i < slices_.size(); ++i) empty(*slices_[(number + i) % slices_.size()]);
+  void run(int device) {
+    // Slices that share scratch memory follow each other.
+    const std::size_t at_a_time = scratch_.get() == nullptr ? std::min<std::size_t>(kMostThreads, count_) : 1;
+    ThreadTeam team(std::min(static_cast<int>(at_a_time), affinity_threads()));
+    const std::thread::id caller = std::this_thread::get_id();
+    team.run(at_a_time, [&](std::uint64_t, int) {
+      try {
+        check(cudaSetDevice(device), "cudaSetDevice");
+        take_slices(std::this_thread::get_id() == caller);
+      } catch (...) {
+        next_ = count_;  // the others end with the slice that they have
+        throw;
+      }
+    });
+    if (watch_) watch_(1);
   }
 
  private:
@@ -112,7 +113,6 @@ class BatchRun {
     Both<double> values, marginals;
     Both<std::uint32_t> outcomes;
     Both<Amplitude<Real>> states;
-    std::size_t first = 0, count = 0;  // the evaluations in it; 0: it is free
   };
 
   std::size_t qubits() const { return program_.qubits; }
@@ -122,21 +122,22 @@ class BatchRun {
   bool outcomes() const { return !outputs_.outcomes.empty(); }
   bool states() const { return !outputs_.states.empty(); }
 
-  /// `to` [i] = `from` [i], by all threads.
-  template <typename From, typename To>
-  void copy(const From* from, std::size_t count, To* to) {
-    const std::size_t each = kPieceBytes / sizeof(To);
-    team_.run((count + each - 1) / each, [&](std::uint64_t piece, int) {
-      const std::size_t begin = piece * each;
-      std::copy_n(from + begin, std::min(each, count - begin), to + begin);
-    });
+  /// `tells`: how far the batch is, which only the caller's thread may.
+  void take_slices(bool tells) {
+    if (next_ >= count_) return;
+    Slice slice(*this);
+    for (std::size_t number = next_++; number < count_; number = next_++) {
+      const std::size_t first = number * slice_, count = std::min(slice_, evaluations_ - first);
+      start(slice, first, count);
+      check(cudaStreamSynchronize(slice.stream.get()), "cudaStreamSynchronize after a batch");
+      hand_out(slice, first, count);
+      done_ += count;
+      if (tells && watch_) watch_(static_cast<double>(done_) / static_cast<double>(evaluations_));
+    }
   }
 
-  void fill(Slice& slice, std::size_t first) {
-    slice.first = first;
-    slice.count = std::min(slice_, evaluations_ - first);
-    const std::size_t count = slice.count;
-    copy(values_.data() + first * parameters(), count * parameters(), slice.values.host.get());
+  void start(Slice& slice, std::size_t first, std::size_t count) {
+    std::copy_n(values_.data() + first * parameters(), count * parameters(), slice.values.host.get());
     slice.values.device.upload(slice.values.host.get(), count * parameters() * sizeof(double), slice.stream);
     BatchWork<Real> work;
     work.ops = uploaded_.ops.get();
@@ -163,20 +164,15 @@ class BatchRun {
     fetch(slice.states, count << qubits(), states());
   }
 
-  /// Waits for the slice, and brings its answers to the caller's memory.
-  void empty(Slice& slice) {
-    const std::size_t first = slice.first, count = std::exchange(slice.count, 0);
-    if (count == 0) return;
-    check(cudaStreamSynchronize(slice.stream.get()), "cudaStreamSynchronize after a batch");
+  void hand_out(const Slice& slice, std::size_t first, std::size_t count) {
     if (marginals()) {
-      copy(slice.marginals.host.get(), count * qubits(), outputs_.marginals.data() + first * qubits());
+      std::copy_n(slice.marginals.host.get(), count * qubits(), outputs_.marginals.data() + first * qubits());
     }
-    if (outcomes()) copy(slice.outcomes.host.get(), count * shots(), outputs_.outcomes.data() + first * shots());
+    if (outcomes()) std::copy_n(slice.outcomes.host.get(), count * shots(), outputs_.outcomes.data() + first * shots());
     if (states()) {
       const auto* const found = reinterpret_cast<const std::complex<Real>*>(slice.states.host.get());
-      copy(found, count << qubits(), outputs_.states.data() + (first << qubits()));
+      std::copy_n(found, count << qubits(), outputs_.states.data() + (first << qubits()));
     }
-    if (watch_) watch_(static_cast<double>(first + count) / static_cast<double>(evaluations_));
   }
 
   const BatchProgram& program_;
@@ -186,9 +182,8 @@ class BatchRun {
   const BatchWatch& watch_;
   const Uploaded uploaded_;
   const DeviceArray<Amplitude<Real>> scratch_;
-  ThreadTeam team_;
-  std::size_t slice_ = 0;
-  std::vector<std::unique_ptr<Slice>> slices_;
+  std::size_t slice_ = 0, count_ = 0;  // evaluations of a slice, slices
+  std::atomic<std::size_t> next_{0}, done_{0};
 };
 
 }  // namespace
@@ -196,11 +191,12 @@ class BatchRun {
 
 void run_batch_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
                       const BatchOutputs& outputs, const Target& target, const BatchWatch& watch) {
-  cuda::use_device(batch_gpu(target));
+  const int device = batch_gpu(target);
+  cuda::use_device(device);
   if (target.precision == Precision::kDouble) {
-    cuda::BatchRun<double>(program, values, evaluations, outputs, watch).run();
+    cuda::BatchRun<double>(program, values, evaluations, outputs, watch).run(device);
   } else {
-    cuda::BatchRun<float>(program, values, evaluations, outputs, watch).run();
+    cuda::BatchRun<float>(program, values, evaluations, outputs, watch).run(device);
   }
 }
 
