@@ -198,13 +198,30 @@ TEST_P(BatchOnGpu, CutsManyIntoSlices) {
   for (std::size_t i = 0; i < cpu.marginals.size(); ++i) ASSERT_NEAR(gpu.marginals[i], cpu.marginals[i], slack) << i;
   for (std::size_t i = 0; i < cpu.outcomes.size(); ++i) other_outcomes += gpu.outcomes[i] != cpu.outcomes[i];
   EXPECT_LE(other_outcomes, GetParam() == Precision::kDouble ? 2u : 20u);
-  struct Enough {};
-  options.progress = [](const Progress&) { throw Enough(); };
-  std::vector<double> many;
-  for (int i = 0; i < 60; ++i) many.insert(many.end(), values.begin(), values.end());
-  EXPECT_THROW(run_batch(circuit, many, options), Enough);
-  options.progress = {};
   EXPECT_EQ(run_batch(circuit, values, options).marginals, gpu.marginals);
+}
+
+TEST_P(BatchOnGpu, EndsWithWhatTheProgressThrows) {
+  struct Enough {};
+  BatchOptions options;
+  options.target.backend = BackendKind::kCuda;
+  options.target.precision = GetParam();
+  options.marginals = false;
+  options.shots = 1;
+  const Circuit circuit = generate("qft", {11, 0, 1});
+  try {
+    run_batch(circuit, {}, options, 3);
+  } catch (const DeviceError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  double seen = 0;
+  options.progress = [&seen](const Progress& progress) {
+    seen = progress.fraction;
+    throw Enough();
+  };
+  EXPECT_THROW(run_batch(circuit, {}, options, 30'000'000), Enough);  // some ten seconds, told ten times in each
+  EXPECT_GT(seen, 0);
+  EXPECT_LT(seen, 1);
 }
 INSTANTIATE_TEST_SUITE_P(Precisions, BatchOnGpu, testing::Values(Precision::kDouble, Precision::kSingle),
                          [](const auto& precision) { return std::string(name_of(precision.param)); });
