@@ -8,8 +8,8 @@
 #include <exception>
 #include <vector>
 
-#include "cpu/cpu_info.h"
 #include "base/threads/thread_team.h"
+#include "cpu/cpu_info.h"
 #include "device/batch_program.h"
 #include "device/numbers/probability.h"
 #include "kernels/cpu/batch_lanes.h"

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/cpu_info.h"
 #include "base/threads/thread_team.h"
+#include "cpu/cpu_info.h"
 #include "device/backend.h"
 #include "device/numbers/compensated.h"
 #include "device/numbers/probability.h"
