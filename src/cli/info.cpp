@@ -60,14 +60,15 @@ MachineInfo find_out() {
   info.available_bytes = kibibytes("MemAvailable:");
   info.usable_bytes = machine.memory_bytes_per_rank;
   info.host = host_facts();
-  info.largest_on_cpu = {largest_qubits(machine, Precision::kDouble, 0),
-                         largest_qubits(machine, Precision::kSingle, 0)};
+  const auto largest = [](const Machine& on) {
+    return MachineInfo::Sizes{largest_qubits(on, Precision::kDouble, 0), largest_qubits(on, Precision::kSingle, 0)};
+  };
+  info.largest_on_cpu = largest(machine);
   info.gpus = gpu_facts();
   if (!info.environment.devices.empty()) {
     Target gpu;
     gpu.backend = BackendKind::kCuda;
-    const Machine card = this_machine(gpu);
-    info.largest_on_gpu = {largest_qubits(card, Precision::kDouble, 0), largest_qubits(card, Precision::kSingle, 0)};
+    info.largest_on_gpu = largest(this_machine(gpu));
   }
   for (const std::uint32_t qubits : {10u, 20u, 30u}) {
     const BackendChoice choice = choose_backend(generate("qft", {qubits, 0, 1}), RunOptions{});

@@ -10,6 +10,7 @@
 #include "circuit/gate_table.h"
 #include "circuit/generate/families.h"
 #include "cpu/cpu_info.h"
+#include "device/gpu_parts.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
@@ -146,7 +147,12 @@ TEST(Batch, OutcomesFollowTheProbabilitiesWhateverTheThreads) {
   }
 }
 
-class BatchOnGpu : public testing::TestWithParam<Precision> {};
+class BatchOnGpu : public testing::TestWithParam<Precision> {
+ protected:
+  void SetUp() override {
+    if (const GpuSurvey survey = survey_gpus(); survey.devices.empty()) GTEST_SKIP() << survey.reason;
+  }
+};
 
 TEST_P(BatchOnGpu, GivesWhatTheCpuGives) {
   BatchOptions options = on_cpu();
@@ -161,12 +167,7 @@ TEST_P(BatchOnGpu, GivesWhatTheCpuGives) {
     const BatchResult cpu = run_batch(circuit, values, options);
     BatchOptions on_gpu = options;
     on_gpu.target.backend = BackendKind::kCuda;
-    BatchResult gpu;
-    try {
-      gpu = run_batch(circuit, values, on_gpu);
-    } catch (const DeviceError& error) {
-      GTEST_SKIP() << error.what();
-    }
+    const BatchResult gpu = run_batch(circuit, values, on_gpu);
     std::size_t other_outcomes = 0;
     for (std::size_t i = 0; i < cpu.states.size(); ++i) ASSERT_LT(std::abs(gpu.states[i] - cpu.states[i]), slack);
     for (std::size_t i = 0; i < cpu.marginals.size(); ++i) ASSERT_NEAR(gpu.marginals[i], cpu.marginals[i], slack);
@@ -187,12 +188,7 @@ TEST_P(BatchOnGpu, CutsManyIntoSlices) {
   for (double& value : values) value = random.uniform(-3, 3);
   const BatchResult cpu = run_batch(circuit, values, options);
   options.target.backend = BackendKind::kCuda;
-  BatchResult gpu;
-  try {
-    gpu = run_batch(circuit, values, options);
-  } catch (const DeviceError& error) {
-    GTEST_SKIP() << error.what();
-  }
+  const BatchResult gpu = run_batch(circuit, values, options);
   const double slack = test::tolerance(GetParam());
   std::size_t other_outcomes = 0;
   for (std::size_t i = 0; i < cpu.marginals.size(); ++i) ASSERT_NEAR(gpu.marginals[i], cpu.marginals[i], slack) << i;
@@ -209,11 +205,6 @@ TEST_P(BatchOnGpu, EndsWithWhatTheProgressThrows) {
   options.marginals = false;
   options.shots = 1;
   const Circuit circuit = generate("qft", {11, 0, 1});
-  try {
-    run_batch(circuit, {}, options, 3);
-  } catch (const DeviceError& error) {
-    GTEST_SKIP() << error.what();
-  }
   double seen = 0;
   options.progress = [&seen](const Progress& progress) {
     seen = progress.fraction;

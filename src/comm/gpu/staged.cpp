@@ -4,40 +4,21 @@
 #include <cuda_runtime_api.h>
 
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "comm/gpu/driver.h"
+#include "comm/gpu/pinned_buffer.h"
 #include "comm/gpu/strided_copy.h"
 #include "qsim/error.h"
 
 namespace qsim {
 namespace {
 
-/// Page-locked host memory.
-class PinnedBuffer {
- public:
-  explicit PinnedBuffer(std::size_t bytes) {
-    void* memory = nullptr;
-    check_cuda(cudaMallocHost(&memory, bytes), "cudaMallocHost of the staging buffers");
-    data_ = static_cast<std::byte*>(memory);
-  }
-  PinnedBuffer(PinnedBuffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
-  PinnedBuffer& operator=(PinnedBuffer&&) = delete;
-  ~PinnedBuffer() {
-    if (data_ != nullptr) cudaFreeHost(data_);
-  }
-  std::span<std::byte> first(std::size_t bytes) const { return {data_, bytes}; }
-
- private:
-  std::byte* data_ = nullptr;
-};
-
 class StagedTransport final : public Transport {
  public:
   StagedTransport(Backend& backend, Communicator& communicator, ShardShape shape)
-      : backend_(backend), communicator_(communicator), shape_(shape), outgoing_(backend.slot(0).bytes) {
-    for (int lane = 0; lane < backend.lanes(); ++lane) incoming_.emplace_back(backend.slot(0).bytes);
+      : backend_(backend), communicator_(communicator), shape_(shape), outgoing_(backend.slot(0).bytes, check_cuda) {
+    for (int lane = 0; lane < backend.lanes(); ++lane) incoming_.emplace_back(backend.slot(0).bytes, check_cuda);
   }
 
   std::string_view name() const override { return "staged"; }

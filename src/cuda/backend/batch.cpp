@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/threads/thread_team.h"
+#include "comm/gpu/pinned_buffer.h"
 #include "cuda/device_array.h"
 #include "device/batch_program.h"
 #include "device/gpu_parts.h"
@@ -22,29 +23,12 @@ constexpr std::uint64_t kSliceBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostSliceBytes = std::uint64_t{256} << 20;  // where states do not fit shared memory
 constexpr int kMostThreads = 8;                                      // more copy no faster
 
-/// Host memory that the device reads and writes by itself.
-template <typename Value>
-class PinnedArray {
- public:
-  explicit PinnedArray(std::size_t count) {
-    if (count > 0) check(cudaMallocHost(&data_, count * sizeof(Value)), "cudaMallocHost of a batch");
-  }
-  ~PinnedArray() {
-    if (data_ != nullptr) cudaFreeHost(data_);
-  }
-  PinnedArray(const PinnedArray&) = delete;
-  PinnedArray& operator=(const PinnedArray&) = delete;
-  Value* get() const { return static_cast<Value*>(data_); }
-
- private:
-  void* data_ = nullptr;
-};
-
 /// An array of the host beside its array on the device, for a slice.
 template <typename Value>
 struct Both {
-  explicit Both(std::size_t count) : host(count), device(count) {}
-  PinnedArray<Value> host;
+  explicit Both(std::size_t count) : pinned(count * sizeof(Value), check), device(count) {}
+  Value* host() const { return static_cast<Value*>(pinned.data()); }
+  PinnedBuffer pinned;
   DeviceArray<Value> device;
 };
 
@@ -137,8 +121,8 @@ class BatchRun {
   }
 
   void start(Slice& slice, std::size_t first, std::size_t count) {
-    std::copy_n(values_.data() + first * parameters(), count * parameters(), slice.values.host.get());
-    slice.values.device.upload(slice.values.host.get(), count * parameters() * sizeof(double), slice.stream);
+    std::copy_n(values_.data() + first * parameters(), count * parameters(), slice.values.host());
+    slice.values.device.upload(slice.values.host(), count * parameters() * sizeof(double), slice.stream);
     BatchWork<Real> work;
     work.ops = uploaded_.ops.get();
     work.angles = uploaded_.angles.get();
@@ -157,7 +141,7 @@ class BatchRun {
     work.evaluations = count;
     check(launch_batch(work, slice.stream.get()), "launch of a batch");
     const auto fetch = [&](const auto& both, std::size_t values, bool wanted) {
-      if (wanted) both.device.download(both.host.get(), values * sizeof(*both.host.get()), slice.stream);
+      if (wanted) both.device.download(both.host(), values * sizeof(*both.host()), slice.stream);
     };
     fetch(slice.marginals, count * qubits(), marginals());
     fetch(slice.outcomes, count * shots(), outcomes());
@@ -166,11 +150,11 @@ class BatchRun {
 
   void hand_out(const Slice& slice, std::size_t first, std::size_t count) {
     if (marginals()) {
-      std::copy_n(slice.marginals.host.get(), count * qubits(), outputs_.marginals.data() + first * qubits());
+      std::copy_n(slice.marginals.host(), count * qubits(), outputs_.marginals.data() + first * qubits());
     }
-    if (outcomes()) std::copy_n(slice.outcomes.host.get(), count * shots(), outputs_.outcomes.data() + first * shots());
+    if (outcomes()) std::copy_n(slice.outcomes.host(), count * shots(), outputs_.outcomes.data() + first * shots());
     if (states()) {
-      const auto* const found = reinterpret_cast<const std::complex<Real>*>(slice.states.host.get());
+      const auto* const found = reinterpret_cast<const std::complex<Real>*>(slice.states.host());
       std::copy_n(found, count << qubits(), outputs_.states.data() + (first << qubits()));
     }
   }

@@ -259,7 +259,6 @@ void read_counts(const BranchEnd& end, const ReadOuts& asked, Answers& answers) 
 }
 
 void hold_counts(const ReadOuts& asked, const ReadOutPlace& place, HostAccount& account) {
-  constexpr std::uint32_t kBlockQubits = 16;  // whose outcomes the sampler counts first
   const std::uint64_t shots = asked.shots, ranks = power(place.rank_bits);
   if (measured(place) == 0) return;
   const std::uint64_t batch = std::min<std::uint64_t>(shots, kShotBatch);
@@ -273,7 +272,7 @@ void hold_counts(const ReadOuts& asked, const ReadOutPlace& place, HostAccount& 
   const std::uint64_t drawing = (place.on_host ? 2 * kNumber + kOutcome + kNumber : 2 * kNumber) * batch;
   // Where few qubits are counted outcome by outcome: a number and a place to begin for each.
   const std::uint64_t tally = place.on_host && place.qubits <= block_qubits
-                                  ? std::min(times(kNumber + 4, power(block_qubits)), times(8 * (kNumber + 4), shots))
+                                  ? times(kNumber + 4, std::min(power(block_qubits), times(kTallyShare, shots)))
                                   : 0;
   // The last batch's outcomes are listed behind those of the batches before, where some of them are already.
   const std::uint64_t last = shots - (shots - 1) / kShotBatch * kShotBatch;

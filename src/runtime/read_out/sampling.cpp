@@ -19,8 +19,6 @@ namespace {
 constexpr const char* kNoAmplitude =
     "a shot fell on no amplitude: the state has changed since its distribution was taken; counts are not shown";
 
-constexpr std::uint32_t kBlockQubits = 16;
-constexpr std::uint64_t kTallyShare = 8;  // a tally of all outcomes is at most that many times as long as the shots
 constexpr std::uint64_t kShotStream = 0x73686f7473;  // "shots": apart from the streams of start states and circuits
 constexpr int kDrawShift = 40;
 static_assert(kShotStream >> kDrawShift == 0 && kMaxDraws - 1 <= ~std::uint64_t{0} >> kDrawShift,

@@ -20,6 +20,8 @@ std::uint64_t shot_word(std::uint64_t seed, std::uint64_t shot, std::uint64_t dr
 /// A place in [0, total), proportional to the word: floor(word * total / 2^64).
 std::uint64_t scale_word(std::uint64_t word, std::uint64_t total);
 
+constexpr std::uint32_t kBlockQubits = 16;  // the highest ones, whose values are counted first
+constexpr std::uint64_t kTallyShare = 8;    // a tally of all outcomes is at most that many times as long as the shots
 constexpr std::size_t kShotBatch = std::size_t{1} << 21;  // shots that are drawn at a time
 
 /// Shots that have been through as many draws (decision 0014).

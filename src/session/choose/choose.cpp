@@ -51,13 +51,12 @@ std::uint64_t smallest_memory(const GpuSurvey& survey, const Target& target, int
   return smallest;
 }
 
+/// What is there; a driver that would not be used is not started.
+GpuSurvey survey_for(const Target& target) { return target.threads > 0 ? GpuSurvey() : survey_gpus(); }
+
 /// An H200 where no GPU can be seen.
 Machine gpu_machine_here(const GpuSurvey& survey, const Target& target) {
-  const bool named = !target.gpu_ids.empty() && !survey.devices.empty();
-  const std::string name = named                    ? pick_gpu(survey, target, 0).name
-                           : survey.devices.empty() ? ""
-                                                    : survey.devices.front().name;
-  return gpu_machine(slowest_gpu(survey, target), name);
+  return gpu_machine(slowest_gpu(survey, target), survey.devices.empty() ? "" : pick_gpu(survey, target, 0).name);
 }
 
 /// Fewest GPUs that hold the state with a tenth to spare, and more of them where the time that they are predicted to
@@ -134,7 +133,7 @@ BackendChoice choose_backend(const Circuit& circuit, const Target& target, const
   if (too_small_for_a_gpu(circuit)) {
     return {BackendKind::kCpu, "the circuit is too small for a GPU to gain its start-up time", 0};
   }
-  const GpuSurvey survey = survey_gpus();
+  const GpuSurvey survey = survey_for(target);
   if (const BackendChoice choice = choose_backend(target, survey); choice.backend == BackendKind::kCpu) return choice;
   const int gpus = gpu_count(circuit, target, plan, survey);
   return {BackendKind::kCuda,
@@ -143,7 +142,7 @@ BackendChoice choose_backend(const Circuit& circuit, const Target& target, const
 
 BackendChoice choose_backend(const Target& target) {
   if (target.backend != BackendKind::kAuto) return {target.backend, "as asked for", 0};
-  return choose_backend(target, target.threads > 0 ? GpuSurvey() : survey_gpus());
+  return choose_backend(target, survey_for(target));
 }
 
 BackendChoice choose_backend(const Target& target, const GpuSurvey& survey) {
