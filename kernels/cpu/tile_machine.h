@@ -71,6 +71,7 @@ class Machine {
   // ---- loading and storing
 
   T* vector(std::uint64_t number) const { return tile_ + number * 2 * kLanes; }
+  T* at(Index place) const { return all_ + 2 * place; }
 
   void load() const {
     if (task_.factor == std::complex<double>(0)) {
@@ -98,26 +99,26 @@ class Machine {
   }
 
   /// Vector i of each tile of a batch, neighbours in memory one after the other.
-  void load_vectors(T* to, const T* from, std::uint64_t i) const {
+  void load_vectors(T* to, Index base, std::uint64_t i) const {
     const Index low = program_.load_offsets[2 * i], high = program_.load_offsets[2 * i + 1];
     to += 2 * kLanes * i;
     for (std::uint64_t tile = 0; tile < task_.tiles; ++tile) {
-      const V a = low == kNowhere ? S::zero() : S::load_any(from + 2 * low);
-      const V b = high == kNowhere ? S::zero() : S::load_any(from + 2 * high);
+      const V a = low == kNowhere ? S::zero() : S::load_any(at(base ^ low));
+      const V b = high == kNowhere ? S::zero() : S::load_any(at(base ^ high));
       V re, im;
       S::split(a, b, re, im);
       put(to, re, im);
-      from += 2 * task_.tile_step;
+      base += task_.tile_step;
       to += tile_reals();
     }
   }
   /// Inlined always: g++ takes a function that only prefetches for one without effects, and drops its calls.
-  __attribute__((always_inline)) void ask_for_vectors(const T* from, std::uint64_t i) const {
+  __attribute__((always_inline)) void ask_for_vectors(Index base, std::uint64_t i) const {
     const Index low = program_.load_offsets[2 * i], high = program_.load_offsets[2 * i + 1];
     for (std::uint64_t tile = 0; tile < task_.tiles; ++tile) {
-      if (low != kNowhere) __builtin_prefetch(from + 2 * low, 0, 3);
-      if (high != kNowhere) __builtin_prefetch(from + 2 * high, 0, 3);
-      from += 2 * task_.tile_step;
+      if (low != kNowhere) __builtin_prefetch(at(base ^ low), 0, 3);
+      if (high != kNowhere) __builtin_prefetch(at(base ^ high), 0, 3);
+      base += task_.tile_step;
     }
   }
 
@@ -126,7 +127,7 @@ class Machine {
   std::uint64_t ahead() const { return task_.tiles >= 8 ? 4 : task_.tiles >= 4 ? 8 : task_.tiles == 2 ? 16 : 24; }
 
   void load_all() const {
-    const T* const from = all_ + 2 * task_.base;
+    const Index from = task_.base;
     const std::uint64_t distance = ahead();
     for (std::uint64_t i = 0; i < program_.vectors; ++i) {
       if (i + distance < program_.vectors) ask_for_vectors(from, i + distance);
@@ -142,7 +143,7 @@ class Machine {
     const std::uint64_t begin = (first_step_ + first) * share_ >> 32, wanted = (first_step_ + last) * share_ >> 32;
     const std::uint64_t end = wanted < program_.vectors ? wanted : program_.vectors;
     if (begin >= end) return;
-    const T* const from = all_ + 2 * task_.next_base;
+    const Index from = task_.next_base;
     const std::uint64_t distance = ahead();
     for (std::uint64_t i = begin == 0 ? 0 : begin + distance; i < end + distance && i < program_.vectors; ++i) {
       ask_for_vectors(from, i);
@@ -151,13 +152,12 @@ class Machine {
   }
 
   void load_elements() const {
-    const T* const from = all_ + 2 * base_;
     for (std::uint64_t i = 0; i < program_.vectors; ++i) {
       T* const to = vector(i);
       for (int lane = 0; lane < kLanes; ++lane) {
         const Index offset = program_.load_offsets[i * kLanes + static_cast<std::uint64_t>(lane)];
-        to[lane] = offset == kNowhere ? T(0) : from[2 * offset];
-        to[kLanes + lane] = offset == kNowhere ? T(0) : from[2 * offset + 1];
+        to[lane] = offset == kNowhere ? T(0) : at(base_ ^ offset)[0];
+        to[kLanes + lane] = offset == kNowhere ? T(0) : at(base_ ^ offset)[1];
       }
     }
   }
@@ -192,7 +192,7 @@ class Machine {
     double total = 0;
     for (std::uint64_t i = 0; i < program_.vectors; ++i) {
       T* from = scratch_.tile + i * 2 * kLanes;
-      T* to = all_ + 2 * task_.base;
+      Index to = task_.base;
       for (std::uint64_t tile = 0; tile < task_.tiles; ++tile) {
         const std::complex<double> scale = scratch_.scales[tile];
         V xr = S::load(from), xi = S::load(from + kLanes);
@@ -207,7 +207,7 @@ class Machine {
           store_elements(to, i, from);
         }
         from += tile_reals();
-        to += 2 * task_.tile_step;
+        to += task_.tile_step;
       }
       if (kNorm && (i & 63) == 63) {
         total += S::sum(sum);
@@ -217,11 +217,11 @@ class Machine {
     return kNorm ? total + S::sum(sum) : 0;
   }
 
-  void store_units(T* to, std::uint64_t i, V re, V im) const {
+  void store_units(Index base, std::uint64_t i, V re, V im) const {
     V a, b;
     S::join(re, im, a, b);
-    T* const low = to + 2 * program_.store_offsets[2 * i];
-    T* const high = to + 2 * program_.store_offsets[2 * i + 1];
+    T* const low = at(base ^ program_.store_offsets[2 * i]);
+    T* const high = at(base ^ program_.store_offsets[2 * i + 1]);
     if (program_.stream) {
       S::stream(low, a);
       S::stream(high, b);
@@ -231,12 +231,13 @@ class Machine {
     }
   }
 
-  void store_elements(T* to, std::uint64_t i, const T* from) const {
+  void store_elements(Index base, std::uint64_t i, const T* from) const {
     for (int lane = 0; lane < kLanes; ++lane) {
       const Index offset = program_.store_offsets[i * kLanes + static_cast<std::uint64_t>(lane)];
       if (offset == kNowhere) continue;
-      to[2 * offset] = from[lane];
-      to[2 * offset + 1] = from[kLanes + lane];
+      T* const to = at(base ^ offset);
+      to[0] = from[lane];
+      to[1] = from[kLanes + lane];
     }
   }
 

@@ -91,17 +91,17 @@ __global__ void __launch_bounds__(1 << kMaxThreadBits, 2)
   Machine<Real, R> m(p, tile, factors);
   m.base = base;
   if (p.reads && (base & p.zero_tiles) == 0) {
-    const C* from = p.state + (base | sum_columns(p.load_thread, threadIdx.x));
+    const std::uint64_t from = base ^ sum_columns(p.load_thread, threadIdx.x);
     const bool dead = (threadIdx.x & p.dead_load_threads) != 0;
 #pragma unroll
     for (int j = 0; j < kRegisters; ++j) {
       std::uint64_t offset = 0;
 #pragma unroll
       for (int s = 0; s < R; ++s) {
-        if (j >> s & 1) offset |= p.load_slot[s];
+        if (j >> s & 1) offset ^= p.load_slot[s];
       }
       m.a[j] = C{0, 0};
-      if (!dead && (p.dead_load_registers >> j & 1) == 0) m.a[j] = fetch_amplitude(from + offset);
+      if (!dead && (p.dead_load_registers >> j & 1) == 0) m.a[j] = fetch_amplitude(p.state + (from ^ offset));
     }
   } else {
     const bool zero = p.reads || (threadIdx.x & p.dead_load_threads) != 0;
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(1 << kMaxThreadBits, 2)
     __syncwarp();
 
   // The guarded part of the store's offset follows the program's end: count, {mask, value, offset}.
-  std::uint64_t to = base | (sum_columns(p.store_thread, threadIdx.x) ^ p.store_offset);
+  std::uint64_t to = base ^ sum_columns(p.store_thread, threadIdx.x) ^ p.store_offset;
   const std::uint32_t guards = m.next();
   for (std::uint32_t g = 0; g < guards; ++g) {
     const std::uint64_t mask = m.next64(), value = m.next64(), offset = m.next64();

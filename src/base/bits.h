@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "qsim/types.h"
 
@@ -27,6 +28,17 @@ constexpr int popcount(Index value) {
   return static_cast<int>(((value + (value >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
 }
 constexpr unsigned count_bits(Index value) { return static_cast<unsigned>(popcount(value)); }
+
+/// Whether no sum (XOR) of some of the masks is 0.
+inline bool linearly_independent(std::vector<Index> masks) {
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    if (masks[i] == 0) return false;
+    const Index lowest = masks[i] & (~masks[i] + 1);
+    for (std::size_t k = i + 1; k < masks.size(); ++k)
+      if ((masks[k] & lowest) != 0) masks[k] ^= masks[i];
+  }
+  return true;
+}
 
 /// Spreads the low bits of `value` over the set bits of `mask`, lowest first (pdep).
 constexpr Index deposit_bits(Index value, Index mask) {

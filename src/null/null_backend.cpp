@@ -82,6 +82,7 @@ std::uint32_t NullBackend::prepare(std::span<const Sweep> sweeps, Summing) {
     for (const Bit bit : sweep.active) prepared.active |= bit_mask(bit);
     for (const Birth& birth : sweep.births) prepared.births |= bit_mask(birth.bit);
     Index mentioned = prepared.active | prepared.births | sweep.unborn;
+    for (const Index mask : sweep.reach) mentioned |= mask;
     for (const PlanOp& op : sweep.ops) mentioned |= op.control_mask;
     for (const PhaseTerm& term : sweep.phases) mentioned |= term.mask;
     if ((mentioned & ~low_mask(local_bits_)) != 0)

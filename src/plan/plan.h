@@ -74,9 +74,15 @@ struct Birth {
 /// loaded value is the product of all births' factors, times the rank's entry of Plan::global_start (put into
 /// `start_scale` by specialize), and inactive births may have any factor. Storing: the amplitude with in-tile bits at
 /// active[i] goes to the place with the same bits at store[i].
+///
+/// Where `reach` is not empty, operations see other coordinates than memory has: an active bit i at 1 flips the bits
+/// reach[i] of the place in memory, where it otherwise flips active[i] alone. They are local bits and, taken on the
+/// active bits, linearly independent, so that tiles still cover the shard, each place once. Such a sweep reads, bears
+/// nothing, moves nothing at its store, none of these bits is unborn, and no exchange overlaps with it.
 struct Sweep {
-  std::vector<Bit> active;  // ascending, local
-  std::vector<Bit> store;   // a permutation of active; equal to active when nothing moves
+  std::vector<Bit> active;   // ascending, local
+  std::vector<Bit> store;    // a permutation of active; equal to active when nothing moves
+  std::vector<Index> reach;  // empty, or one mask an active bit
   bool reads = true;
   Index unborn = 0;
   std::vector<Birth> births;
@@ -88,6 +94,11 @@ struct Sweep {
   bool once = false;  // made for a single run: a device need not spend on translating it what only many runs give back
   friend bool operator==(const Sweep&, const Sweep&) = default;
 };
+
+/// What active bit i of `sweep` flips of a place in memory.
+inline Index reach_of(const Sweep& sweep, std::size_t i) {
+  return sweep.reach.empty() ? Index{1} << sweep.active[i] : sweep.reach[i];
+}
 
 /// Swaps local bits with global bits, all at once: rank r keeps the part of its shard whose local bits equal r's value
 /// on the global bits and trades each other part with the rank that has that value. `chunk_mask`: local bits that cut

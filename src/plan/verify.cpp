@@ -102,6 +102,7 @@ class Verifier {
       for (const Birth& birth : sweep.births) born |= bit_mask(birth.bit);
       require((exchange.chunk_mask & active_mask(sweep)) == 0,
               "exchange: chunk bits are active in an overlapped sweep " + where);
+      require(sweep.reach.empty(), "exchange: an overlapped sweep has a reach " + where);
       require((exchange.chunk_mask & sweep.unborn & ~born) == 0,
               "exchange: chunk bits are unborn in an overlapped sweep " + where);
     };
@@ -185,6 +186,7 @@ class Verifier {
       unborn_ &= ~bit_mask(birth.bit);
     }
     check_store(sweep, active);
+    check_reach(sweep, active);
     for (op_ = 0; op_ < static_cast<int>(sweep.ops.size()); ++op_) {
       check_op(sweep, sweep.ops[static_cast<std::size_t>(op_)], active);
     }
@@ -205,6 +207,20 @@ class Verifier {
       place[sweep.active[i]] = sweep.store[i];
     }
     for (Bit& bit : layout_.bit_of) bit = place[bit];
+  }
+
+  void check_reach(const Sweep& sweep, Index active) const {
+    if (sweep.reach.empty()) return;
+    require(sweep.reach.size() == sweep.active.size(), "reach needs one mask an active bit");
+    require(sweep.reads && sweep.births.empty(), "a sweep with a reach must read and bear nothing");
+    require(sweep.store == sweep.active, "a sweep with a reach must move nothing at its store");
+    std::vector<Index> within;
+    for (const Index mask : sweep.reach) {
+      require((mask & ~local_mask_) == 0, "a reach has bits that are not local");
+      require((mask & unborn_) == 0, "a reach has bits that are unborn");
+      within.push_back(mask & active);
+    }
+    require(linearly_independent(std::move(within)), "the reaches of the active bits do not tell them apart");
   }
 
   void check_op(const Sweep& sweep, const PlanOp& op, Index active) {

@@ -51,6 +51,7 @@ TEST_P(BackendContract, SweepsMatchTheirDefinition) {
       shape.operations = static_cast<std::uint32_t>(random.below(14));
       shape.births = repeat % 3 == 1;
       shape.reads = repeat % 6 != 5;
+      shape.reach = repeat % 6 == 2 || repeat % 12 == 0;
       shape.max_targets = repeat % 2 == 0 ? 2 : kMaxMatrixTargets;
       const Sweep sweep = random_sweep(random, shape);
       backend_->clear_sweeps();
@@ -78,6 +79,7 @@ TEST_P(BackendContract, SweepsThatRunOnceMatchTheirDefinition) {
       shape.operations = static_cast<std::uint32_t>(random.below(bits < 10 ? 24 : 8));
       shape.births = repeat % 3 == 1;
       shape.reads = repeat % 6 != 5;
+      shape.reach = repeat % 6 == 2 || repeat % 12 == 0;
       shape.max_targets = repeat % 2 == 0 ? 2 : kMaxMatrixTargets;
       Sweep sweep = random_sweep(random, shape);
       sweep.once = true;
@@ -140,6 +142,7 @@ TEST_P(BackendContract, LargeTilesMatchTheirDefinition) {
       shape.active = active;
       shape.operations = 30;
       shape.births = repeat == 2;
+      shape.reach = repeat == 1;
       const Sweep sweep = random_sweep(random, shape);
       backend_->clear_sweeps();
       std::uint32_t handle = 0;

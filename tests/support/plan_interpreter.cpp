@@ -142,15 +142,23 @@ class Interpreter {
     std::shuffle(tiles.begin(), tiles.end(), random_);
     for (const Index tile : tiles) {
       std::vector<Complex> values(std::size_t{1} << sweep.active.size());
-      for (Index i = 0; i < values.size(); ++i)
-        values[i] = load(sweep, rank, tile | spread(i, sweep.active), still_unborn);
+      for (Index i = 0; i < values.size(); ++i) values[i] = load(sweep, rank, place_of(sweep, tile, i), still_unborn);
       for (const PlanOp& op : sweep.ops) apply(sweep, op, high | tile, values);
       for (Index i = 0; i < values.size(); ++i) {
-        const Index from = tile | spread(i, sweep.active), to = tile | spread(i, sweep.store);
+        const Index from = tile | spread(i, sweep.active);
+        const Index to = sweep.reach.empty() ? tile | spread(i, sweep.store) : place_of(sweep, tile, i);
         // What stays unborn is not written: it must never be read either.
         shards_[rank][to] = (from & still_unborn) == 0 ? values[i] : kPoison;
       }
     }
+  }
+
+  // Of amplitude i of a tile, in memory.
+  static Index place_of(const Sweep& sweep, Index tile, Index i) {
+    if (sweep.reach.empty()) return tile | spread(i, sweep.active);
+    for (std::size_t j = 0; j < sweep.reach.size(); ++j)
+      if (bit_set(i, static_cast<unsigned>(j))) tile ^= sweep.reach[j];
+    return tile;
   }
 
   static Index spread(Index value, const std::vector<Bit>& bits) {

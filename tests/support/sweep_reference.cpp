@@ -135,6 +135,26 @@ void add_births(PhiloxSequence& random, const SweepShape& shape, Sweep& sweep) {
   }
 }
 
+/// A product of additions of one mask to another, and bits outside the tile.
+void add_reach(PhiloxSequence& random, const SweepShape& shape, Sweep& sweep) {
+  Index active = 0;
+  for (const Bit bit : sweep.active) active |= bit_mask(bit);
+  for (const Bit bit : sweep.active) sweep.reach.push_back(bit_mask(bit));
+  for (std::size_t step = 0; step < 2 * sweep.active.size() && sweep.active.size() > 1; ++step) {
+    const std::size_t to = random.below(sweep.active.size()), from = random.below(sweep.active.size());
+    if (to != from) sweep.reach[to] ^= sweep.reach[from];
+  }
+  for (Index& mask : sweep.reach) mask ^= random.below(bit_mask(shape.bits)) & ~active;
+}
+
+/// Where memory has what operations see at `index`.
+Index place_of(const Sweep& sweep, Index index) {
+  Index place = index;
+  for (std::size_t j = 0; j < sweep.active.size(); ++j)
+    if (test_bit(index, sweep.active[j])) place ^= bit_mask(sweep.active[j]) ^ reach_of(sweep, j);
+  return place;
+}
+
 }  // namespace
 
 Index unborn_after(const Sweep& sweep) {
@@ -148,7 +168,7 @@ std::vector<Complex> reference_sweep(const Sweep& sweep, ChunkView chunk, std::u
   const Index still = unborn_after(sweep);
   std::vector<Complex> v(bit_mask(bits));
   for (Index i = 0; i < v.size(); ++i) {
-    v[i] = sweep.reads ? memory[i & ~sweep.unborn] : sweep.start_scale;
+    v[i] = sweep.reads ? memory[place_of(sweep, i) & ~sweep.unborn] : sweep.start_scale;
     for (const Birth& birth : sweep.births) v[i] *= birth.factor[i >> birth.bit & 1];
     if ((i & still) != 0) v[i] = 0;
   }
@@ -159,7 +179,7 @@ std::vector<Complex> reference_sweep(const Sweep& sweep, ChunkView chunk, std::u
     Index to = i;
     for (const Bit bit : sweep.active) to &= ~bit_mask(bit);
     for (std::size_t j = 0; j < sweep.active.size(); ++j) to |= (i >> sweep.active[j] & 1) << sweep.store[j];
-    after[to] = v[i];
+    after[sweep.reach.empty() ? to : place_of(sweep, i)] = v[i];
   }
   return after;
 }
@@ -182,6 +202,10 @@ Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape) {
   for (Bit& bit : sweep.store) {
     const auto at = std::find(movable.begin(), movable.end(), bit);
     if (at != movable.end()) bit = moved[static_cast<std::size_t>(at - movable.begin())];
+  }
+  if (shape.reach) {
+    sweep.store = sweep.active;
+    add_reach(random, shape, sweep);
   }
   for (std::uint32_t j = 0; j < shape.operations; ++j) add_operation(random, shape, movable, sweep);
   return sweep;

@@ -23,6 +23,7 @@ struct SweepShape {
   std::uint32_t operations = 0;
   int max_targets = kMaxMatrixTargets;
   bool births = false;  // some bits are unborn before
+  bool reach = false;   // active bits flip others of memory; without births
   bool reads = true;    // false: all are, and the sweep writes the first state
 };
 Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape);

@@ -234,6 +234,11 @@ TEST(CpuBackend, BatchesFollowOneAnother) {
   sweep.active = sweep.store = {0, 1, 13, 14, 15, 16};
   ASSERT_GT(cpu::translate_sweep<double>(sweep, 20, 3, 3).batch_bits, 0);
   expect_reference<double>(sweep);
+  // Neighbouring tiles stay neighbours where active bits reach the bits that tell them apart.
+  for (const Bit bit : sweep.active)
+    sweep.reach.push_back(bit < 2 ? bit_mask(bit) : bit_mask(bit) | 0x1abcu << (bit % 3));
+  ASSERT_GT(cpu::translate_sweep<double>(sweep, 20, 3, 3).batch_bits, 0);
+  expect_reference<double>(sweep);
 }
 
 // A tile's number is looked at in pieces of 6 bits, conditions on several pieces by themselves. So many bits are active

@@ -98,6 +98,14 @@ class Block {
     }
   }
 
+  // What the tile's base is to be XORed with; without a reach, as place() says.
+  Index in_memory(Coordinate v, const std::vector<Bit>& bits) const {
+    if (program_.reach.empty()) return place(v, bits);
+    Index index = 0;
+    for (std::size_t i = 0; i < program_.reach.size(); ++i) index ^= (v >> i & 1) != 0 ? program_.reach[i] : 0;
+    return index;
+  }
+
   static Index place(Coordinate v, const std::vector<Bit>& bits) {
     Index index = 0;
     for (std::size_t i = 0; i < bits.size(); ++i) {
@@ -115,8 +123,8 @@ class Block {
         if (!program_.reads)
           value = 1;
         else if ((base_ & program_.zero_tiles) == 0) {
-          const Index from = base_ | place(v & ~program_.births, program_.active);
-          memory_.read(extract_bits(from, inside_), t);
+          const Index from = base_ ^ in_memory(v & ~program_.births, program_.active);
+          memory_.read(extract_bits(place(v & ~program_.births, program_.active), inside_), t);
           value = state_.at(from);
         }
       }
@@ -197,8 +205,8 @@ class Block {
     each([&](std::uint32_t t, std::uint32_t j) {
       const Coordinate v = epoch_->coordinate(t, j);
       if ((v & program_.dead) != 0) return;
-      const Index to = base_ | place(moved(v), program_.store);
-      memory_.write(extract_bits(to, inside_), t);
+      const Index to = base_ ^ in_memory(moved(v), program_.store);
+      memory_.write(extract_bits(place(moved(v), program_.store), inside_), t);
       state_.at(to) = amplitude_[t][j];
     });
   }

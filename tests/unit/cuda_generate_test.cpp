@@ -217,6 +217,7 @@ TEST(CudaGenerate, TextsOfRandomSweepsDoOnTheHostWhatProgramsSay) {
     shape.max_targets = 4;
     shape.births = trial % 3 != 2;
     shape.reads = trial % 4 != 3;
+    shape.reach = !shape.births && shape.reads;
     const Sweep sweep = test::random_sweep(random, shape);
     LowerOptions options;
     options.precision = trial % 2 == 0 ? Precision::kDouble : Precision::kSingle;

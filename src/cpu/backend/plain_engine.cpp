@@ -88,7 +88,7 @@ class PlainEngine : public SweepEngine<T> {
     // Memory at an unborn bit of 1 is garbage, which a factor of 0 would not make 0.
     const bool load = geometry.reads && (base & geometry.inactive_zero) == 0;
     for (Index place = 0; place < size; ++place) {
-      std::complex<T> value = load ? shard[base | geometry.load[place]] : std::complex<T>(1);
+      std::complex<T> value = load ? shard[base ^ geometry.load[place]] : std::complex<T>(1);
       if (!geometry.start.empty()) value *= std::complex<T>(geometry.start[place]);
       tile[place] = value * factor;
     }
@@ -110,7 +110,7 @@ class PlainEngine : public SweepEngine<T> {
     }
     double sum = 0;
     for (Index place = 0; place < size; ++place) {
-      shard[base | geometry.store[place]] = tile[place];
+      shard[base ^ geometry.store[place]] = tile[place];
       if (norm) sum += probability(tile[place]);
     }
     return sum;

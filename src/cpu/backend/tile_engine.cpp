@@ -34,6 +34,7 @@ Sweep widened(const Sweep& sweep, std::uint32_t local_bits, std::size_t wanted) 
     const auto at = std::lower_bound(wide.active.begin(), wide.active.end(), bit) - wide.active.begin();
     wide.active.insert(wide.active.begin() + at, bit);
     wide.store.insert(wide.store.begin() + at, bit);
+    if (!wide.reach.empty()) wide.reach.insert(wide.reach.begin() + at, bit_mask(bit));
   }
   return wide;
 }

@@ -11,7 +11,7 @@ namespace {
 void append_moved(std::vector<Index>& offsets, Index by) {
   const std::size_t count = offsets.size();
   offsets.resize(2 * count);
-  for (std::size_t place = 0; place < count; ++place) offsets[count + place] = offsets[place] | by;
+  for (std::size_t place = 0; place < count; ++place) offsets[count + place] = offsets[place] ^ by;
 }
 
 /// `factors`: of a bit at 0 and at 1, or null. `born`: else there is nothing at 1.
@@ -50,12 +50,21 @@ TileGeometry::TileGeometry(const Sweep& sweep, std::uint32_t local_bits)
   // Bit by bit: places with the new bit are those without it, moved.
   for (std::size_t j = 0; j < sweep.active.size(); ++j) {
     const Bit bit = sweep.active[j];
-    append_moved(load, test_bit(sweep.unborn, bit) ? 0 : bit_mask(bit));
-    append_moved(store, bit_mask(sweep.store[j]));
+    append_moved(load, test_bit(sweep.unborn, bit) ? 0 : reach_of(sweep, j));
+    append_moved(store, sweep.reach.empty() ? bit_mask(sweep.store[j]) : sweep.reach[j]);
     if (plain) continue;
     const auto birth = std::ranges::find(sweep.births, bit, &Birth::bit);
     append_scaled(start, birth == sweep.births.end() ? nullptr : birth->factor.data(), !test_bit(unborn_after, bit));
   }
+}
+
+bool lowest_bits_are_apart(const Sweep& sweep, unsigned count) {
+  for (unsigned i = 0; i < sweep.active.size(); ++i) {
+    const bool apart = i < count ? sweep.active[i] == i && reach_of(sweep, i) == bit_mask(i)
+                                 : (reach_of(sweep, i) & low_mask(count)) == 0;
+    if (!apart) return false;
+  }
+  return sweep.active.size() >= count;
 }
 
 Index TileGeometry::tiles(ChunkView chunk) const {

@@ -19,8 +19,8 @@ struct TileGeometry {
   Index tile_mask = 0;      // inactive bits that name tiles; other inactive bits are unborn and 0
   Index inactive_zero = 0;  // inactive bits at which a tile that reads starts as zeros: those born in this sweep
   bool reads = true;
-  std::vector<Index> load;     // place -> offset from the tile's base, unborn bits taken as 0
-  std::vector<Index> store;    // place -> offset from the tile's base
+  std::vector<Index> load;     // place -> what it flips of the tile's base, unborn bits taken as 0
+  std::vector<Index> store;    // place -> what it flips of the tile's base
   std::vector<Complex> start;  // place -> factor of what is loaded (or the value itself where the sweep does not read);
                                // empty when all are 1
   std::vector<Birth> inactive_births;  // of a sweep that does not read
@@ -32,5 +32,9 @@ struct TileGeometry {
   /// What all of a tile's loaded values are multiplied by.
   Complex tile_factor(Index base) const;
 };
+
+/// Whether the lowest `count` bits of memory are the lowest active bits, each alone, so that places with the same other
+/// bits are neighbours.
+bool lowest_bits_are_apart(const Sweep& sweep, unsigned count);
 
 }  // namespace qsim::cpu

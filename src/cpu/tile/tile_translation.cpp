@@ -73,10 +73,7 @@ class SweepTranslator {
   /// True when the lowest bits of memory are the lowest active ones, so that half a vector is consecutive amplitudes.
   bool units_in_memory() const {
     if (program_.position_bits != program_.geometry.tile_bits) return false;
-    for (int lane = 0; lane + 1 < program_.lane_bits; ++lane) {
-      if (sweep_.active[static_cast<std::size_t>(lane)] != lane) return false;
-    }
-    return true;
+    return lowest_bits_are_apart(sweep_, static_cast<unsigned>(program_.lane_bits - 1));
   }
 
   /// Tile bit whose place at the store is memory bit `lane`.
@@ -147,7 +144,8 @@ class SweepTranslator {
   void make_stores() {
     std::vector<Index> offset_at(placement_.position.size(), kNowhere);  // by position
     for (std::size_t bit = 0; bit < sweep_.store.size(); ++bit) {
-      offset_at[static_cast<std::size_t>(placement_.position[bit])] = bit_mask(sweep_.store[bit]);
+      offset_at[static_cast<std::size_t>(placement_.position[bit])] =
+          sweep_.reach.empty() ? bit_mask(sweep_.store[bit]) : sweep_.reach[bit];
     }
     const int first = program_.store_units ? program_.lane_bits - 1 : 0;  // positions below are consecutive in memory
     std::vector<Index>& offsets = program_.store_offsets;
@@ -157,7 +155,7 @@ class SweepTranslator {
       const std::size_t count = offsets.size();
       const Index here = offset_at[position];
       for (std::size_t i = 0; i < count; ++i) {
-        offsets.push_back(here == kNowhere || offsets[i] == kNowhere ? kNowhere : offsets[i] | here);
+        offsets.push_back(here == kNowhere || offsets[i] == kNowhere ? kNowhere : offsets[i] ^ here);
       }
     }
     choose_traffic();

@@ -120,12 +120,15 @@ void KernelText::load() {
   line(fmt::format("{} {{", condition.empty() ? "" : "if (" + condition + ")"));
   if (program_.reads) {
     const IndexColumns columns = load_columns(program_);
-    line(fmt::format("const u64 at = base | ({});", thread_index(columns.thread)));
+    line(fmt::format("const u64 at = base ^ ({});", thread_index(columns.thread)));
     slot_offsets(columns.slot);
     const std::uint32_t apart = arrived_origins(columns.slot);
     for (std::uint32_t j = 0; j < registers_; ++j) {
-      if ((dead_set >> j & 1) == 0 && (j & births) == 0)
+      if ((dead_set >> j & 1) != 0 || (j & births) != 0) continue;
+      if (program_.reach.empty())
         line(fmt::format("a{} = fetch(from{} + o{});", j, j & apart, j));
+      else
+        line(fmt::format("a{0} = fetch(p.state + (at ^ o{0}));", j));
     }
     for (std::uint32_t j = 0; j < registers_; ++j) {
       if ((dead_set >> j & 1) == 0 && (j & births) != 0) line(fmt::format("a{} = a{};", j, j & ~births));
@@ -237,7 +240,7 @@ void KernelText::store() {
       line("__syncthreads();");
       break;
   }
-  line(fmt::format("u64 to = base | (({}) ^ {});", thread_index(columns.thread), int_arg(columns.offset)));
+  line(fmt::format("u64 to = base ^ (({}) ^ {});", thread_index(columns.thread), int_arg(columns.offset)));
   for (const auto& [guard, offset] : columns.guarded) {
     const std::string mask = int_arg(guard.mask), value = int_arg(guard.value);
     line(fmt::format("if ((base & {}) == {}) to ^= {};", mask, value, int_arg(offset)));

@@ -78,6 +78,7 @@ class Lowering {
     while (static_cast<int>(program_.active.size()) < least) program_.active.push_back(kPhantom);
     program_.bits = static_cast<int>(program_.active.size());
     program_.store = program_.active;
+    if (!sweep_.reach.empty()) program_.reach.resize(program_.active.size());
     coordinate_of_.assign(options_.local_bits, -1);
     for (std::size_t i = 0; i < program_.active.size(); ++i) {
       const Bit bit = program_.active[i];
@@ -85,9 +86,9 @@ class Lowering {
       if (bit == kPhantom) continue;
       coordinate_of_[bit] = static_cast<int>(i);
       const auto found = std::find(sweep_.active.begin(), sweep_.active.end(), bit);
-      if (found != sweep_.active.end()) {
-        program_.store[i] = sweep_.store[static_cast<std::size_t>(found - sweep_.active.begin())];
-      }
+      const auto at = static_cast<std::size_t>(found - sweep_.active.begin());
+      if (found != sweep_.active.end()) program_.store[i] = sweep_.store[at];
+      if (!sweep_.reach.empty()) program_.reach[i] = found != sweep_.active.end() ? sweep_.reach[at] : bit_mask(bit);
     }
   }
 

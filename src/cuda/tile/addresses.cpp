@@ -17,6 +17,24 @@ Index place(Coordinate v, const std::vector<Bit>& bits) {
   return index;
 }
 
+// Where a coordinate lies in memory: at the bits that it flips, or at its place among `bits`.
+Index in_memory(Coordinate v, const TileProgram& program, const std::vector<Bit>& bits) {
+  if (program.reach.empty()) return place(v, bits);
+  Index index = 0;
+  for_each_bit(v, [&](unsigned i) { index ^= program.reach[i]; });
+  return index;
+}
+
+IndexColumns store_columns_at(const TileProgram& program, const auto& place_of) {
+  const Epoch& last = program.epochs.back();
+  IndexColumns columns;
+  for (const std::uint8_t i : last.thread) columns.thread.push_back(place_of(last.map.column[i]));
+  for (const std::uint8_t i : last.reg) columns.slot.push_back(place_of(last.map.column[i]));
+  columns.offset = place_of(last.map.offset);
+  for (const auto& [guard, offset] : last.map.guarded) columns.guarded.emplace_back(guard, place_of(offset));
+  return columns;
+}
+
 constexpr std::size_t kLaneBits = 5;
 
 /// Whether each thread (`first_bit` 0) or each warp (kLaneBits) stores only to places that it alone has loaded.
@@ -28,7 +46,8 @@ bool stores_to_own_places(const TileProgram& program, std::size_t first_bit) {
     if (program.births >> first.thread[i] & 1) return false;  // several threads read the place of 0
     owners |= place(1u << first.thread[i], program.active);
   }
-  const IndexColumns store = store_columns(program);
+  // By the active bits, whatever they reach: those tell the places of a tile apart.
+  const IndexColumns store = store_columns_at(program, [&](Coordinate v) { return place(v, program.store); });
   for (const Index column : store.slot) {
     if ((column & owners) != 0) return false;
   }
@@ -72,32 +91,19 @@ std::vector<BitRun> runs_of(Index places) {
 
 IndexColumns load_columns(const TileProgram& program) {
   const Epoch& first = program.epochs.front();
+  const auto column = [&](std::uint8_t i) { return in_memory(1u << i & ~program.births, program, program.active); };
   IndexColumns columns;
-  for (const std::uint8_t i : first.thread) columns.thread.push_back(place(1u << i & ~program.births, program.active));
-  for (const std::uint8_t i : first.reg) columns.slot.push_back(place(1u << i & ~program.births, program.active));
+  for (const std::uint8_t i : first.thread) columns.thread.push_back(column(i));
+  for (const std::uint8_t i : first.reg) columns.slot.push_back(column(i));
   return columns;
 }
 
 IndexColumns store_columns(const TileProgram& program) {
-  const Epoch& last = program.epochs.back();
-  IndexColumns columns;
-  for (const std::uint8_t i : last.thread) columns.thread.push_back(place(last.map.column[i], program.store));
-  for (const std::uint8_t i : last.reg) columns.slot.push_back(place(last.map.column[i], program.store));
-  columns.offset = place(last.map.offset, program.store);
-  for (const auto& [guard, offset] : last.map.guarded)
-    columns.guarded.emplace_back(guard, place(offset, program.store));
-  return columns;
+  return store_columns_at(program, [&](Coordinate v) { return in_memory(v, program, program.store); });
 }
 
-bool independent(std::vector<Coordinate> vectors) {
-  for (std::size_t i = 0; i < vectors.size(); ++i) {
-    if (vectors[i] == 0) return false;
-    const Coordinate low = vectors[i] & (~vectors[i] + 1);
-    for (std::size_t k = i + 1; k < vectors.size(); ++k) {
-      if ((vectors[k] & low) != 0) vectors[k] ^= vectors[i];
-    }
-  }
-  return true;
+bool independent(const std::vector<Coordinate>& vectors) {
+  return linearly_independent({vectors.begin(), vectors.end()});
 }
 
 std::vector<Coordinate> place_columns(const TileProgram& program) {

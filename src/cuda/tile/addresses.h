@@ -47,7 +47,7 @@ std::vector<Coordinate> place_columns(const TileProgram& program);
 /// Bits of a bank number: as many neighbouring threads as are served together have different banks.
 constexpr unsigned bank_bits(Precision precision) { return precision == Precision::kDouble ? 3 : 4; }
 /// True when the vectors are linearly independent over GF(2).
-bool independent(std::vector<Coordinate> vectors);
+bool independent(const std::vector<Coordinate>& vectors);
 
 /// Threads and registers whose coordinates have a dead bit.
 std::uint32_t dead_threads(const TileProgram& program, const Epoch& epoch);

@@ -108,10 +108,11 @@ struct Epoch {
 struct TileProgram {
   Precision precision = Precision::kDouble;
   int register_bits = 4;
-  int bits = 0;             // coordinates, phantoms included
-  std::vector<Bit> active;  // index bit of each coordinate; kPhantom
-  std::vector<Bit> store;   // index bit it is written to
-  Index tile_bits = 0;      // index bits that number the tiles (chunk bits included)
+  int bits = 0;              // coordinates, phantoms included
+  std::vector<Bit> active;   // index bit of each coordinate; kPhantom
+  std::vector<Bit> store;    // index bit it is written to
+  std::vector<Index> reach;  // empty, or what each coordinate flips of a place in memory, at loads and stores
+  Index tile_bits = 0;       // index bits that number the tiles (chunk bits included)
   bool reads = true;
   Coordinate births = 0;   // coordinates whose bit is born here: both values read the place of 0
   Coordinate dead = 0;     // coordinates (unborn, phantom) where only 0 exists: neither read nor written

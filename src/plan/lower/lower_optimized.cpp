@@ -12,8 +12,8 @@ namespace qsim {
 namespace {
 
 // Rewrites of what only a plan has: turns, slots, the steps of a sweep.
-constexpr std::array<std::string_view, 5> kPlannerRewrites{"move_flips", "split_controls", "recombine_flips",
-                                                           "recombine_controls", "fuse_matrices"};
+constexpr std::array<std::string_view, 6> kPlannerRewrites{"move_flips",         "split_controls", "recombine_flips",
+                                                           "recombine_controls", "fuse_matrices",  "span_strings"};
 
 void check_names(const std::vector<std::string>& disabled) {
   const std::vector<std::string_view> known = pass_names();

@@ -23,6 +23,7 @@ constexpr double kCover = 1.3;  // sweeps beside an exchange may take so much of
 
 /// Bits that may cut `sweep` into chunks: inactive, and born when it is done.
 Index chunk_bits_of(const Sweep& sweep) {
+  if (!sweep.reach.empty()) return 0;
   Index bits = ~sweep.unborn;
   for (const Birth& birth : sweep.births) bits |= bit_mask(birth.bit);
   for (const Bit bit : sweep.active) bits &= ~bit_mask(bit);
@@ -180,6 +181,23 @@ void PlanBuilder::add_sweep(Index active, const Lowered& lowered, std::span<cons
   if (begin == 0) add_whole_sweep(active, lowered, ops);
 }
 
+void PlanBuilder::add_reaching_sweep(const std::vector<std::pair<Qubit, Index>>& reach, const Lowered& lowered,
+                                     std::span<const std::uint32_t> ops) {
+  bear(local_mask_);
+  Index active = 0;
+  for (const auto& [wire, wires] : reach) active |= bit_mask(wire);
+  const std::size_t before = stage().sweeps.size();
+  add_sweep(active, lowered, ops);
+  for (std::size_t i = before; i < stage().sweeps.size() && !reach.empty(); ++i) {
+    Sweep& sweep = stage().sweeps[i];
+    for (const Bit bit : sweep.active) sweep.reach.push_back(bit_mask(bit));
+    for (const auto& [wire, wires] : reach) {
+      const auto at = std::ranges::find(sweep.active, layout_.bit_of[wire]) - sweep.active.begin();
+      sweep.reach[static_cast<std::size_t>(at)] = map_mask(wires, layout_);
+    }
+  }
+}
+
 void PlanBuilder::add_whole_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops) {
   Sweep sweep;
   const bool first_write = plan_.start == Start::kZero && sweeps_ == 0;
@@ -229,6 +247,7 @@ void PlanBuilder::store_high(std::span<const Qubit> wires) {
 // Gives the wires of `order` the lowest (or, from the top, the highest) active bits of the last sweep.
 void PlanBuilder::store_in_order(std::span<const Qubit> order, bool from_top) {
   Sweep& sweep = stage().sweeps.back();
+  if (!sweep.reach.empty()) return;
   std::vector<Bit> destination(sweep.active);
   std::size_t next = 0;
   for (const Qubit wire : order) {
@@ -327,7 +346,7 @@ void PlanBuilder::restore_local(const Layout& wanted) {
   const auto goal = [&](Bit bit) { return wanted.bit_of[wire_at[bit]]; };
   const std::uint32_t room = std::max(plan_.tile_bits, std::min(2u, plan_.local_bits()));
   Index chosen = 0;
-  if (!stage().sweeps.empty()) {  // first what the last sweep can do for nothing
+  if (!stage().sweeps.empty() && stage().sweeps.back().reach.empty()) {  // first what the last sweep can do for nothing
     Index active = 0;
     for (const Bit bit : stage().sweeps.back().active) active |= bit_mask(bit);
     for (const Bit bit : stage().sweeps.back().active) {

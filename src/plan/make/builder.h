@@ -32,6 +32,10 @@ class PlanBuilder {
   /// wires of `active` active, filled up to the tile size. Active bits are born where they are not yet; the first write
   /// also bears every wire with a factor.
   void add_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops);
+  /// The same for operations over coordinates: each of `reach` is an active wire and the wires that it flips in memory
+  /// (Sweep::reach). All bits are born before.
+  void add_reaching_sweep(const std::vector<std::pair<Qubit, Index>>& reach, const Lowered& lowered,
+                          std::span<const std::uint32_t> ops);
   /// Lets the last sweep store its active wires so that those in `order`, first to last, lie at its lowest bits.
   void store_low(std::span<const Qubit> order);
   /// Lets the last sweep of the stage store those of `wires` that are active at its highest bits.

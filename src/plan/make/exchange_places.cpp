@@ -106,13 +106,19 @@ class Renaming {
     for (PhaseTerm& term : sweep.phases) term.mask = renamed(term.mask);
     Index active = 0;
     for (const Bit bit : sweep.active) active |= bit_mask(bit);
-    std::vector<std::pair<Bit, Bit>> moves;  // (place, name after the store)
-    for (std::size_t i = 0; i < sweep.active.size(); ++i) moves.emplace_back(place_[sweep.active[i]], sweep.store[i]);
-    std::ranges::sort(moves);
+    struct Move {
+      Bit place = 0, after = 0;  // its name after the store
+      Index reach = 0;
+    };
+    std::vector<Move> moves;
+    for (std::size_t i = 0; i < sweep.active.size(); ++i)
+      moves.push_back({place_[sweep.active[i]], sweep.store[i], renamed(reach_of(sweep, i))});
+    std::ranges::sort(moves, {}, &Move::place);
     improve(next_exchange, [&](Bit a, Bit b) { return test_bit(active, a) && test_bit(active, b); });
     for (std::size_t i = 0; i < moves.size(); ++i) {
-      sweep.active[i] = moves[i].first;
-      sweep.store[i] = place_[moves[i].second];
+      sweep.active[i] = moves[i].place;
+      sweep.store[i] = place_[moves[i].after];
+      if (!sweep.reach.empty()) sweep.reach[i] = moves[i].reach;
     }
   }
 
@@ -135,6 +141,7 @@ Plan without_operations(const Plan& plan) {
       Sweep& copy = bare.stages.back().sweeps.emplace_back();
       copy.active = sweep.active;
       copy.store = sweep.store;
+      copy.reach = sweep.reach;
       copy.births = sweep.births;
     }
   }

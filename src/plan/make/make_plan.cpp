@@ -91,7 +91,10 @@ Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions&
   const Lowered lowered = lower_optimized(circuit, left_out, form);
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   if (circuit.operations().size() <= kFewOperations) recognised = lowered.recognised;
-  if (lowered.ops.size() > kSearchedTwice) return searched_plan(lowered, machine, options, {});
+  std::optional<Plan> strings;
+  if (form == nullptr) strings = string_plan(lowered, machine, options);
+  const auto best = [&](Plan plan) { return strings && cheaper(*strings, plan, options) ? *std::move(strings) : plan; };
+  if (lowered.ops.size() > kSearchedTwice) return best(searched_plan(lowered, machine, options, {}));
   // A search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic
   // and in what they hide of an exchange, so two of them are held against each other. Both are always made: the plan
   // must not depend on the machine that makes it.
@@ -108,10 +111,10 @@ Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions&
     Plan second = other.get();
     if (cheaper(second, plan, options)) plan = std::move(second);
   }
-  if (!greedy) return plan;
   const bool zeros = options.start == Start::kZero && options.known_zeros;
-  if (!zeros && plan_work(*greedy).sweeps > plan_work(plan).sweeps) return plan;
-  return cheaper(*greedy, plan, options) ? *std::move(greedy) : plan;
+  if (greedy && (zeros || plan_work(*greedy).sweeps <= plan_work(plan).sweeps) && cheaper(*greedy, plan, options))
+    plan = *std::move(greedy);
+  return best(std::move(plan));
 }
 
 }  // namespace

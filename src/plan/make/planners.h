@@ -31,6 +31,10 @@ double planning_seconds(const Circuit& circuit);
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options,
                  const Rewritten* form = nullptr);
 
+/// Stretches of rotations about Pauli strings in sweeps that are spanned by the strings, what lies between them as
+/// searched_plan() plans it. Nothing where no stretch takes fewer sweeps so; on one rank alone.
+std::optional<Plan> string_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options);
+
 /// By predicted time; with a fixed tile on one rank by bytes, as far as they differ by more than a few hundredths.
 bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options);
 

@@ -46,13 +46,19 @@ Json sweep_json(const Sweep& sweep) {
   for (const PlanOp& op : sweep.ops) gates += op.gates;
   Json births = Json::array();
   for (const Birth& birth : sweep.births) births.push_back(birth.bit);
+  Json reach = Json::array();
+  for (const Index mask : sweep.reach) {
+    Json& bits = reach.emplace_back(Json::array());
+    for_each_bit(mask, [&](unsigned bit) { bits.push_back(bit); });
+  }
   return {{"active_bits", sweep.active},
           {"operations", sweep.ops.size()},
           {"predicted_s", sweep.predicted_seconds},
           {"gates", gates},
           {"reads", sweep.reads},
           {"births", std::move(births)},
-          {"store_bits", sweep.store}};
+          {"store_bits", sweep.store},
+          {"reach_bits", std::move(reach)}};
 }
 
 Json stages_json(const Plan& plan) {

@@ -63,12 +63,14 @@ std::string exchange_line(const Exchange& exchange) {
 std::string sweep_line(const Sweep& sweep, std::size_t stage, std::size_t index) {
   std::uint64_t gates = 0;
   for (const PlanOp& op : sweep.ops) gates += op.gates;
-  Index active = 0;
+  Index active = 0, reached = 0;
   for (const Bit bit : sweep.active) active |= bit_mask(bit);
+  for (const Index mask : sweep.reach) reached |= mask;
   std::string line = pad("  " + std::to_string(stage) + "." + std::to_string(index), 9);
   line += pad(sweep.reads ? "sweep" : "write", 8) + pad(std::to_string(sweep.ops.size()), 7);
   line += pad(std::to_string(gates), 8) + pad(format_seconds(sweep.predicted_seconds), 11) + bits_text(active);
   if (sweep.store != sweep.active) line += ", moved at the store";
+  if (!sweep.reach.empty()) line += ", reaching " + bits_text(reached & ~active);
   if (!sweep.births.empty()) line += ", " + std::to_string(sweep.births.size()) + " born";
   return line;
 }

@@ -33,6 +33,7 @@ Sweep widened(Sweep sweep, std::uint32_t local_bits, std::uint32_t wanted) {
     const auto place = std::lower_bound(sweep.active.begin(), sweep.active.end(), bit) - sweep.active.begin();
     sweep.active.insert(sweep.active.begin() + place, static_cast<Bit>(bit));
     sweep.store.insert(sweep.store.begin() + place, static_cast<Bit>(bit));
+    if (!sweep.reach.empty()) sweep.reach.insert(sweep.reach.begin() + place, bit_mask(bit));
   }
   return sweep;
 }
@@ -87,7 +88,8 @@ void Executor::clear_plans() {
 bool Executor::ends_whole(const PreparedPlan& prepared) {
   if (prepared.played_bits != 0 || prepared.plan->stages.empty()) return false;
   const Stage& last = prepared.plan->stages.back();
-  return last.sweeps.size() > (last.exchange ? last.exchange->overlap_after : 0);
+  if (last.sweeps.size() <= (last.exchange ? last.exchange->overlap_after : 0)) return false;
+  return last.sweeps.back().reach.empty();  // else its bits are not those of memory
 }
 
 void Executor::prepare_stage(PreparedPlan& prepared, const Stage& stage) {

@@ -21,6 +21,8 @@ class Shape {
   void add(const Sweep& sweep) {
     add(sweep.active);
     add(sweep.store);
+    add(sweep.reach.size());
+    for (const Index mask : sweep.reach) add(mask);
     add(sweep.reads ? 1u : 0u);
     add(sweep.unborn);
     for (const Birth& birth : sweep.births) add(birth.bit);
