@@ -24,8 +24,9 @@ constexpr int kMaxRuns = 32;  // runs of neighbouring tile bits
 constexpr int kMaxProgramWords = 1536;
 constexpr int kMaxProgramReals = 1280;
 constexpr int kMaxTileFactors = 160;
-constexpr std::uint32_t kTurnedEntry = 128, kMirroredEntry = 64;  // of a factor's entries: instead of the thread bit
-constexpr int kMaxThreadBits = 8;                                 // 256 threads a block
+// Of a factor's entries: instead of the thread bit. A parity comes first: the constant is 1 where it is another one.
+constexpr std::uint32_t kTurnedEntry = 128, kMirroredEntry = 64, kParityEntry = 32;
+constexpr int kMaxThreadBits = 8;  // 256 threads a block
 constexpr int kMaxSlots = 5;
 constexpr int kNormCells = 64;
 constexpr int kMaxStartBirths = 40;

@@ -12,7 +12,8 @@
 //   kMultiply set, factor;  kScale (all registers)                                 kScale reals: 1
 //   factor:  table + 1 | tile factor + 1 << 12 | entries << 24, {thread bit | tile factor << 8}...
 //            {kTurnedEntry | tile factor << 8 | table << 20}...
-//            {kMirroredEntry | tile factor << 8 | bits of the thread << 20}...                       reals: 2
+//            {kMirroredEntry | tile factor << 8 | bits of the thread << 20}...
+//            first {kParityEntry | odd << 8 | bits of the thread << 20, tile bits lo, hi}            reals: 2
 //   kRegroup number of its address table | own places << 16 | within warp << 17, write columns of slots, guard count,
 //   {mask lo, hi, value lo, hi, offset}...,
 //            read columns of slots; the table has (write address | read address << 16) for each thread
@@ -293,6 +294,9 @@ struct Machine {
         C mirrored = factors[entry >> 8 & 4095];
         if ((__popc(threadIdx.x & entry >> 20) & 1) != 0) mirrored.y = -mirrored.y;
         value = times(value, mirrored);
+      } else if ((entry & kParityEntry) != 0) {
+        const std::uint32_t parity = __popcll(base & next64()) ^ __popc(threadIdx.x & entry >> 20);
+        if ((parity & 1) != (entry >> 8 & 1)) value = {1, 0};
       } else if (threadIdx.x >> (entry & 255) & 1) {
         value = times(value, factors[entry >> 8]);
       }

@@ -235,8 +235,10 @@ TEST(CpuBackend, BatchesFollowOneAnother) {
   ASSERT_GT(cpu::translate_sweep<double>(sweep, 20, 3, 3).batch_bits, 0);
   expect_reference<double>(sweep);
   // Neighbouring tiles stay neighbours where active bits reach the bits that tell them apart.
-  for (const Bit bit : sweep.active)
-    sweep.reach.push_back(bit < 2 ? bit_mask(bit) : bit_mask(bit) | 0x1abcu << (bit % 3));
+  sweep.active = sweep.store = {0, 1, 12, 13, 14, 15, 16, 17};
+  for (const Bit bit : sweep.active) sweep.reach.push_back(bit_mask(bit));
+  sweep.reach[3] |= 0x1cu;
+  sweep.reach[5] |= 0x18e24u;
   ASSERT_GT(cpu::translate_sweep<double>(sweep, 20, 3, 3).batch_bits, 0);
   expect_reference<double>(sweep);
 }

@@ -138,6 +138,16 @@ TEST_F(CudaPhases, ParitiesOfFewBitsOutsideAreTurnedTables) {
   EXPECT_LE(seen.products, 5 * 16U);  // two of them; and what depends on nothing outside
 }
 
+TEST_F(CudaPhases, OneOfThreadsAndTilesNeedsNoTable) {
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    const Sweep sweep = multiplexer(3, {0b11'1101'0111'0010}, false, random_);
+    const Seen seen = expect_meaning(sweep, precision, true);
+    EXPECT_EQ(seen.turned + seen.mirrored, 0U);
+    EXPECT_TRUE(program_of(sweep, precision).tables.empty());
+    EXPECT_TRUE(program_of(sweep, precision).tile_factors.empty());
+  }
+}
+
 TEST_F(CudaPhases, InsideTheTileTheyAreOneTable) {
   const Sweep sweep = multiplexer(0, subsets_of(0b1'0111'0110, random_), false, random_);
   const Seen seen = expect_meaning(sweep, Precision::kSingle, true);

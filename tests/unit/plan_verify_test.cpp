@@ -118,6 +118,47 @@ TEST(VerifyPlan, ChecksActiveBits) {
   expect_refused(plan, "permutation", [](Plan& p) { p.stages[0].sweeps[0].store[0] = p.stages[0].sweeps[0].store[1]; });
 }
 
+TEST(VerifyPlan, ChecksWhatActiveBitsReach) {
+  Plan plan = valid_plan(Start::kState);
+  Sweep& sweep = plan.stages.back().sweeps.back();
+  plan.stages.back().exchange->overlap_after = 0;
+  sweep.store = sweep.active;
+  plan.final_layout = plan.stages.back().layout;
+  for (std::size_t s = 0; s + 1 < plan.stages.back().sweeps.size(); ++s) {
+    Sweep& before = plan.stages.back().sweeps[s];
+    before.store = before.active;
+  }
+  for (const Bit bit : sweep.active) sweep.reach.push_back(bit_mask(bit) | bit_mask(sweep.active.front()));
+  const auto last = [](Plan& p) -> Sweep& { return p.stages.back().sweeps.back(); };
+  expect_refused(plan, "one mask", [&](Plan& p) { last(p).reach.pop_back(); });
+  expect_refused(plan, "tell them apart", [&](Plan& p) { last(p).reach.back() = last(p).reach.front(); });
+  expect_refused(plan, "not local", [&](Plan& p) { last(p).reach.back() |= bit_mask(6); });
+  expect_refused(plan, "at its store", [&](Plan& p) { std::swap(last(p).store[0], last(p).store[1]); });
+  expect_refused(plan, "has a reach after", [&](Plan& p) {
+    p.stages.back().exchange->overlap_after = static_cast<std::uint32_t>(p.stages.back().sweeps.size());
+    p.stages.back().exchange->overlap_before = 0;
+    p.stages.back().exchange->chunk_mask = 0;
+  });
+  const Plan young = late_birth_plan();
+  expect_refused(young, "bear nothing", [](Plan& p) {
+    Sweep& first = p.stages[0].sweeps[1];
+    first.store = first.active;
+    for (const Bit bit : first.active) first.reach.push_back(bit_mask(bit));
+  });
+  expect_refused(young, "are unborn", [](Plan& p) {
+    // A sweep between the first two, before the births of the second.
+    Sweep more = p.stages[0].sweeps[0];
+    more.reads = true;
+    more.births.clear();
+    more.ops.clear();
+    more.unborn = p.stages[0].sweeps[1].unborn;
+    more.store = more.active;
+    for (const Bit bit : more.active) more.reach.push_back(bit_mask(bit));
+    more.reach.back() |= more.unborn & (~more.unborn + 1);
+    p.stages[0].sweeps.insert(p.stages[0].sweeps.begin() + 1, more);
+  });
+}
+
 TEST(VerifyPlan, ChecksReadsAndBirths) {
   const Plan plan = late_birth_plan();
   ASSERT_GT(plan.stages[0].sweeps.size(), 1u);

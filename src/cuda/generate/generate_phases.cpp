@@ -102,7 +102,13 @@ void KernelText::multiply_constant(std::uint32_t set, Complex value) {
 void KernelText::factor_variable(const std::string& name, const Factor& factor) {
   std::string value;
   const auto times = [&](const std::string& more) { value = value.empty() ? more : "mul(" + value + "," + more + ")"; };
-  if (plain_of(factor.constant) != Plain::kOne || is_constant(factor)) times(complex_arg(factor.constant));
+  if (factor.where) {
+    const ParityPart& part = *factor.where;
+    times(fmt::format("(((__popcll(base & {}) ^ __popc(t & {}u)) & 1) == {} ? {} : mk(1, 0))", int_arg(part.tile),
+                      part.threads, part.odd ? 1 : 0, complex_arg(factor.constant)));
+  } else if (plain_of(factor.constant) != Plain::kOne || is_constant(factor)) {
+    times(complex_arg(factor.constant));
+  }
   if (factor.table >= 0) times(table_entry(factor.table));
   if (factor.tile >= 0) times(fmt::format("F[{}]", factor.tile));
   if (value.empty()) value = "mk(1, 0)";

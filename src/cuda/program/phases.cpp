@@ -189,7 +189,9 @@ class PhaseMerger {
       const bool mirrors =
           inside.size() <= 2 * kinds.size() && count_bits(outside) <= kMostOutside && fit(inside.size());
       if (terms.size() == 1 || (!mirrors && !fit(kinds.size()))) {
-        for (const Term& term : terms) others_[{0, 0, term.tile_parity}].push_back(term);
+        for (const Term& term : terms) {
+          if (!multiply_parity(term)) others_[{0, 0, term.tile_parity}].push_back(term);
+        }
         continue;
       }
       double half = 0;
@@ -212,6 +214,23 @@ class PhaseMerger {
     set_factor(angles, factor);
     op.factor[0] = std::move(factor);
     epoch_.ops.push_back(std::move(op));
+  }
+
+  /// One parity that threads have a part in as well: its phase or 1. Conditions on the tile alone would leave tables by
+  /// thread, fetched where they hold and waited for.
+  bool multiply_parity(const Term& term) {
+    const ParityPart part{gather(term.parity, epoch_.thread), term.tile_parity, true};
+    if (part.threads == 0) return false;
+    const std::uint32_t reg = gather(term.parity, epoch_.reg);
+    for (const bool odd : {false, true}) {
+      Factor factor;
+      factor.where = part;
+      factor.where->odd = !odd;
+      std::uint32_t set = 0;
+      for (std::uint32_t j = 0; j < registers_; ++j) set |= odd_parity(j & reg) == odd ? 1u << j : 0;
+      if (set != 0) multiply_set(set, {&term.angle, 1}, std::move(factor));
+    }
+    return true;
   }
 
   /// `odd`: the parity in registers.

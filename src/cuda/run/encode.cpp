@@ -170,11 +170,18 @@ class Encoder {
   }
 
   void add_factor(const Factor& factor) {
-    const std::size_t entries = factor.cross.size() + factor.turned.size() + factor.mirrored.size();
+    const std::size_t entries =
+        (factor.where ? 1 : 0) + factor.cross.size() + factor.turned.size() + factor.mirrored.size();
+    if (factor.where && (factor.table >= 0 || factor.tile >= 0))
+      throw Error("a parity that is not of a constant alone");
     if (entries > 255) throw Error("a factor has more entries than its word counts");
     complex(factor.constant);
     word(static_cast<std::uint32_t>(factor.table + 1) | static_cast<std::uint32_t>(factor.tile + 1) << 12 |
          static_cast<std::uint32_t>(entries) << 24);
+    if (factor.where) {
+      word(kParityEntry | (factor.where->odd ? 1u << 8 : 0u) | factor.where->threads << 20);
+      word64(factor.where->tile);
+    }
     for (const auto& [bit, tile] : factor.cross) word(static_cast<std::uint32_t>(bit | tile << 8));
     for (const auto& [table, tile] : factor.turned)
       word(kTurnedEntry | static_cast<std::uint32_t>(tile << 8) | static_cast<std::uint32_t>(table) << 20);

@@ -48,7 +48,7 @@ void multiply(TileProgram& program, Complex factor) {
   for (Epoch& epoch : program.epochs) {
     for (TileOp& op : epoch.ops) {
       const bool whole = op.kind == TileOpKind::kMultiply && op.set == all && op.guard.always();
-      if ((op.kind != TileOpKind::kPair && !whole) || !op.factor[0].present) continue;
+      if ((op.kind != TileOpKind::kPair && !whole) || !op.factor[0].present || op.factor[0].where) continue;
       op.factor[0].constant *= factor;
       return;
     }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,12 +38,20 @@ struct TileTerm {
   double angle = 0;
 };
 
-/// A complex number a thread multiplies with: constant * tables[table][thread] * tile factor * the tile factors of the
-/// set bits of the thread's number * the entries of more tables, conjugate where a tile factor, which is 1 or -1, is
-/// -1 * more tile factors, conjugate in threads of odd parity.
+/// Whether the bits `threads` of a thread's number and the bits `tile` of the base have that parity together.
+struct ParityPart {
+  std::uint32_t threads = 0;
+  Index tile = 0;
+  bool odd = true;
+};
+
+/// A complex number a thread multiplies with: constant (1 where `where` says no) * tables[table][thread] * tile factor
+/// * the tile factors of the set bits of the thread's number * the entries of more tables, conjugate where a tile
+/// factor, which is 1 or -1, is -1 * more tile factors, conjugate in threads of odd parity.
 struct Factor {
   bool present = false;
   Complex constant{1, 0};
+  std::optional<ParityPart> where;
   int table = -1;
   int tile = -1;
   std::vector<std::pair<int, int>> cross;               // (thread bit, tile factor)

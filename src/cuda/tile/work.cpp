@@ -64,7 +64,7 @@ double work_of(const TileOp& op, std::uint32_t registers) {
 }  // namespace
 
 bool is_constant(const Factor& factor) {
-  return factor.table < 0 && factor.tile < 0 && factor.cross.empty() && factor.turned.empty() &&
+  return !factor.where && factor.table < 0 && factor.tile < 0 && factor.cross.empty() && factor.turned.empty() &&
          factor.mirrored.empty();
 }
 

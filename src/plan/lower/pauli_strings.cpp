@@ -75,7 +75,7 @@ std::optional<Images> clifford(const Matrix2& gate) {
 
 class Reader {
  public:
-  explicit Reader(const Lowered& lowered) : lowered_(lowered), frames_(lowered.qubits) {}
+  Reader(const Lowered& lowered, bool zero) : lowered_(lowered), zero_(zero), frames_(lowered.qubits) {}
 
   std::vector<StringStretch> run() {
     for (std::size_t i = 0; i < lowered_.ops.size(); ++i) {
@@ -99,12 +99,17 @@ class Reader {
       found_.push_back(std::move(stretch_));
     }
     stretch_ = {};
+    in_strings_ = 0;
     frames_.assign(lowered_.qubits, {});
   }
 
   bool takes(std::uint32_t index) {
     const LoweredOp& op = lowered_.ops[index];
     if (op.control_mask != 0 || op.open != 0) return false;
+    if (count_bits(op.support) == 1 && (op.support & in_strings_) == 0 && (zero_ || stretch_.first > 0)) {
+      stretch_.before.push_back(index);
+      return true;
+    }
     if (op.form == Form::kFlip) return turn(index, op.targets[0], kFlip2);
     if (op.form == Form::kPhases) {
       const std::span<const PhaseTerm> terms = lowered_.terms(op);
@@ -192,13 +197,16 @@ class Reader {
     });
     // exp(i a (1 + P) / 2) = exp(i a) exp(-i a (1 - P) / 2)
     if (minus) stretch_.phase += angle;
+    in_strings_ |= mask;
     rotation.angle = minus ? -angle : angle;
     stretch_.rotations.push_back(std::move(rotation));
   }
 
   const Lowered& lowered_;
+  const bool zero_;
   std::vector<Frame> frames_;
   StringStretch stretch_;
+  Index in_strings_ = 0;  // wires of rotations so far
   std::vector<StringStretch> found_;
 };
 
@@ -226,6 +234,6 @@ void put_rests_first(StringStretch& stretch) {
   }
 }
 
-std::vector<StringStretch> string_stretches(const Lowered& lowered) { return Reader(lowered).run(); }
+std::vector<StringStretch> string_stretches(const Lowered& lowered, bool zero) { return Reader(lowered, zero).run(); }
 
 }  // namespace qsim

@@ -26,10 +26,11 @@ struct StringRest {
   std::vector<std::uint32_t> members;
 };
 
-/// Operations [first, last) of a Lowered: the rotations in order, then the rests (or before), and a phase of
-/// everything.
+/// Operations [first, last) of a Lowered: those in `before`, on one wire each, the rotations in order, then the rests,
+/// and a phase of everything.
 struct StringStretch {
   std::size_t first = 0, last = 0;
+  std::vector<std::uint32_t> before;
   std::vector<StringRotation> rotations;
   std::vector<StringRest> rests;
   double phase = 0;
@@ -37,8 +38,10 @@ struct StringStretch {
 
 /// The stretches of at least two rotations, in order. An operation is in one where it has no control and is a Clifford
 /// gate on one wire, a diagonal of terms on one or two wires or of parities, or a matrix that is diagonal in the basis
-/// of X, Y or Z on every target; angles are fixed.
-std::vector<StringStretch> string_stretches(const Lowered& lowered);
+/// of X, Y or Z on every target; angles are fixed. `zero`: the start is |0...0>, on which gates on one wire cost
+/// nothing, so that those before all strings are left as they are; so they are where operations come before the
+/// stretch.
+std::vector<StringStretch> string_stretches(const Lowered& lowered, bool zero);
 
 /// The same stretch with its rests before the rotations: those about what the rests make of their strings.
 void put_rests_first(StringStretch& stretch);

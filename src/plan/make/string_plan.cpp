@@ -37,6 +37,8 @@ class Joiner {
     return static_cast<double>(counts.by_strings) <= kWorthwhile * static_cast<double>(counts.by_wires);
   }
 
+  bool knows_zero() const { return options_.start == Start::kZero && options_.known_zeros; }
+
   Plan run(std::vector<StringStretch> stretches) {
     std::vector<LoweredOp> between;
     const auto add_rests = [&](const StringStretch& stretch) {
@@ -45,10 +47,10 @@ class Joiner {
     std::size_t next = 0;
     for (StringStretch& stretch : stretches) {
       add_operations(next, stretch.first, between);
+      for (const std::uint32_t index : stretch.before) between.push_back(lowered_.ops[index]);
       next = stretch.last;
       // Gates on |0...0> cost nothing, and gates after the last stretch might be the only ones there.
-      const bool before = (stretch.first == 0 && options_.start == Start::kZero && options_.known_zeros) ||
-                          (!between.empty() && next == lowered_.ops.size());
+      const bool before = (stretch.first == 0 && knows_zero()) || (!between.empty() && next == lowered_.ops.size());
       if (before) {
         put_rests_first(stretch);
         add_rests(stretch);
@@ -191,7 +193,7 @@ std::optional<Plan> string_plan(const Lowered& lowered, const Machine& machine, 
   if (options.rank_bits != 0 || options.preserve_layout || !lowered.open.empty()) return std::nullopt;
   if (!pass_enabled(options.disabled_passes, "span_strings")) return std::nullopt;
   Joiner joiner(lowered, machine, options);
-  std::vector<StringStretch> stretches = string_stretches(lowered);
+  std::vector<StringStretch> stretches = string_stretches(lowered, joiner.knows_zero());
   std::erase_if(stretches, [&](const StringStretch& stretch) { return !joiner.worthwhile(stretch); });
   if (stretches.empty()) return std::nullopt;
   return joiner.run(std::move(stretches));
