@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
 #include <vector>
 
 #include "base/layout.h"
+#include "base/philox.h"
 #include "plan/cost/machine.h"
 #include "support/campaign.h"
 #include "support/dense.h"
@@ -63,6 +66,55 @@ TEST(OpenPlans, AreThePlansForAllValues) {
     }
   }
   EXPECT_LE(missing, campaign.count / 500);
+}
+
+// Rotations by parameters about strings on most qubits, in tiles that the strings span.
+TEST(OpenPlans, OfStringsAreThePlansForAllValues) {
+  PhiloxSequence random(3);
+  int reaching = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::uint32_t qubits = 6 + static_cast<std::uint32_t>(seed % 3);
+    Circuit circuit(qubits);
+    const std::array<Parameter, 3> parameters{Parameter{"a"}, Parameter{"b"}, Parameter{"c"}};
+    if (seed % 2 == 0) circuit.h(0).x(1);
+    for (int s = 0; s < 12; ++s) {
+      std::string letters;
+      std::vector<Qubit> targets;
+      for (Qubit q = 0; q < qubits; ++q) {
+        const std::uint64_t letter = random.below(4);
+        if (letter == 0) continue;
+        letters += "XYZ"[letter - 1];
+        targets.push_back(q);
+      }
+      if (targets.empty()) continue;
+      const Parameter& parameter = parameters[static_cast<std::size_t>(s) % 3];
+      circuit.add_pauli_rotation(random.uniform(-3, 3) * parameter + random.uniform(-1, 1), letters, targets);
+    }
+    if (seed % 3 == 0) circuit.ry(parameters[0], 2);
+    PlanOptions options;
+    options.tile_bits = 5;
+    options.start = seed % 4 < 2 ? Start::kZero : Start::kState;
+    options.known_zeros = seed % 4 == 0;
+    const OpenAngles open(circuit);
+    const std::optional<OpenPlan> plan =
+        OpenPlan::make(circuit, open, find_machine(seed % 5 < 3 ? "h200" : "cpu"), options);
+    ASSERT_TRUE(plan);
+    const bool held = options.start == Start::kState;
+    const dense::State start = held ? dense::random_state(qubits, seed) : dense::zero_state(qubits);
+    for (std::uint64_t number = 0; number < 6; ++number) {
+      const std::vector<double> values = test::surprising_values(3, 6 * seed + number);
+      const std::shared_ptr<const Plan> at = plan->at(open.bound(values));
+      verify_plan(*at);
+      if (number == 0) {
+        for (const Sweep& sweep : at->stages.back().sweeps) reaching += sweep.reach.empty() ? 0 : 1;
+      }
+      const dense::State got = test::interpret(*at, held ? start : dense::State());
+      ASSERT_LE(dense::max_difference(got, dense::run(circuit.bind(values), start)),
+                test::tolerance(Precision::kDouble));
+    }
+  }
+  EXPECT_GT(reaching, 40);
 }
 
 }  // namespace

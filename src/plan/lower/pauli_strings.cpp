@@ -75,7 +75,8 @@ std::optional<Images> clifford(const Matrix2& gate) {
 
 class Reader {
  public:
-  Reader(const Lowered& lowered, bool zero) : lowered_(lowered), zero_(zero), frames_(lowered.qubits) {}
+  Reader(const Lowered& lowered, bool zero, OpenNumbers& open)
+      : lowered_(lowered), zero_(zero), open_(open), frames_(lowered.qubits) {}
 
   std::vector<StringStretch> run() {
     for (std::size_t i = 0; i < lowered_.ops.size(); ++i) {
@@ -105,7 +106,7 @@ class Reader {
 
   bool takes(std::uint32_t index) {
     const LoweredOp& op = lowered_.ops[index];
-    if (op.control_mask != 0 || op.open != 0) return false;
+    if (op.control_mask != 0) return false;
     if (count_bits(op.support) == 1 && (op.support & in_strings_) == 0 && (zero_ || stretch_.first > 0)) {
       stretch_.before.push_back(index);
       return true;
@@ -119,6 +120,7 @@ class Reader {
       }
       return add_terms(index, {}, terms);
     }
+    if (op.open != 0) return false;
     const std::span<const Complex> matrix = lowered_.matrix(op);
     if (op.target_count == 1 && turn(index, op.targets[0], {matrix[0], matrix[1], matrix[2], matrix[3]})) return true;
     const std::optional<BasisChange> change = diagonalize(op, matrix);
@@ -151,20 +153,20 @@ class Reader {
   bool add_terms(std::uint32_t index, const std::vector<std::pair<Qubit, Letter>>& letters,
                  std::span<const PhaseTerm> terms) {
     for (const PhaseTerm& term : terms)
-      if (term.open != 0 || (!term.parity && count_bits(term.mask) > 2)) return false;
+      if (!term.parity && count_bits(term.mask) > 2) return false;
     const std::size_t before = stretch_.rotations.size();
     Index wires = 0;
     for (const PhaseTerm& term : terms) {
       wires |= term.mask;
       if (term.mask == 0) {
-        stretch_.phase += term.angle;
+        stretch_.phase = open_.added(stretch_.phase, term.whole_angle());
       } else if (term.parity || is_power_of_two(term.mask)) {
-        add_parity(term.mask, term.angle, letters);
+        add_parity(term.mask, term.whole_angle(), letters);
       } else {  // a b = (a + b - (a xor b)) / 2
         const Index low = term.mask & (~term.mask + 1);
-        add_parity(low, term.angle / 2, letters);
-        add_parity(term.mask ^ low, term.angle / 2, letters);
-        add_parity(term.mask, -term.angle / 2, letters);
+        add_parity(low, open_.scaled(term.whole_angle(), 0.5), letters);
+        add_parity(term.mask ^ low, open_.scaled(term.whole_angle(), 0.5), letters);
+        add_parity(term.mask, open_.scaled(term.whole_angle(), -0.5), letters);
       }
     }
     // The first rotation stands for the gates that were turned into it; where there is none, a rest does.
@@ -183,7 +185,7 @@ class Reader {
     return true;
   }
 
-  void add_parity(Index mask, double angle, const std::vector<std::pair<Qubit, Letter>>& letters) {
+  void add_parity(Index mask, const OpenAngle& angle, const std::vector<std::pair<Qubit, Letter>>& letters) {
     StringRotation rotation;
     bool minus = false;
     for_each_bit(mask, [&](unsigned wire) {
@@ -196,14 +198,15 @@ class Reader {
       minus = minus != letter.minus;
     });
     // exp(i a (1 + P) / 2) = exp(i a) exp(-i a (1 - P) / 2)
-    if (minus) stretch_.phase += angle;
+    if (minus) stretch_.phase = open_.added(stretch_.phase, angle);
     in_strings_ |= mask;
-    rotation.angle = minus ? -angle : angle;
+    rotation.angle = minus ? open_.negated(angle) : angle;
     stretch_.rotations.push_back(std::move(rotation));
   }
 
   const Lowered& lowered_;
   const bool zero_;
+  OpenNumbers& open_;
   std::vector<Frame> frames_;
   StringStretch stretch_;
   Index in_strings_ = 0;  // wires of rotations so far
@@ -212,7 +215,7 @@ class Reader {
 
 }  // namespace
 
-void put_rests_first(StringStretch& stretch) {
+void put_rests_first(StringStretch& stretch, OpenNumbers& open) {
   for (const StringRest& rest : stretch.rests) {
     // rest letter rest'
     const std::optional<Images> images = clifford(adjoint(rest.matrix));
@@ -228,12 +231,14 @@ void put_rests_first(StringStretch& stretch) {
       rotation.x = letter.x ? rotation.x | wire : rotation.x & ~wire;
       rotation.z = letter.z ? rotation.z | wire : rotation.z & ~wire;
       if (!letter.minus) continue;
-      stretch.phase += rotation.angle;
-      rotation.angle = -rotation.angle;
+      stretch.phase = open.added(stretch.phase, rotation.angle);
+      rotation.angle = open.negated(rotation.angle);
     }
   }
 }
 
-std::vector<StringStretch> string_stretches(const Lowered& lowered, bool zero) { return Reader(lowered, zero).run(); }
+std::vector<StringStretch> string_stretches(const Lowered& lowered, bool zero, OpenNumbers& open) {
+  return Reader(lowered, zero, open).run();
+}
 
 }  // namespace qsim

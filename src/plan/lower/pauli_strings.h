@@ -15,7 +15,7 @@ namespace qsim {
 /// exp(i angle (1 - P) / 2) with P the product of the letters.
 struct StringRotation {
   Index x = 0, z = 0;  // wires
-  double angle = 0;
+  OpenAngle angle = 0;
   std::vector<std::uint32_t> members;  // operations of the Lowered that it stands for
 };
 
@@ -33,17 +33,17 @@ struct StringStretch {
   std::vector<std::uint32_t> before;
   std::vector<StringRotation> rotations;
   std::vector<StringRest> rests;
-  double phase = 0;
+  OpenAngle phase = 0;
 };
 
 /// The stretches of at least two rotations, in order. An operation is in one where it has no control and is a Clifford
-/// gate on one wire, a diagonal of terms on one or two wires or of parities, or a matrix that is diagonal in the basis
-/// of X, Y or Z on every target; angles are fixed. `zero`: the start is |0...0>, on which gates on one wire cost
-/// nothing, so that those before all strings are left as they are; so they are where operations come before the
-/// stretch.
-std::vector<StringStretch> string_stretches(const Lowered& lowered, bool zero);
+/// gate on one wire, a diagonal of terms on one or two wires or of parities, or a fixed matrix that is diagonal in the
+/// basis of X, Y or Z on every target. `zero`: the start is |0...0>, on which gates on one wire cost nothing, so that
+/// those before all strings are left as they are; so they are where operations come before the stretch. `open`: the
+/// lowered circuit's, to which the rotations' sums are added.
+std::vector<StringStretch> string_stretches(const Lowered& lowered, bool zero, OpenNumbers& open);
 
 /// The same stretch with its rests before the rotations: those about what the rests make of their strings.
-void put_rests_first(StringStretch& stretch);
+void put_rests_first(StringStretch& stretch, OpenNumbers& open);
 
 }  // namespace qsim

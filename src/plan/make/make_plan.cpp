@@ -91,8 +91,7 @@ Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions&
   const Lowered lowered = lower_optimized(circuit, left_out, form);
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   if (circuit.operations().size() <= kFewOperations) recognised = lowered.recognised;
-  std::optional<Plan> strings;
-  if (form == nullptr) strings = string_plan(lowered, machine, options);
+  std::optional<Plan> strings = string_plan(lowered, machine, options);
   const auto best = [&](Plan plan) { return strings && cheaper(*strings, plan, options) ? *std::move(strings) : plan; };
   if (lowered.ops.size() > kSearchedTwice) return best(searched_plan(lowered, machine, options, {}));
   // A search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic

@@ -24,7 +24,7 @@ constexpr double kWorthwhile = 0.75;
 class Joiner {
  public:
   Joiner(const Lowered& lowered, const Machine& machine, const PlanOptions& options)
-      : lowered_(lowered), machine_(machine), options_(options), matrices_(lowered.matrices) {
+      : lowered_(lowered), machine_(machine), options_(options), open_(lowered.open), matrices_(lowered.matrices) {
     tile_.layout = options.initial_layout.value_or(Layout::identity(static_cast<int>(lowered.qubits)));
     tile_.size = std::min(options.tile_bits.value_or(machine.max_tile_bits), lowered.qubits);
     tile_.low = std::min(machine.low_bits, tile_.size - std::min(tile_.size, 3u));
@@ -32,14 +32,14 @@ class Joiner {
     tile_.kept = machine.kind == BackendKind::kCpu ? tile_.low : 0;
   }
 
-  bool worthwhile(const StringStretch& stretch) const {
-    const StringCounts counts = count_string_sweeps(stretch.rotations, tile_);
-    return static_cast<double>(counts.by_strings) <= kWorthwhile * static_cast<double>(counts.by_wires);
+  std::vector<StringStretch> stretches() {
+    std::vector<StringStretch> found = string_stretches(lowered_, knows_zero(), open_);
+    std::erase_if(found, [&](const StringStretch& stretch) { return !worthwhile(stretch); });
+    return found;
   }
 
-  bool knows_zero() const { return options_.start == Start::kZero && options_.known_zeros; }
-
-  Plan run(std::vector<StringStretch> stretches) {
+  /// Nothing where open angles are in more than one part: their numbers are each part's own.
+  std::optional<Plan> run(std::vector<StringStretch> stretches) {
     std::vector<LoweredOp> between;
     const auto add_rests = [&](const StringStretch& stretch) {
       for (const StringRest& rest : stretch.rests) add_rest(rest, between);
@@ -52,7 +52,7 @@ class Joiner {
       // Gates on |0...0> cost nothing, and gates after the last stretch might be the only ones there.
       const bool before = (stretch.first == 0 && knows_zero()) || (!between.empty() && next == lowered_.ops.size());
       if (before) {
-        put_rests_first(stretch);
+        put_rests_first(stretch, open_);
         add_rests(stretch);
       }
       plan_between(between);
@@ -61,10 +61,18 @@ class Joiner {
     }
     add_operations(next, lowered_.ops.size(), between);
     plan_between(between);
+    if (open_parts_ > 1) return std::nullopt;
     return finished();
   }
 
  private:
+  bool knows_zero() const { return options_.start == Start::kZero && options_.known_zeros; }
+
+  bool worthwhile(const StringStretch& stretch) const {
+    const StringCounts counts = count_string_sweeps(stretch.rotations, tile_);
+    return static_cast<double>(counts.by_strings) <= kWorthwhile * static_cast<double>(counts.by_wires);
+  }
+
   /// No operation, but where they come from.
   Lowered empty() const {
     Lowered part;
@@ -72,6 +80,7 @@ class Joiner {
     part.wire_of = Layout::identity(static_cast<int>(lowered_.qubits)).qubit_at();
     part.source_begin = lowered_.source_begin;
     part.source_items = lowered_.source_items;
+    part.open = open_;
     return part;
   }
 
@@ -142,8 +151,21 @@ class Joiner {
     join(std::move(plan));
   }
 
+  static bool is_open(const Plan& part) {
+    return std::ranges::any_of(part.stages.back().sweeps, [](const Sweep& sweep) {
+      return std::ranges::any_of(sweep.phases, [](const PhaseTerm& term) { return term.open != 0; }) ||
+             std::ranges::any_of(sweep.ops, [](const PlanOp& op) { return op.open != 0; }) ||
+             std::ranges::any_of(sweep.births, [](const Birth& birth) { return birth.open != 0; });
+    });
+  }
+
   void join(Plan part) {
     tile_.layout = part.final_layout;
+    if (is_open(part)) {
+      ++open_parts_;
+      open_of_part_ = part.open;
+    }
+    part.open = {};
     if (!plan_) {
       plan_ = std::move(part);
       return;
@@ -162,6 +184,7 @@ class Joiner {
 
   Plan finished() {
     Plan plan = *std::move(plan_);
+    plan.open = std::move(open_of_part_);
     plan.final_layout = qubit_layout(lowered_, tile_.layout);
     plan.rewrites_refused += lowered_.refused;
     plan.gates = lowered_.gates;
@@ -182,19 +205,21 @@ class Joiner {
   const Machine& machine_;
   const PlanOptions& options_;
   StringTile tile_;                // its layout is that of the wires at the end of the plan so far
+  OpenNumbers open_;               // the lowered circuit's, and more
   std::vector<Complex> matrices_;  // of `lowered_` and of the rests
   std::optional<Plan> plan_;
+  OpenNumbers open_of_part_;
+  int open_parts_ = 0;
   std::vector<RemovedGate> removed_;
 };
 
 }  // namespace
 
 std::optional<Plan> string_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options) {
-  if (options.rank_bits != 0 || options.preserve_layout || !lowered.open.empty()) return std::nullopt;
+  if (options.rank_bits != 0 || options.preserve_layout) return std::nullopt;
   if (!pass_enabled(options.disabled_passes, "span_strings")) return std::nullopt;
   Joiner joiner(lowered, machine, options);
-  std::vector<StringStretch> stretches = string_stretches(lowered, joiner.knows_zero());
-  std::erase_if(stretches, [&](const StringStretch& stretch) { return !joiner.worthwhile(stretch); });
+  std::vector<StringStretch> stretches = joiner.stretches();
   if (stretches.empty()) return std::nullopt;
   return joiner.run(std::move(stretches));
 }

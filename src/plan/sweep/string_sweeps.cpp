@@ -190,7 +190,7 @@ std::vector<StringSweep> write_string_sweeps(const StringStretch& stretch, const
                                              std::vector<std::pair<std::uint32_t, std::uint32_t>>& placed) {
   std::vector<StringSweep> sweeps;
   Writer writer(lowered, out, placed);
-  double phase = stretch.phase;
+  OpenAngle phase = stretch.phase;
   for (auto waiting = all(stretch.rotations); !waiting.empty();) {
     Span span(tile);
     const auto taken = take(waiting, [&](const StringRotation& rotation) { return span.add(rotation.x); });
@@ -200,14 +200,15 @@ std::vector<StringSweep> write_string_sweeps(const StringStretch& stretch, const
       StringRotation on = span.letters(*rotation);
       // P is i^(number of Y) times X's times Z's, of which a change of coordinates keeps all but that number.
       if ((count_bits(rotation->x & rotation->z) - count_bits(on.x & on.z)) % 4 != 0) {
-        phase += on.angle;
-        on.angle = -on.angle;
+        phase = out.open.added(phase, on.angle);
+        on.angle = out.open.negated(on.angle);
       }
       if ((on.x | on.z) == 0) throw Error("a rotation about nothing");
       writer.write(on, rotation->members, sweep.ops);
     }
   }
-  if (const double rest = wrap_angle(phase); rest != 0) writer.phases({PhaseTerm(0, false, rest)}, sweeps.back().ops);
+  if (phase.sum == 0) phase.value = wrap_angle(phase.value);
+  if (phase.value != 0 || phase.sum != 0) writer.phases({PhaseTerm(0, false, phase)}, sweeps.back().ops);
   return sweeps;
 }
 
