@@ -114,6 +114,22 @@ struct PauliPartners {
 /// they belong to, and one of re and im is 0 (Backend::pauli_sums_remote).
 void launch_pauli_sums(Shard shard, PauliPartners partners, const PauliMasks* masks, int count, double* out,
                        double* scratch, cudaStream_t stream);
+/// Strings whose X parts are in the tiles of 2^kSpanBits amplitudes that `reach` spans: with v a place in a tile, bit
+/// by bit, index = base XOR reach[bits of v]. A string joins v and v ^ x; its sign is the parity of z_base with the
+/// base and of z with v. It is real or, where `imaginary` has its bit, imaginary.
+constexpr int kSpanBits = 12, kSpanStrings = 32, kSpanRuns = 16;
+struct PauliSpan {
+  std::uint64_t reach[kSpanBits] = {};
+  std::uint64_t run_mask[kSpanRuns] = {};  // base = sum of (tile's number << shift & mask)
+  std::uint32_t run_shift[kSpanRuns] = {};
+  int runs = 0, count = 0;
+  std::uint32_t imaginary = 0;
+  std::uint32_t x[kSpanStrings] = {}, z[kSpanStrings] = {};
+  std::uint64_t z_base[kSpanStrings] = {};
+};
+/// out[j] = the sum of string j < span.count as launch_pauli_sums has it, its real or imaginary part; x is not 0. The
+/// shard has more than one tile.
+void launch_spanned_sums(Shard shard, const PauliSpan& span, double* out, double* scratch, cudaStream_t stream);
 /// out[0], out[1] = re, im of sum conj(left) right.
 void launch_inner_product(Shard left, Shard right, double* out, double* scratch, cudaStream_t stream);
 /// *out = sum, modulo 2^64, of the hashes of the view's `count` amplitudes (their bits and their places).

@@ -5,6 +5,7 @@
 // Each amplitude is read once (Pauli sums with an X part: each pair once), so the time is the shard over the memory's
 // read rate.
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/cuda/readout_device.cuh"
 
@@ -226,6 +227,63 @@ __global__ void pauli_kernel(const Amplitude* data, const Amplitude* partners, s
   }
 }
 
+/// A block walks tiles: amplitudes into shared memory, then string after string every pair that it joins. A warp adds a
+/// tile's pairs to one running sum a string.
+template <class Amplitude>
+__global__ void __launch_bounds__(kReadThreads)
+    span_kernel(const Amplitude* data, std::uint64_t tiles, const __grid_constant__ PauliSpan span, double* scratch) {
+  constexpr int kThreadCoordinates = 8, kRegisters = 1 << (kSpanBits - kThreadCoordinates);
+  extern __shared__ __align__(16) unsigned char memory[];
+  Amplitude* const tile = reinterpret_cast<Amplitude*>(memory);
+  __shared__ Compensated sums[kSpanStrings][kReadWarps];
+  const std::uint32_t t = threadIdx.x;
+  for (std::uint32_t i = t; i < kSpanStrings * kReadWarps; i += kReadThreads)
+    sums[i / kReadWarps][i % kReadWarps] = Compensated();
+  std::uint64_t own = 0;
+#pragma unroll
+  for (int j = 0; j < kThreadCoordinates; ++j) own ^= (t >> j & 1) != 0 ? span.reach[j] : 0;
+  for (std::uint64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
+    std::uint64_t base = 0;
+    for (int r = 0; r < span.runs; ++r) base |= number << span.run_shift[r] & span.run_mask[r];
+    const std::uint64_t at = base ^ own;
+    Amplitude loaded[kRegisters];
+#pragma unroll
+    for (int r = 0; r < kRegisters; ++r) {
+      std::uint64_t reach = 0;
+#pragma unroll
+      for (int s = 0; s < kSpanBits - kThreadCoordinates; ++s)
+        reach ^= (r >> s & 1) != 0 ? span.reach[kThreadCoordinates + s] : 0;
+      loaded[r] = data[at ^ reach];
+    }
+    __syncthreads();  // the tile before has been read
+#pragma unroll
+    for (int r = 0; r < kRegisters; ++r) tile[t + kReadThreads * r] = loaded[r];
+    __syncthreads();
+    for (int j = 0; j < span.count; ++j) {
+      // The highest bit of x, so that neighbouring threads have neighbouring pairs.
+      const std::uint32_t x = span.x[j], z = span.z[j], below = (1u << (31 - __clz(x))) - 1;
+      const bool imaginary = (span.imaginary >> j & 1) != 0;
+      double few = 0;
+#pragma unroll
+      for (int q = 0; q < kRegisters / 2; ++q) {
+        const std::uint32_t pair = t + kReadThreads * q, v = (pair & below) | (pair & ~below) << 1;
+        const double2 c = conjugate_product(load_amplitude(tile, v ^ x), load_amplitude(tile, v));
+        const double value = imaginary ? c.y : c.x;
+        few += (__popc(v & z) & 1) != 0 ? -value : value;
+      }
+      if (odd_parity(base & span.z_base[j]) != 0) few = -few;
+#pragma unroll
+      for (int offset = 16; offset > 0; offset /= 2) few += __shfl_down_sync(kAllLanes, few, offset);
+      if (t % 32 == 0) sums[j][t / 32].add(2 * few);
+    }
+  }
+  __syncthreads();
+  if (t >= kSpanStrings) return;
+  Compensated total;
+  for (int warp = 0; warp < kReadWarps; ++warp) total.add(sums[t][warp]);
+  store_pair(scratch, kSpanStrings, static_cast<int>(t), total);
+}
+
 template <class Amplitude>
 __global__ void inner_kernel(const Amplitude* left, const Amplitude* right, std::uint64_t count, double* scratch) {
   __shared__ Compensated shared[kReadWarps];
@@ -317,6 +375,19 @@ void launch_pauli_sums(Shard shard, PauliPartners partners, const PauliMasks* ma
     finish_sums<<<dim3(2 * kPauliBatch, static_cast<unsigned>(now)), kReadThreads, 0, stream>>>(
         scratch, blocks, 2 * kPauliBatch, out + static_cast<std::size_t>(first) * 2 * kPauliBatch);
   }
+}
+
+void launch_spanned_sums(Shard shard, const PauliSpan& span, double* out, double* scratch, cudaStream_t stream) {
+  const std::uint64_t tiles = std::uint64_t{1} << (shard.local_bits - kSpanBits);
+  const int blocks = static_cast<int>(std::min<std::uint64_t>(tiles, kMaxBlocks));
+  with_amplitudes(shard, [&](auto* data) {
+    constexpr int kBytes = static_cast<int>(sizeof(*data) << kSpanBits);
+    auto* const kernel = span_kernel<std::remove_cvref_t<decltype(*data)>>;
+    // Where this is refused the launch is too, and is asked about.
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+    kernel<<<blocks, kReadThreads, kBytes, stream>>>(data, tiles, span, scratch);
+  });
+  finish_sums<<<kSpanStrings, kReadThreads, 0, stream>>>(scratch, blocks, kSpanStrings, out);
 }
 
 void launch_inner_product(Shard left, Shard right, double* out, double* scratch, cudaStream_t stream) {

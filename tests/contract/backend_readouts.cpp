@@ -277,7 +277,7 @@ TEST_P(BackendContract, PauliSumsMatchTheirDefinition) {
 
 TEST_P(BackendContract, GroupsOfPauliSumsMatchOneByOne) {
   PhiloxSequence random(43);
-  for (const std::uint32_t bits : {1u, 9u, 10u, 13u, 16u}) {
+  for (const std::uint32_t bits : {1u, 9u, 10u, 13u, 16u, 20u}) {
     reserve(bits);
     start(75);
     std::vector<PauliGroup> groups;

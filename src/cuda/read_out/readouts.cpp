@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/layout.h"
 #include "comm/gpu/driver.h"
+#include "cuda/read_out/pauli_spans.h"
 #include "device/numbers/probability.h"
 #include "qsim/error.h"
 
@@ -384,7 +385,25 @@ void ReadOuts::batched_pauli_sums(const Shard& part, PauliPartners partners, std
 }
 
 void ReadOuts::pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out) {
-  batched_pauli_sums(shard_, {}, groups, z_masks, out);
+  if (shard_.local_bits < kLeastSpannedBits) return batched_pauli_sums(shard_, {}, groups, z_masks, out);
+  const PackedSums packed = pack_pauli_sums(groups, z_masks, shard_.local_bits);
+  batched_pauli_sums(shard_, {}, packed.apart, z_masks, out);
+  const std::size_t room = rest_bytes_ / (kSpanStrings * sizeof(double));  // spans' answers of one wait
+  auto* const answers = reinterpret_cast<double*>(rest_);
+  for (std::size_t first = 0; first < packed.spans.size(); first += room) {
+    const auto spans = std::span(packed.spans).subspan(first, std::min(room, packed.spans.size() - first));
+    for (std::size_t i = 0; i < spans.size(); ++i)
+      launch_spanned_sums(shard_, spans[i].span, answers + i * kSpanStrings, sums_, stream_);
+    std::vector<double> host(spans.size() * kSpanStrings);
+    fetch(host.data(), answers, host.size() * sizeof(double));
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      for (std::size_t j = 0; j < spans[i].places.size(); ++j) {
+        const double sum = host[i * kSpanStrings + j];
+        const bool imaginary = (spans[i].span.imaginary >> j & 1) != 0;
+        out[spans[i].places[j]] = imaginary ? Complex(0, sum) : Complex(sum);
+      }
+    }
+  }
 }
 
 void ReadOuts::pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
