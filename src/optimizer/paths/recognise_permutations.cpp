@@ -215,7 +215,7 @@ class PermutationRecogniser {
       const std::uint32_t first = std::exchange(seen_, std::min(size, seen_ + kPiece));
       for (const std::uint32_t i : pulled(first, seen_)) {
         const Operation& op = circuit_.operations()[i];
-        const bool alone = op.controls + op.targets == 1;
+        const bool alone = op.controls == 0 && op.targets == 1;
         if (alone && (!waiting[circuit_.targets(op)[0]].empty() || !goes_on_now(op))) {
           waiting[circuit_.targets(op)[0]].push_back(i);
         } else {
