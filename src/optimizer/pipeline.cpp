@@ -35,7 +35,8 @@ constexpr std::array<Pass, 14> kPasses{{
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
 constexpr std::size_t kPreparation = 4, kRecognised = 12;  // where recognition begins and ends in the list
-static_assert(kPasses[kPreparation].name == kRecognisers.front() && kPasses[kRecognised - 1].name == kRecognisers.back());
+static_assert(kPasses[kPreparation].name == kRecognisers.front() &&
+              kPasses[kRecognised - 1].name == kRecognisers.back());
 
 /// `result`, where it is `changed` already, and then `next`.
 void chain(Rewritten& result, bool& changed, Rewritten next) {
