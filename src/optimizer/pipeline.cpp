@@ -10,14 +10,16 @@
 namespace qsim {
 namespace {
 
-constexpr std::array<std::string_view, 3> kRecognisers{"recognise_multiplexers", "recognise_choices",
-                                                       "recognise_products"};
+constexpr std::array<std::string_view, 4> kRecognisers{"recognise_permutations", "recognise_multiplexers",
+                                                       "recognise_choices", "recognise_products"};
 
-constexpr std::array<Pass, 13> kPasses{{
+constexpr std::array<Pass, 14> kPasses{{
     {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
     {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
     {"merge_controlled", "turns neighbours under the same controls into one matrix under them", merge_controlled},
+    {"recognise_permutations", "turns Hadamard gates with phases between that only permute into flips and phases",
+     recognise_permutations},
     {"gather_runs", "turns runs of gates on one qubit into one matrix, but phases beside CX gates", gather_runs},
     {"recognise_multiplexers", "turns rotations about Y between CX gates into rotations about parities",
      recognise_multiplexers},
@@ -32,8 +34,9 @@ constexpr std::array<Pass, 13> kPasses{{
     {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
-constexpr std::size_t kPreparation = 4, kRecognised = 11;  // where recognition begins and ends in the list
-static_assert(kPasses[kPreparation].name == "gather_runs" && kPasses[kRecognised - 1].name == kRecognisers.back());
+constexpr std::size_t kPreparation = 4, kRecognised = 12;  // where recognition begins and ends in the list
+static_assert(kPasses[kPreparation].name == kRecognisers.front() &&
+              kPasses[kRecognised - 1].name == kRecognisers.back());
 
 /// `result`, where it is `changed` already, and then `next`.
 void chain(Rewritten& result, bool& changed, Rewritten next) {
@@ -105,7 +108,7 @@ bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, 
   if (next.recognised.empty() && circuit.operations().size() <= kFewOperations) {
     // Without what it prepares for, the preparation is of little use: at times it hides what the other passes find.
     left_out.insert(left_out.end(), kRecognisers.begin(), kRecognisers.end());
-    left_out.push_back(passes[kPreparation].name);
+    left_out.push_back("gather_runs");
     next = Rewritten();
     found = run_passes(recognition, left_out, so_far(), next);
   }

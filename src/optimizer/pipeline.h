@@ -78,6 +78,10 @@ bool merge_runs(const Circuit& circuit, Rewritten& result);
 /// The same where rotations and products are still to be recognised: phases stay apart beside targets of CX as well.
 bool gather_runs(const Circuit& circuit, Rewritten& result);
 
+/// Hadamard gates with phases between them that only permute basis states and give them phases become flips, with
+/// controls, and phases: what gates with several controls are written as.
+bool recognise_permutations(const Circuit& circuit, Rewritten& result);
+
 /// Rotations about Y between CX gates that have the qubit for their target become rotations about parities, between two
 /// turns about X that take Y to Z: what a rotation chosen by other qubits is written as.
 bool recognise_multiplexers(const Circuit& circuit, Rewritten& result);

@@ -300,7 +300,7 @@ TEST(Recognise, AToffoliGateIsAPhaseOfThreeQubitsBetweenTwoTurns) {
   circuit.h(2).cx(1, 2).p(-t, 2).cx(0, 2).p(t, 2).cx(1, 2).p(-t, 2).cx(0, 2).p(t, 1).p(t, 2).h(2);
   circuit.cx(0, 1).p(t, 0).p(-t, 1).cx(0, 1);
   Rewritten rewritten;
-  ASSERT_TRUE(optimize(circuit, {}, rewritten));
+  ASSERT_TRUE(optimize(circuit, {"recognise_permutations"}, rewritten));
   expect_same(circuit, rewritten);
   EXPECT_EQ(count(rewritten.circuit, Gate::kPhase, 2), 1U);
   EXPECT_EQ(size_of(rewritten.circuit), 3U);

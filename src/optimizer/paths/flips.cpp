@@ -1,0 +1,84 @@
+// One qubit after another becomes what it shall be; what the others still lack is then written in what is there.
+#include "optimizer/paths/flips.h"
+
+#include <utility>
+
+#include "base/bits.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::size_t kMostProducts = 256;
+
+/// What a qubit is still to be flipped by, in what the qubits hold now.
+struct Lack {
+  Qubit qubit = 0;
+  Boolean<Index> flips;
+  Index reads = 0;
+
+  void set(Boolean<Index> polynomial) {
+    flips = std::move(polynomial);
+    reads = 0;
+    for (const Index p : flips) reads |= p;
+  }
+};
+
+/// `polynomial`, when `qubit` has been flipped by `flips`.
+Boolean<Index> after(const Boolean<Index>& polynomial, Qubit qubit, const Boolean<Index>& flips) {
+  Boolean<Index> result = polynomial;
+  for (const Index p : polynomial) {
+    if (!test_bit(p, qubit)) continue;
+    for (const Index f : flips) toggle(result, (p & ~bit_mask(qubit)) | f);
+  }
+  return result;
+}
+
+/// How many products all lack once `next` has what it lacks, with those that this takes.
+std::size_t products_after(const std::vector<Lack>& lacks, const Lack& next) {
+  std::size_t sum = next.flips.size();
+  for (const Lack& other : lacks) {
+    if (&other == &next) continue;
+    sum += test_bit(other.reads, next.qubit) ? after(other.flips, next.qubit, next.flips).size() : other.flips.size();
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& values) {
+  std::vector<Lack> lacks;
+  std::size_t products = 0;
+  for (Qubit q = 0; q < values.size(); ++q) {
+    Boolean<Index> difference = values[q];
+    toggle(difference, bit_mask(q));
+    if (difference.empty()) continue;
+    products += difference.size();
+    lacks.push_back({q, {}, 0});
+    lacks.back().set(std::move(difference));
+  }
+  std::vector<Flip> flips;
+  while (!lacks.empty()) {
+    if (products > kMostProducts) return std::nullopt;
+    std::size_t best = lacks.size();
+    for (std::size_t i = 0; i < lacks.size(); ++i) {
+      if (test_bit(lacks[i].reads, lacks[i].qubit)) continue;
+      const std::size_t sum = products_after(lacks, lacks[i]);
+      if (best < lacks.size() && sum >= products) continue;
+      best = i;
+      products = sum;
+    }
+    if (best == lacks.size()) return std::nullopt;
+    const Lack next = std::move(lacks[best]);
+    lacks.erase(lacks.begin() + static_cast<std::ptrdiff_t>(best));
+    for (const Index controls : next.flips) flips.push_back({next.qubit, controls});
+    for (Lack& other : lacks) {
+      if (test_bit(other.reads, next.qubit)) other.set(after(other.flips, next.qubit, next.flips));
+    }
+    std::erase_if(lacks, [](const Lack& lack) { return lack.flips.empty(); });
+    products = 0;
+    for (const Lack& lack : lacks) products += lack.flips.size();
+  }
+  return flips;
+}
+
+}  // namespace qsim

@@ -1,0 +1,20 @@
+// Boolean polynomials as flips: X gates with controls, one after the other.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "optimizer/paths/path_sum.h"
+
+namespace qsim {
+
+struct Flip {
+  Qubit target = 0;
+  Index controls = 0;
+};
+
+/// Flips that together take qubit q to values[q], where each qubit can change at once for good. Nothing where that
+/// goes in no order, or where it takes many.
+std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& values);
+
+}  // namespace qsim

@@ -1,0 +1,339 @@
+// Appending to a sum over paths, and taking variables out of it.
+#include "optimizer/paths/path_sum.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+namespace qsim {
+namespace {
+
+constexpr int kDigits = 38;  // binary ones of a simple part of a turn
+
+/// The angle as fraction * 2^exponent turns, the fraction a whole number where it is a simple part to rounding.
+struct Part {
+  double fraction = 0;
+  int exponent = 0;
+  bool simple = true;
+};
+
+Part part_of(double angle) {
+  Part part;
+  part.fraction = std::ldexp(std::frexp(angle * (0.5 * std::numbers::inv_pi), &part.exponent), kDigits);
+  part.exponent -= kDigits;
+  const double whole = std::nearbyint(part.fraction);
+  // Four units in the last place of the angle.
+  part.simple = std::abs(whole - part.fraction) <= std::ldexp(1.0, kDigits - 51);
+  if (part.simple) part.fraction = whole;
+  return part;
+}
+
+template <typename Visit>
+void for_each_variable(Wide mask, const Visit& visit) {
+  for_each_bit(static_cast<Index>(mask), visit);
+  for_each_bit(static_cast<Index>(mask >> 64), [&](unsigned v) { visit(v + 64); });
+}
+
+}  // namespace
+
+std::uint64_t turns_of(double angle) {
+  const Part part = part_of(std::abs(angle));
+  const double turns = std::ldexp(part.fraction, part.exponent);
+  const double rest = turns - std::floor(turns);  // below 1 by 2^-53 at least
+  const auto whole = static_cast<std::uint64_t>(std::nearbyint(std::ldexp(rest, 64)));
+  return angle < 0 ? -whole : whole;
+}
+
+bool is_part_of_turn(double angle) { return part_of(angle).simple; }
+
+double angle_of_turns(std::uint64_t turns) {
+  return std::ldexp(static_cast<double>(static_cast<std::int64_t>(turns)), -63) * std::numbers::pi;
+}
+
+std::size_t PathSum::Hash::operator()(Wide product) const {
+  Index h = low(product) * 0x9E3779B97F4A7C15ull;
+  h = (h ^ (h >> 29)) + high(product) * 0xBF58476D1CE4E5B9ull;
+  return static_cast<std::size_t>(h ^ (h >> 32));
+}
+
+PathSum::PathSum(std::uint32_t qubits) : qubits_(qubits), values_(qubits), holds_(qubits) {
+  for (Qubit q = 0; q < qubits; ++q) set_value(q, {bit(q)});
+}
+
+bool PathSum::flip(Qubit target, Index controls) {
+  Boolean<Wide> product{0};
+  for_each_bit(controls, [&](unsigned c) { too_large_ = too_large_ || !multiply(product, values_[c]); });
+  if (too_large_) return false;
+  Boolean<Wide> value = values_[target];
+  for (const Wide p : product) toggle(value, p);
+  if (value.size() > kMostProducts) too_large_ = true;
+  set_value(target, std::move(value));
+  return !too_large_;
+}
+
+bool PathSum::phase(Index ones, Index parity, std::uint64_t turns) {
+  Boolean<Wide> product{0};
+  for_each_bit(ones, [&](unsigned q) { too_large_ = too_large_ || !multiply(product, values_[q]); });
+  if (parity != 0) {
+    Boolean<Wide> sum;
+    for_each_bit(parity, [&](unsigned q) {
+      for (const Wide p : values_[q]) toggle(sum, p);
+    });
+    too_large_ = too_large_ || !multiply(product, sum);
+  }
+  if (too_large_) return false;
+  // Clifford circuits, and flips between Hadamard gates, have quarter turns of parities and half turns of products.
+  const bool linear = std::ranges::all_of(product, [](Wide p) { return count(p) <= 1; });
+  if (turns % (linear ? kHalfTurn >> 1 : kHalfTurn) != 0) {
+    for (const Wide p : product) fine_ |= p & created_;
+  }
+  add_lifted(0, product, turns);
+  return !too_large_;
+}
+
+bool PathSum::turn(Qubit qubit) {
+  const Wide free = ~(created_ | inputs());
+  if (free == 0 || too_large_) return false;
+  const unsigned variable = low(free) != 0 ? static_cast<unsigned>(std::countr_zero(low(free)))
+                                           : 64 + static_cast<unsigned>(std::countr_zero(high(free)));
+  created_ |= bit(variable);
+  fine_ &= ~bit(variable);
+  born_[variable] = ++turns_;
+  products_of_[variable].clear();
+  for (const Wide p : values_[qubit]) add(p | bit(variable), kHalfTurn);
+  const Wide left = holds_[qubit];
+  set_value(qubit, {bit(variable)});
+  reduce(left & ~held());
+  return !too_large_;
+}
+
+bool PathSum::multiply(Boolean<Wide>& product, const Boolean<Wide>& by) {
+  if (product.size() * by.size() > kMostProducts * 4) return false;
+  work_ += product.size() * by.size();
+  if (by.size() == 1) {
+    if (product.size() == 1) {
+      product[0] |= by[0];
+      return true;
+    }
+  }
+  Boolean<Wide> result;
+  for (const Wide a : product) {
+    for (const Wide b : by) toggle(result, a | b);
+  }
+  product = std::move(result);
+  return product.size() <= kMostProducts;
+}
+
+void PathSum::add(Wide product, std::uint64_t turns) {
+  ++work_;
+  const auto [found, fresh] = phases_.try_emplace(product, 0);
+  found->second += turns;
+  if (found->second == 0) {
+    phases_.erase(found);
+  } else if (fresh) {
+    for_each_variable(product & created_, [&](unsigned v) { products_of_[v].push_back(product); });
+    too_large_ = too_large_ || phases_.size() > kMostPhases;
+  }
+}
+
+void PathSum::add_lifted(Wide product, std::span<const Wide> polynomial, std::uint64_t turns) {
+  if (turns == 0 || too_large_) return;
+  const auto levels = static_cast<unsigned>(64 - std::countr_zero(turns));  // then it is doubled to nothing
+  double sets = 0, of_a_size = 1;
+  for (unsigned size = 0; size < levels && size < polynomial.size(); ++size) {
+    of_a_size *= static_cast<double>(polynomial.size() - size) / (size + 1);
+    sets += of_a_size;
+  }
+  too_large_ = sets > kMostSets;
+  add_sets(product, polynomial, turns);
+}
+
+void PathSum::add_sets(Wide product, std::span<const Wide> polynomial, std::uint64_t turns) {
+  for (std::size_t i = 0; i < polynomial.size() && !too_large_; ++i) {
+    add(product | polynomial[i], turns);
+    if (2 * turns != 0) add_sets(product | polynomial[i], polynomial.subspan(i + 1), -2 * turns);
+  }
+}
+
+void PathSum::set_value(Qubit qubit, Boolean<Wide> value) {
+  values_[qubit] = std::move(value);
+  holds_[qubit] = 0;
+  for (const Wide p : values_[qubit]) holds_[qubit] |= p;
+}
+
+Wide PathSum::held() const {
+  Wide all = 0;
+  for (const Wide mask : holds_) all |= mask;
+  return all;
+}
+
+void PathSum::reduce(Wide variables) {
+  while (!too_large_) {
+    variables &= created_ & ~held();
+    if (variables == 0) return;
+    unsigned latest = kMostVariables;
+    for_each_variable(variables, [&](unsigned v) {
+      if (latest == kMostVariables || born_[v] > born_[latest]) latest = v;
+    });
+    variables &= ~bit(latest);
+    tidy(latest);
+    const Cofactor rest = cofactor(latest);
+    if (!rest.simple) continue;
+    Wide changed = 0;
+    const bool fine = (fine_ & bit(latest)) != 0;
+    if (rest.quarter != 0) {
+      take_out(latest);
+      const std::uint64_t eighth = kHalfTurn >> 2;
+      add(0, rest.quarter > 0 ? eighth : -eighth);
+      add_lifted(0, rest.half_turns, rest.quarter > 0 ? -2 * eighth : 2 * eighth);
+      for (const Wide p : rest.half_turns) changed |= p;
+    } else if (rest.half_turns.empty()) {
+      take_out(latest);
+    } else {
+      const std::optional<unsigned> other = solvable(rest.half_turns);
+      if (!other) continue;
+      Boolean<Wide> by = rest.half_turns;
+      toggle(by, bit(*other));
+      take_out(latest);
+      changed = substitute(*other, by);
+    }
+    saw_through_ = saw_through_ || fine;
+    variables |= changed;
+  }
+}
+
+bool PathSum::turn_ends(Qubit qubit) const {
+  Wide others = 0;
+  for (Qubit q = 0; q < qubits_; ++q) others |= q == qubit ? Wide{0} : holds_[q];
+  bool ends = false;
+  for_each_variable(holds_[qubit] & created_ & ~others, [&](unsigned v) { ends = ends || cofactor(v).simple; });
+  return ends;
+}
+
+/// Products that are gone, and those that are listed twice, are taken from the list.
+void PathSum::tidy(unsigned variable) {
+  std::vector<Wide>& products = products_of_[variable];
+  std::ranges::sort(products);
+  products.erase(std::unique(products.begin(), products.end()), products.end());
+  std::erase_if(products, [&](Wide p) { return !phases_.contains(p); });
+  work_ += products.size();
+}
+
+PathSum::Cofactor PathSum::cofactor(unsigned variable) const {
+  Cofactor result;
+  for (const Wide p : products_of_[variable]) {
+    const auto found = phases_.find(p);
+    if (found == phases_.end()) continue;
+    const std::uint64_t turns = found->second;
+    const Wide rest = p & ~bit(variable);
+    if (turns == kHalfTurn) {
+      toggle(result.half_turns, rest);
+    } else if (rest == 0 && turns % (kHalfTurn >> 1) == 0) {
+      result.quarter = turns == kHalfTurn >> 1 ? 1 : -1;
+    } else {
+      result.simple = false;
+      break;
+    }
+  }
+  return result;
+}
+
+/// The variable that was made last of those which stand alone in it; inputs are given and stay.
+std::optional<unsigned> PathSum::solvable(const Boolean<Wide>& polynomial) const {
+  Wide alone = 0, elsewhere = 0;
+  for (const Wide p : polynomial) {
+    const bool single = count(p) == 1;
+    (single ? alone : elsewhere) |= p;
+  }
+  std::optional<unsigned> latest;
+  for_each_variable(alone & ~elsewhere & created_, [&](unsigned v) {
+    if (!latest || born_[v] > born_[*latest]) latest = v;
+  });
+  return latest;
+}
+
+/// The variables beside which it stood.
+Wide PathSum::substitute(unsigned variable, const Boolean<Wide>& by) {
+  for (Qubit q = 0; q < qubits_; ++q) {
+    if ((holds_[q] & bit(variable)) == 0) continue;
+    Boolean<Wide> value;
+    for (const Wide p : values_[q]) {
+      if ((p & bit(variable)) == 0) {
+        toggle(value, p);
+      } else {
+        for (const Wide b : by) toggle(value, (p & ~bit(variable)) | b);
+      }
+    }
+    work_ += value.size();
+    too_large_ = too_large_ || value.size() > kMostProducts;
+    set_value(q, std::move(value));
+  }
+  if ((fine_ & bit(variable)) != 0) {
+    for (const Wide b : by) fine_ |= b & created_;
+  }
+  Wide changed = 0;
+  const std::vector<Wide> products = std::exchange(products_of_[variable], {});
+  for (const Wide p : products) {
+    const auto found = phases_.find(p);
+    if (found == phases_.end()) continue;
+    const std::uint64_t turns = found->second;
+    phases_.erase(found);
+    const Wide rest = p & ~bit(variable);
+    changed |= rest;
+    add_lifted(rest, by, turns);
+  }
+  for (const Wide b : by) changed |= b;
+  forget(variable);
+  return changed & created_;
+}
+
+void PathSum::take_out(unsigned variable) {
+  for (const Wide p : products_of_[variable]) phases_.erase(p);
+  forget(variable);
+}
+
+void PathSum::forget(unsigned variable) {
+  created_ &= ~bit(variable);
+  products_of_[variable].clear();
+}
+
+std::optional<PhasedPermutation> PathSum::permutation() const {
+  // After a Hadamard gate its variable is the qubit's input, and all that is left of the one before is a half turn of
+  // both. The powers of sqrt(1/2) are as many as those gates then, since each identity takes its own.
+  const Wide hidden = inputs() & ~held();
+  if (too_large_ || count(hidden) != count(created_)) return std::nullopt;
+  PhasedPermutation result;
+  std::array<Qubit, kMostVariables> qubit_of{};
+  for (const auto& [product, turns] : phases_) {
+    const Wide input = product & hidden;
+    if (input == 0) continue;
+    const Wide variable = product & created_;
+    if (turns != kHalfTurn || product != (input | variable) || count(input) != 1 || count(variable) != 1) {
+      return std::nullopt;
+    }
+    if ((low(input) & result.turned) != 0) return std::nullopt;
+    result.turned |= low(input);
+    for_each_variable(variable, [&](unsigned v) { qubit_of[v] = log2_exact(low(input)); });
+  }
+  Index turned = 0;
+  for_each_variable(created_, [&](unsigned v) { turned |= bit_mask(qubit_of[v]); });
+  if (result.turned != low(hidden) || turned != result.turned) return std::nullopt;
+
+  const auto renamed = [&](Wide product) {
+    Index mask = low(product & inputs());
+    for_each_variable(product & created_, [&](unsigned v) { mask |= bit_mask(qubit_of[v]); });
+    return mask;
+  };
+  for (const auto& [product, turns] : phases_) {
+    if ((product & hidden) == 0) result.phases.emplace_back(renamed(product), turns);
+  }
+  std::ranges::sort(result.phases);
+  for (const Boolean<Wide>& value : values_) {
+    Boolean<Index>& out = result.values.emplace_back();
+    for (const Wide p : value) toggle(out, renamed(p));
+  }
+  return result;
+}
+
+}  // namespace qsim

@@ -1,0 +1,139 @@
+// A circuit of Hadamard gates, flips and phases as a sum over paths: each qubit holds a boolean polynomial of the
+// inputs and of a variable for each Hadamard gate, and a path has a phase, a polynomial of the same variables.
+//
+// Three identities take variables out, all of them exact (z a variable that no qubit holds any more, Q a polynomial
+// without it):
+//   sum over z of 1                            = 2
+//   sum over z of (-1)^(z (y + Q))             = 2 where y = Q, else 0, so that Q can be put for a path's variable y
+//   sum over z of i^z (-1)^(z Q)               = sqrt(2) e^(i pi/4) (-i)^Q, and its conjugate
+// When none is left but the inputs, the circuit permutes the basis states and gives each a phase.
+//
+// Angles are whole numbers of 2^-64 turns: sums, doubles and "is this pi?" are exact. A polynomial over GF(2) as a
+// number is b1 xor b2 = b1 + b2 - 2 b1 b2.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/bits.h"
+#include "qsim/types.h"
+
+namespace qsim {
+
+/// An angle in 2^-64 turns. Those that are a simple part of a turn to rounding (a whole number below 2^38 times a power
+/// of two) are exactly that.
+std::uint64_t turns_of(double angle);
+/// Whether the angle is a simple part of a turn to rounding.
+bool is_part_of_turn(double angle);
+/// Between -pi and pi.
+double angle_of_turns(std::uint64_t turns);
+
+/// The sum modulo 2 of products of variables, which are bits of a mask; ascending, each once. The product of none is 1.
+template <typename Mask>
+using Boolean = std::vector<Mask>;
+
+/// Adds a product to the polynomial, or takes it away.
+template <typename Mask>
+void toggle(Boolean<Mask>& polynomial, Mask product);
+
+/// Hadamard gates of the qubits `turned`, and then for a basis state x: its phase is the sum of the phases of those
+/// products that are 1, and qubit q becomes values[q].
+struct PhasedPermutation {
+  Index turned = 0;
+  std::vector<Boolean<Index>> values;  // by qubit
+  std::vector<std::pair<Index, std::uint64_t>> phases;
+};
+
+class PathSum {
+ public:
+  /// At most 64 qubits.
+  explicit PathSum(std::uint32_t qubits);
+
+  // What is appended. False once the sum has become too large to go on.
+  bool flip(Qubit target, Index controls);
+  /// exp(i angle) where all `ones` are 1, of those with an odd number of ones in `parity` unless that is empty.
+  bool phase(Index ones, Index parity, std::uint64_t turns);
+  bool turn(Qubit qubit);  // a Hadamard gate
+
+  /// Whether a Hadamard gate there would take variables out.
+  bool turn_ends(Qubit qubit) const;
+
+  /// Nothing where variables are left that are no Hadamard gates at the beginning.
+  std::optional<PhasedPermutation> permutation() const;
+
+  /// Whether Hadamard gates were taken out between which there were phases that no Clifford circuit has.
+  bool saw_through() const { return saw_through_; }
+  /// Hadamard gates that are still in the sum.
+  unsigned variables() const { return count(created_); }
+  /// Products looked at.
+  std::uint64_t work() const { return work_; }
+
+ private:
+  static constexpr unsigned kMostVariables = 128;
+  static constexpr std::size_t kMostProducts = 64;       // of a polynomial
+  static constexpr std::uint64_t kMostPhases = 1 << 13;  // of the sum
+  static constexpr double kMostSets = 2048;              // of products that one polynomial makes as a number
+  static constexpr std::uint64_t kHalfTurn = std::uint64_t{1} << 63;
+
+  struct Hash {
+    std::size_t operator()(Wide product) const;
+  };
+  static std::uint64_t low(Wide mask) { return static_cast<std::uint64_t>(mask); }
+  static std::uint64_t high(Wide mask) { return static_cast<std::uint64_t>(mask >> 64); }
+  static unsigned count(Wide mask) { return count_bits(low(mask)) + count_bits(high(mask)); }
+  static Wide bit(unsigned variable) { return Wide{1} << variable; }
+
+  bool multiply(Boolean<Wide>& product, const Boolean<Wide>& by);
+  void add(Wide product, std::uint64_t turns);
+  /// turns * product * polynomial, as a number.
+  void add_lifted(Wide product, std::span<const Wide> polynomial, std::uint64_t turns);
+  void add_sets(Wide product, std::span<const Wide> polynomial, std::uint64_t turns);
+  void set_value(Qubit qubit, Boolean<Wide> value);
+  Wide held() const;
+  Wide inputs() const { return (Wide{1} << qubits_) - 1; }
+  /// Takes out what the identities can of these variables and of those that change by it.
+  void reduce(Wide variables);
+  struct Cofactor {
+    Boolean<Wide> half_turns;  // where the phase is pi
+    int quarter = 0;           // and +-1 quarter turn everywhere
+    bool simple = true;        // nothing else
+  };
+  void tidy(unsigned variable);
+  Cofactor cofactor(unsigned variable) const;
+  std::optional<unsigned> solvable(const Boolean<Wide>& polynomial) const;
+  Wide substitute(unsigned variable, const Boolean<Wide>& by);
+  void take_out(unsigned variable);
+  void forget(unsigned variable);
+
+  std::uint32_t qubits_;
+  std::vector<Boolean<Wide>> values_;  // by qubit
+  std::vector<Wide> holds_;            // by qubit: the variables of its value
+  std::unordered_map<Wide, std::uint64_t, Hash> phases_;
+  std::array<std::vector<Wide>, kMostVariables> products_of_;  // by variable: with it, among them some that are gone
+  std::array<std::uint32_t, kMostVariables> born_{};
+  Wide created_ = 0;  // the variables that are no inputs
+  Wide fine_ = 0;     // of them those with phases that no Clifford circuit has
+  std::uint32_t turns_ = 0;
+  bool too_large_ = false, saw_through_ = false;
+  std::uint64_t work_ = 0;
+};
+
+// Inline
+
+template <typename Mask>
+void toggle(Boolean<Mask>& polynomial, Mask product) {
+  auto place = polynomial.begin();
+  while (place != polynomial.end() && *place < product) ++place;
+  if (place != polynomial.end() && *place == product) {
+    polynomial.erase(place);
+  } else {
+    polynomial.insert(place, product);
+  }
+}
+
+}  // namespace qsim
