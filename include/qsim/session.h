@@ -3,19 +3,14 @@
 
 #include <functional>
 #include <initializer_list>
-#include <memory>
-#include <string>
 
-#include "qsim/program.h"
 #include "qsim/state.h"
-#include "qsim/target.h"
 
 namespace QSIM_PUBLIC qsim {
 
 /// How far a run is.
 struct Progress {
-  double fraction = 0;
-  double remaining_seconds = 0;
+  double fraction = 0, remaining_seconds = 0;
 };
 
 /// What is asked of every branch of a program, and answered as an average over them.
@@ -63,8 +58,7 @@ class Session {
   /// How many share its states, and which of them this process is (0 where they are its threads).
   int ranks() const;
   int rank() const;
-  /// What each rank may use of its device's memory.
-  std::uint64_t memory_bytes() const;
+  std::uint64_t memory_bytes() const;  // of its device, that each rank may use
 
   /// As qsim::compile() for this session's target.
   Program compile(const Circuit& circuit, const CompileOptions& options = {}) const;

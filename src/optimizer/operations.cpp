@@ -78,9 +78,7 @@ std::optional<Matrix2> single_qubit_matrix(const Circuit& circuit, const Operati
 }
 
 Rewriter::Rewriter(const Circuit& circuit, Rewritten& result) : circuit_(circuit), result_(result) {
-  result_.circuit = Circuit(circuit.qubits());
-  result_.circuit.reserve(circuit);
-  result_.circuit.name_parameters(circuit.parameters());
+  result_.circuit = circuit.without_operations();
   result_.place.assign(circuit.operations().size(), kNoPlace);
 }
 

@@ -38,8 +38,6 @@ std::shared_ptr<Communicator> mpi_communicator() {
   return communicator;
 }
 
-int rank_of(const Communicator& communicator) { return communicator.rank(); }
-
 Session::Impl::Impl(const Target& wanted, const SessionOptions& wanted_options)
     : target(wanted), options(wanted_options) {
   require_rank_count(ranks());

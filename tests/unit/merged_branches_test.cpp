@@ -10,6 +10,7 @@
 
 #include "base/layout.h"
 #include "base/ranks/communicator.h"
+#include "circuit/circuit_analysis.h"
 #include "classical/flow.h"
 #include "document/result.h"
 #include "null/null_backend.h"
@@ -467,7 +468,7 @@ TEST(MergedBranches, RoundingIsCountedAsOftenAsABlockRuns) {
                 {FlowStep::Kind::kAssign, 0, 3, 1},
                 {FlowStep::Kind::kJump, 0, 0, 1}};
   const Circuit circuit = controlled_circuit(std::move(flow));
-  ASSERT_GT(circuit.unitarity_defect(), 1e-13);
+  ASSERT_GT(unitarity_defect(circuit), 1e-13);
   ReadOuts wanted;
   wanted.marginals = true;
   test::with_run_parts(circuit, {}, [&](test::RunParts& parts) { EXPECT_NO_THROW(parts.run->run(wanted)); });

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/layout.h"
+#include "circuit/circuit_analysis.h"
 #include "classical/control.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
@@ -38,7 +39,7 @@ ProgramRun::ProgramRun(const PlannedCircuit& program, const Circuit& circuit, Di
       variables_(circuit),
       measures_(circuit.measures()),
       operations_(circuit.operation_count()),
-      defect_(circuit.unitarity_defect()) {
+      defect_(unitarity_defect(circuit)) {
   for (std::uint32_t snapshot = snapshots; snapshot-- > 0;) free_snapshots_.push_back(snapshot);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "circuit/circuit_analysis.h"
 #include "classical/control.h"
 #include "plan/program/layout.h"
 #include "qsim/error.h"
@@ -56,7 +57,7 @@ class StepMaker {
         program_.steps.push_back(collapse_step(circuit_, op, op.condition));
       } else {
         Circuit one(circuit_.qubits());
-        one.append_unconditional(circuit_, op);
+        one.append(circuit_, op, false);
         add_plan(one, op.condition);
       }
     }
@@ -155,7 +156,7 @@ void SecondWalk::compare(const Answers& first, ProgramRun& run, const ReadOuts& 
 }
 
 double SecondWalk::tolerance() const {
-  return amplitude_tolerance(precision_, 2 * circuit_.depth()) + circuit_.unitarity_defect();
+  return amplitude_tolerance(precision_, 2 * circuit_.depth()) + unitarity_defect(circuit_);
 }
 
 /// Both walks draw with the same random words: a shot falls otherwise only where a word lies within rounding of the

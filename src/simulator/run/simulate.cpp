@@ -13,7 +13,7 @@
 #include "base/ranks/agreement.h"
 #include "base/ranks/communicator.h"
 #include "base/text.h"
-#include "circuit/idle_resets.h"
+#include "circuit/circuit_analysis.h"
 #include "comm/nccl/nccl_transport.h"
 #include "document/result.h"
 #include "plan/cost/machine.h"
