@@ -116,7 +116,7 @@ void FrontWalk::forget_dead(Branch& branch) const {
     if (program_.control) {
       branch.memory.forget(variable);
     } else {
-      branch.bits[variable] = false;
+      branch.bits.set(variable, false);
     }
   }
 }

@@ -114,11 +114,8 @@ class StepMaker {
 /// Shots that fell otherwise in the second walk.
 std::uint64_t moved_shots(const Answers& first, const Answers& second) {
   std::uint64_t moved = 0;
-  for (const auto& [bits, times] : first.counts.value()) {
-    const auto found = second.counts.value().find(bits);
-    const std::uint64_t other = found == second.counts->end() ? 0 : found->second;
-    moved += times > other ? times - other : 0;
-  }
+  visit_both(first.counts.value(), second.counts.value(),
+             [&](OutcomeWords, std::uint64_t once, std::uint64_t again) { moved += once > again ? once - again : 0; });
   return moved;
 }
 
@@ -150,7 +147,7 @@ bool SecondWalk::add_to(PoolLayout& pool, const Machine& machine, std::uint32_t 
 void SecondWalk::compare(const Answers& first, ProgramRun& run, const ReadOuts& read_outs) const {
   const Answers second = walk(run, read_outs);
   for (const ReadOut& row : read_out_table()) {
-    if (row.compare != nullptr) row.compare(Comparison(2 * tolerance()), first, second);
+    if (row.compare != nullptr) row.compare(Comparison(2 * tolerance(), circuit_.cregs()), first, second);
   }
   if (read_outs.shots > 0) compare_shots(read_outs, first, second);
 }
@@ -174,7 +171,7 @@ void SecondWalk::compare_shots(const ReadOuts& read_outs, const Answers& first, 
   }
   if (moved > 0) return;
   // What the shots' bits say of their branches, the state itself says of the rest.
-  Comparison(2 * tolerance() + allowed / shots)
+  Comparison(2 * tolerance() + allowed / shots, circuit_.cregs())
       .compare("the shots' average of marginal", first.shot_marginals, second.shot_marginals);
 }
 
