@@ -284,24 +284,28 @@ void hold_counts(const ReadOuts& asked, const ReadOutPlace& place, HostAccount& 
   const std::uint64_t block_qubits = std::min<std::uint64_t>(place.qubits, std::max(kBlockQubits, place.rank_bits));
   const std::uint64_t ends = times(kNumber, power(block_qubits));
   const std::uint64_t summing = histogram(place, block_qubits, block_qubits - place.rank_bits, kNumber);
-  // Numbers, places, draws and indices of a batch, all of which may fall on one rank.
-  const std::uint64_t drawing = (place.on_host ? 2 * kNumber + kOutcome + kNumber : 2 * kNumber) * batch;
+  // Numbers and places of a batch; draws of those that fall on this rank, which are gone when they are listed, and
+  // their indices.
+  const std::uint64_t places = 2 * kNumber * batch, own_batch = place.on_host ? batch / ranks + 1 : 0;
+  const std::uint64_t finding = plus(places, times(kOutcome + kNumber, own_batch));
+  const std::uint64_t listing = plus(places, times(kNumber, own_batch));
   // Where few qubits are counted outcome by outcome: a number and a place to begin for each.
   const std::uint64_t tally = place.on_host && place.qubits <= block_qubits
                                   ? times(kNumber + 4, std::min(power(block_qubits), times(kTallyShare, shots)))
                                   : 0;
   // The last batch's outcomes are listed behind those of the batches before, where some of them are already.
   const std::uint64_t last = shots - (shots - 1) / kShotBatch * kShotBatch;
-  const std::uint64_t touched = expected_outcomes(shots - last, all) + expected_outcomes(last, all);
+  const std::uint64_t before = expected_outcomes(shots - last, all), touched = before + expected_outcomes(last, all);
   const std::uint64_t listed = times(kOutcome, touched / ranks + 1);
+  const std::uint64_t drawing =
+      std::max(plus(finding, times(kOutcome, before / ranks + 1)), plus(std::max(listing, tally), listed));
   // What is sent and comes from all; then that and the list which is made of it.
   const std::uint64_t merging =
       ranks == 1 ? 0 : std::max(plus(listed, times(kOutcome, own_outcomes)), 2 * times(kOutcome, outcomes));
   const std::uint64_t answer = times(outcomes, outcome_bytes(place.circuit) + variables_bytes(place.circuit));
   const std::uint64_t result =
       plus(ranks == 1 ? listed : times(kOutcome, outcomes), plus(sorting_bytes(place, outcomes), answer));
-  account.read(std::to_string(shots) + " shots",
-               std::max(summing, plus(ends, std::max({plus(std::max(drawing, tally), listed), merging, result}))),
+  account.read(std::to_string(shots) + " shots", std::max(summing, plus(ends, std::max({drawing, merging, result}))),
                answer);
 }
 

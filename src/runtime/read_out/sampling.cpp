@@ -239,6 +239,7 @@ OutcomeCounts Sampler::sample(std::uint64_t count, std::span<const std::uint64_t
     }
     if (!rising) count_runs(mine);
   }
+  numbers = std::vector<std::uint64_t>();
   state_.communicator.sum({&taken, 1});
   if (taken != count) throw VerificationError(kNoAmplitude);
   return merge_outcomes(state_.communicator, std::move(mine));
@@ -251,10 +252,10 @@ OutcomeCounts merge_outcomes(Communicator& communicator, OutcomeCounts mine) {
   using Entry = std::array<std::uint64_t, 2>;
   std::vector<Entry> send(static_cast<std::size_t>(largest), Entry{0, 0});
   for (std::size_t i = 0; i < mine.size(); ++i) send[i] = {mine[i].first, mine[i].second};
-  mine = {};
+  mine = OutcomeCounts();
   std::vector<Entry> all(send.size() * static_cast<std::size_t>(communicator.size()));
   communicator.all_gather(std::as_bytes(std::span(send)), std::as_writable_bytes(std::span(all)));
-  send = {};
+  send = std::vector<Entry>();
   const auto counted = [](const Entry& entry) { return entry[1] != 0; };
   OutcomeCounts merged;
   merged.reserve(static_cast<std::size_t>(std::count_if(all.begin(), all.end(), counted)));
