@@ -1,7 +1,6 @@
 // Operations as passes see them: where they are diagonal, their 2x2 matrices, and copies under other names.
 #include "optimizer/operations.h"
 
-#include <cmath>
 #include <string>
 
 #include "base/bits.h"

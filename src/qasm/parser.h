@@ -70,7 +70,6 @@ class Parser {
 
   // statements.cpp: what acts on qubits
   void if_statement();
-  void quantum_operation();
   void gate_call();
   void measure();
   void reset();

@@ -1,7 +1,6 @@
 // Sessions: ranks that are opened, and one caller at a time.
 #include "qsim/session.h"
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>

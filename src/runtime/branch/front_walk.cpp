@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <string>
 #include <utility>
 
 #include "device/numbers/likeness.h"

@@ -1,7 +1,6 @@
 // Sums are compensated, so that what they differ by is the answers'.
 #include "runtime/check/answer_check.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
