@@ -1,6 +1,6 @@
 # The library target qsim::qsim. A folder's files are picked up by name, those of its subfolders too; options pick folders.
 file(GLOB qsim_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/comm/*.cpp)
-foreach(folder base classical circuit picture qasm qasm3 optimizer plan device cpu null runtime session simulator batch bench cli)
+foreach(folder base classical document circuit picture qasm qasm3 optimizer plan device cpu null runtime session simulator batch bench cli)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cpp)
   list(APPEND qsim_sources ${found})
 endforeach()

@@ -1,12 +1,6 @@
 // Many small circuits of one shape, and states compared with states.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <span>
-#include <vector>
-
-#include "qsim/circuit.h"
 #include "qsim/session.h"
 
 namespace QSIM_PUBLIC qsim {

@@ -1,15 +1,11 @@
 // A quantum circuit as a flat list of operations over pooled operands: 1,000,000 gates take well under 100 MB.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "qsim/gate.h"
-#include "qsim/types.h"
 
 namespace QSIM_PUBLIC qsim {
 
@@ -35,17 +31,15 @@ Angle operator*(double factor, Angle angle);
 
 /// A control that is met where `qubit` is `value`.
 struct ControlQubit {
-  ControlQubit(Qubit on_one) : qubit(on_one) {}  // implicit: most controls are on 1
-  ControlQubit(Qubit on, bool is) : qubit(on), value(is) {}
+  ControlQubit(Qubit on, bool is = true) : qubit(on), value(is) {}  // implicit: most controls are on 1
   Qubit qubit;
-  bool value = true;
+  bool value;
 };
 
 /// A named register: bits [first, first + size) of all qubits (or classical bits) in declaration order.
 struct Register {
   std::string name;
-  std::uint32_t first = 0;
-  std::uint32_t size = 0;
+  std::uint32_t first = 0, size = 0;
   friend bool operator==(const Register&, const Register&) = default;
 };
 
@@ -88,9 +82,8 @@ class Circuit {
   explicit Circuit(std::uint32_t qubits, std::uint32_t clbits = 0);
 
   std::uint32_t add_qreg(const std::string& name, std::uint32_t size);  // returns its index
+  /// No result shows the bits of registers without a name, which come last.
   std::uint32_t add_creg(const std::string& name, std::uint32_t size);
-  /// Classical bits that no result shows; returns the first. Their register has no name.
-  Clbit add_hidden_clbits(std::uint32_t count);
   /// Value of a classical bit before the first operation; 0 unless it is set.
   void set_initial(Clbit clbit, bool value);
   bool initial(Clbit clbit) const { return clbit < initial_.size() && initial_[clbit]; }
@@ -114,70 +107,37 @@ class Circuit {
   Circuit& add_reset(Qubit qubit);
   Circuit& add_barrier(std::span<const Qubit> qubits);
 
-  Circuit& id(Qubit q) { return one(Gate::kId, q); }
-  Circuit& x(Qubit q) { return one(Gate::kX, q); }
-  Circuit& y(Qubit q) { return one(Gate::kY, q); }
-  Circuit& z(Qubit q) { return one(Gate::kZ, q); }
-  Circuit& h(Qubit q) { return one(Gate::kH, q); }
-  Circuit& s(Qubit q) { return one(Gate::kS, q); }
-  Circuit& sdg(Qubit q) { return one(Gate::kSdg, q); }
-  Circuit& t(Qubit q) { return one(Gate::kT, q); }
-  Circuit& tdg(Qubit q) { return one(Gate::kTdg, q); }
-  Circuit& sx(Qubit q) { return one(Gate::kSx, q); }
-  Circuit& sxdg(Qubit q) { return one(Gate::kSxdg, q); }
-  Circuit& rx(const Angle& angle, Qubit q) { return turn(Gate::kRx, angle, {}, q); }
-  Circuit& ry(const Angle& angle, Qubit q) { return turn(Gate::kRy, angle, {}, q); }
-  Circuit& rz(const Angle& angle, Qubit q) { return turn(Gate::kRz, angle, {}, q); }
-  Circuit& p(const Angle& angle, Qubit q) { return turn(Gate::kPhase, angle, {}, q); }
-  Circuit& u2(const Angle& phi, const Angle& lambda, Qubit q);
-  Circuit& u(const Angle& theta, const Angle& phi, const Angle& lambda, Qubit q);
-  Circuit& cx(Qubit control, Qubit target) { return one(Gate::kX, target, {&control, 1}); }
-  Circuit& cy(Qubit control, Qubit target) { return one(Gate::kY, target, {&control, 1}); }
-  Circuit& cz(Qubit control, Qubit target) { return one(Gate::kZ, target, {&control, 1}); }
-  Circuit& ch(Qubit control, Qubit target) { return one(Gate::kH, target, {&control, 1}); }
-  Circuit& csx(Qubit control, Qubit target) { return one(Gate::kSx, target, {&control, 1}); }
-  Circuit& crx(const Angle& angle, Qubit control, Qubit q) { return turn(Gate::kRx, angle, {&control, 1}, q); }
-  Circuit& cry(const Angle& angle, Qubit control, Qubit q) { return turn(Gate::kRy, angle, {&control, 1}, q); }
-  Circuit& crz(const Angle& angle, Qubit control, Qubit q) { return turn(Gate::kRz, angle, {&control, 1}, q); }
-  Circuit& cp(const Angle& angle, Qubit control, Qubit q) { return turn(Gate::kPhase, angle, {&control, 1}, q); }
-  Circuit& ccx(Qubit a, Qubit b, Qubit target);
-  Circuit& swap(Qubit a, Qubit b) { return pair(Gate::kSwap, {}, a, b); }
-  Circuit& cswap(Qubit control, Qubit a, Qubit b) { return pair(Gate::kSwap, {}, a, b, {&control, 1}); }
-  Circuit& rxx(const Angle& angle, Qubit a, Qubit b) { return pair(Gate::kRxx, {&angle, 1}, a, b); }
-  Circuit& ryy(const Angle& angle, Qubit a, Qubit b) { return pair(Gate::kRyy, {&angle, 1}, a, b); }
-  Circuit& rzz(const Angle& angle, Qubit a, Qubit b) { return pair(Gate::kRzz, {&angle, 1}, a, b); }
+  // The gates by their names: angles, controls, targets.
+  Circuit &id(Qubit q), &x(Qubit q), &y(Qubit q), &z(Qubit q), &h(Qubit q), &s(Qubit q), &sdg(Qubit q), &t(Qubit q);
+  Circuit &tdg(Qubit q), &sx(Qubit q), &sxdg(Qubit q), &swap(Qubit a, Qubit b);
+  Circuit &rx(Angle angle, Qubit q), &ry(Angle angle, Qubit q), &rz(Angle angle, Qubit q), &p(Angle angle, Qubit q);
+  Circuit &u2(Angle phi, Angle lambda, Qubit q), &u(Angle theta, Angle phi, Angle lambda, Qubit q);
+  Circuit &cx(Qubit control, Qubit q), &cy(Qubit control, Qubit q), &cz(Qubit control, Qubit q);
+  Circuit &ch(Qubit control, Qubit q), &csx(Qubit control, Qubit q), &ccx(Qubit control, Qubit other, Qubit q);
+  Circuit &crx(Angle angle, Qubit control, Qubit q), &cry(Angle angle, Qubit control, Qubit q);
+  Circuit &crz(Angle angle, Qubit control, Qubit q), &cp(Angle angle, Qubit control, Qubit q);
+  Circuit &cswap(Qubit control, Qubit a, Qubit b), &rxx(Angle angle, Qubit a, Qubit b);
+  Circuit &ryy(Angle angle, Qubit a, Qubit b), &rzz(Angle angle, Qubit a, Qubit b);
 
-  /// While this lives, operations that are appended run only where the condition holds. Ends before an outer one does,
-  /// and before the circuit is moved.
-  class When {
-   public:
-    When(Circuit& circuit, const Condition& condition);
-    When(const When&) = delete;
-    When& operator=(const When&) = delete;
-    ~When() { circuit_.current_condition_ = outer_; }
-
-   private:
-    Circuit& circuit_;
-    std::int32_t outer_;
+  struct EndWhen {
+    std::int32_t outer = -1;
+    void operator()(Circuit* circuit) const { circuit->current_condition_ = outer; }
   };
-  [[nodiscard]] When when(const Condition& condition) { return When(*this, condition); }
+  using When = std::unique_ptr<Circuit, EndWhen>;
+  /// While what it gives lives, operations that are appended run only where the condition holds. It ends before an
+  /// outer one does, and before the circuit is moved.
+  [[nodiscard]] When when(const Condition& condition);
   /// What is appended from now on comes from this line of a source; for readers of programs.
   void set_line(std::uint32_t line) { current_line_ = line; }
 
-  /// Copies `op` of `other` (same qubit numbering) with all its operands; its condition too.
-  void append(const Circuit& other, const Operation& op);
-  /// The same without the condition.
-  void append_unconditional(const Circuit& other, Operation op);
-
-  /// The same registers, initial bits and classical end, without operations.
+  /// Copies `op` of `other` (same qubit numbering) with all its operands, and its condition unless it is to have none.
+  void append(const Circuit& other, const Operation& op, bool with_condition = true);
+  /// The same registers, parameters, initial bits and classical end; no operations, but room for as many.
   Circuit without_operations() const;
-  /// Room for as many operations as `other` has, so that appending them moves nothing.
-  void reserve(const Circuit& other);
   /// Takes back the operations from number `operations` on.
   void truncate(std::size_t operations);
 
-  /// Names of the parameters, in the order of their first use.
-  const std::vector<std::string>& parameters() const { return parameters_; }
+  const std::vector<std::string>& parameters() const { return parameters_; }  // names, in the order of first use
   /// Gives parameters these places in parameters() before they are used.
   void name_parameters(std::span<const std::string> names);
   /// The circuit with values[i] put in for parameters()[i]. UsageError as require_values(), and for angles that are not
@@ -190,8 +150,7 @@ class Circuit {
   std::uint32_t clbits() const { return clbits_; }
   const std::vector<Register>& qregs() const { return qregs_; }
   const std::vector<Register>& cregs() const { return cregs_; }
-  /// Without those of hidden bits.
-  std::vector<Register> shown_cregs() const;
+  std::vector<Register> shown_cregs() const;  // those with a name
   const std::vector<Operation>& operations() const { return operations_; }
   const std::vector<Condition>& conditions() const { return conditions_; }
   std::span<const Qubit> controls(const Operation& op) const;
@@ -207,21 +166,15 @@ class Circuit {
     double factor = 1;
   };
   std::span<const OpenTerm> open_terms(std::uint64_t param) const;
-  /// What bind() makes of an angle; not finite where the sum is not.
-  static double bound_angle(double constant, std::span<const OpenTerm> terms, std::span<const double> values);
   /// Matrix on the targets alone (controls left out); kGate, kUnitary and kPauliRotation.
   Matrix matrix(const Operation& op) const;
 
   /// Longest chain of operations that share a qubit or a classical bit (barriers count as dependencies, not as levels).
   std::uint64_t depth() const;
-  /// Number of operations without barriers.
-  std::uint64_t operation_count() const;
-  /// How far the circuit itself may move the norm of a state: what its matrices lack of being unitary, added up.
-  double unitarity_defect() const;
+  std::uint64_t operation_count() const;  // without barriers
   /// The circuit's inverse; UnsupportedError for measure, reset, conditions and classical control.
   Circuit inverse() const;
-  /// True when something is measured.
-  bool measures() const;
+  bool measures() const;  // anything
   /// True when every measurement is terminal (neither its qubit nor its bit is used later) and there is no reset,
   /// condition or classical control.
   bool measurements_are_terminal() const;
@@ -243,9 +196,6 @@ class Circuit {
   void open_last(const Angle& angle, std::size_t back = 0);
   /// Notes what is open of the last operation, the inverse of `op`.
   void open_inverse(const Circuit& of, const Operation& op);
-  Circuit& one(Gate gate, Qubit target, std::span<const Qubit> controls = {});
-  Circuit& turn(Gate gate, const Angle& angle, std::span<const Qubit> controls, Qubit target);
-  Circuit& pair(Gate gate, std::span<const Angle> angles, Qubit a, Qubit b, std::span<const Qubit> controls = {});
 
   std::uint32_t qubits_ = 0, clbits_ = 0;
   std::vector<Register> qregs_, cregs_;

@@ -1,29 +1,21 @@
 // Every failure the library can report: an exception whose type decides the process's exit code.
 #pragma once
 
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "qsim/visibility.h"
+#include "qsim/types.h"
 
 namespace QSIM_PUBLIC qsim {
 
-/// Process exit codes (the same on every rank).
+/// Process exit codes, from 0 on (the same on every rank).
+// clang-format off
 enum class ExitCode : int {
-  kOk = 0,
-  kInternal = 1,
-  kUsage = 2,
-  kCircuit = 3,
-  kUnsupported = 4,
-  kCapacity = 5,
-  kDevice = 6,
-  kCommunication = 7,
-  kVerification = 8,
-  kFile = 9,
+  kOk, kInternal, kUsage, kCircuit, kUnsupported, kCapacity, kDevice, kCommunication, kVerification, kFile
 };
+// clang-format on
 
 /// Base of all errors. `what()` holds the values and the remedy; `hint()` is an optional second line.
 class Error : public std::runtime_error {
@@ -41,8 +33,7 @@ class Error : public std::runtime_error {
 /// Where in a source file something is; line and column count from 1, 0 = unknown.
 struct SourcePosition {
   std::string file;
-  std::uint32_t line = 0;
-  std::uint32_t column = 0;
+  std::uint32_t line = 0, column = 0;
 };
 
 /// One thing that is wrong in a source text.

@@ -1,7 +1,6 @@
 // The gates. Controlled gates are a base gate plus control qubits.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -10,42 +9,21 @@
 namespace QSIM_PUBLIC qsim {
 
 /// Base gates. `cx`, `ccx`, `c3x`, `c4x` are kX with 1..4 controls; `cu3` is kU with one control; and so on.
+// clang-format off
 enum class Gate : std::uint8_t {
-  kId,
-  kX,
-  kY,
-  kZ,
-  kH,
-  kS,
-  kSdg,
-  kT,
-  kTdg,
-  kSx,
-  kSxdg,
-  kRx,
-  kRy,
-  kRz,
-  kPhase,
-  kU2,
-  kU,
-  kU0,
+  kId, kX, kY, kZ, kH, kS, kSdg, kT, kTdg, kSx, kSxdg, kRx, kRy, kRz, kPhase, kU2, kU, kU0,
   kUPhase,  // e^{i gamma} U(theta, phi, lambda): the base of OpenQASM's cu(theta, phi, lambda, gamma)
-  kSwap,
-  kRxx,
-  kRyy,
-  kRzz,
-  kRccx,
-  kRc3x,
+  kSwap, kRxx, kRyy, kRzz, kRccx, kRc3x,
   kRc3xdg,  // inverse of kRc3x; OpenQASM has no name for it
   kR,       // turn by theta about the axis cos(phi) X + sin(phi) Y
   kDcx,     // cx from the first qubit to the second, then back
-  kDcxdg,
-  kIswap,
+  kDcxdg, kIswap,
   kEcr,        // (X on the first qubit - Y on the first, X on the second) / sqrt(2)
   kRzx,        // exp(-i theta/2 Z X), Z on the first qubit
   kXxMinusYy,  // Qiskit's, of (theta, beta): a turn between 00 and 11
   kXxPlusYy,   // between 01 and 10
 };
+// clang-format on
 constexpr Gate kLastGate = Gate::kXxPlusYy;
 
 /// A gate as it is called: its operands are `controls` qubits, then `targets` qubits.

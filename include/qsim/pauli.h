@@ -1,7 +1,6 @@
 // Observables: sums of products of Pauli letters.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,9 +23,8 @@ struct PauliSum {
 };
 /// "Z0 X3", "0.5 Z0 Z1 + -1 X2 + 3" (a constant) or a dense string "IZX" (qubit 0 right-most), checked against
 /// `qubits`; coefficients may be complex with an imaginary part of 0, "(0.5+0j)". Also OpenFermion's
-/// str(QubitOperator), "0.5 [Z0 Z1] + 3 []", Qiskit's text of a SparsePauliOp, the list of its terms, and JSON: [["IZ",
-/// 0.5]], {"IZ": 0.5} or
-/// {"paulis": ["IZ"], "coeffs": [0.5]}. UsageError.
+/// str(QubitOperator), "0.5 [Z0 Z1] + 3 []", Qiskit's text of a SparsePauliOp, the list of its terms, and
+/// JSON: [["IZ", 0.5]], {"IZ": 0.5} or {"paulis": ["IZ"], "coeffs": [0.5]}. UsageError.
 PauliSum parse_pauli_sum(const std::string& text, std::uint32_t qubits);
 /// One `coefficient  PAULIS` a line (sparse or dense, # comments), or one of the formats above. FileError, UsageError
 /// with the line.

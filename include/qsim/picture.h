@@ -2,18 +2,12 @@
 // its own for light and dark pages.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-
 #include "qsim/circuit.h"
 #include "qsim/target.h"
 
 namespace QSIM_PUBLIC qsim {
 
 enum class DrawingStyle : std::uint8_t { kText, kAscii, kSvg, kLatex };
-std::span<const Named<DrawingStyle>> choices(DrawingStyle);
 
 /// `circuit` as a drawing: each operation as far to the left as its wires allow. `width`: characters of a line of text,
 /// pixels of a picture, columns of operations side by side in LaTeX; 0: all in one line. X before and after a control

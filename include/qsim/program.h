@@ -1,10 +1,7 @@
 // A circuit that is planned for a target, ready to be run any number of times.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 
 #include "qsim/circuit.h"
 #include "qsim/target.h"

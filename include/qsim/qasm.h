@@ -1,12 +1,6 @@
 // OpenQASM 2.0 and 3, read and written.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 

@@ -4,7 +4,6 @@
 #include "qsim/batch.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/machine.h"
 #include "qsim/pauli.h"
 #include "qsim/picture.h"
 #include "qsim/program.h"

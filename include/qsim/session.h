@@ -3,19 +3,14 @@
 
 #include <functional>
 #include <initializer_list>
-#include <memory>
-#include <string>
 
-#include "qsim/program.h"
 #include "qsim/state.h"
-#include "qsim/target.h"
 
 namespace QSIM_PUBLIC qsim {
 
 /// How far a run is.
 struct Progress {
-  double fraction = 0;
-  double remaining_seconds = 0;
+  double fraction = 0, remaining_seconds = 0;
 };
 
 /// What is asked of every branch of a program, and answered as an average over them.
@@ -26,12 +21,33 @@ struct Questions {
   std::vector<std::vector<Qubit>> probabilities = {};  // each as State::probabilities() has it
   std::vector<PauliSum> expectations = {};
 };
-/// Classical bits: bit b of all registers is bit b % 64 of word b / 64.
-using ClassicalWords = std::vector<std::uint64_t>;
+/// Outcomes of the classical bits of all registers, rising as numbers, each with a value: `for (auto [words, value] :
+/// outcomes)`. Bit b of an outcome is bit b % 64 of its word b / 64.
+template <typename Value>
+struct Outcomes {
+  struct Iterator {
+    const Outcomes* of;
+    std::size_t i;
+    std::pair<std::span<const std::uint64_t>, Value> operator*() const { return {(*of)[i], of->values[i]}; }
+    Iterator& operator++() { return ++i, *this; }
+    bool operator==(const Iterator&) const = default;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, size()}; }
+  std::size_t size() const { return values.size(); }
+  std::span<const std::uint64_t> operator[](std::size_t i) const {
+    return std::span(words).subspan(i * ((bits + 63) / 64), (bits + 63) / 64);
+  }
+  bool operator==(const Outcomes&) const = default;
+
+  std::uint32_t bits = 0;            // of each outcome
+  std::vector<std::uint64_t> words;  // (bits + 63) / 64 an outcome
+  std::vector<Value> values;
+};
 struct ProgramAnswers {
-  std::vector<std::pair<ClassicalWords, std::uint64_t>> counts;
-  std::vector<std::pair<ClassicalWords, double>> distribution;  // exact
-  std::vector<double> marginals;                                // at the end, before terminal measurements
+  Outcomes<std::uint64_t> counts;  // times drawn
+  Outcomes<double> distribution;   // exact probabilities
+  std::vector<double> marginals;   // at the end, before terminal measurements
   std::vector<std::vector<double>> probabilities;
   std::vector<double> expectations;
   std::uint64_t seed = 0, branches = 0;
@@ -63,8 +79,7 @@ class Session {
   /// How many share its states, and which of them this process is (0 where they are its threads).
   int ranks() const;
   int rank() const;
-  /// What each rank may use of its device's memory.
-  std::uint64_t memory_bytes() const;
+  std::uint64_t memory_bytes() const;  // of its device, that each rank may use
 
   /// As qsim::compile() for this session's target.
   Program compile(const Circuit& circuit, const CompileOptions& options = {}) const;

@@ -2,12 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "qsim/pauli.h"
 #include "qsim/program.h"
@@ -40,15 +34,13 @@ class State {
   ~State();
 
   std::uint32_t qubits() const;
-  /// An equal state.
-  State copy();
+  State copy();  // an equal one
 
   // -- setting
   /// Runs `program` on this state. values[i] is for circuit().parameters()[i]. UsageError for a program of another
   /// target or number of qubits, UnsupportedError for a dynamic one.
   void run(const Program& program, std::span<const double> values = {});
-  /// The basis state `index`.
-  void set(Index index = 0);
+  void set(Index index = 0);  // a basis state
   /// 2^qubits amplitudes by index, whose squares add up to 1 to single precision (they are not scaled).
   void set(std::span<const Complex> amplitudes);
   /// qubits[q] = amplitudes of 0 and 1 of qubit q, each pair normalised.
@@ -61,10 +53,8 @@ class State {
   // -- asking: the state stays
   /// Writes complex64 or complex128, one dimension, by index. FileError; what could not be finished is removed.
   void save(const std::string& path);
-  /// Sum of |amplitude|^2.
-  double norm();
-  /// [q] = probability that qubit q is 1.
-  std::vector<double> marginals();
+  double norm();                    // sum of |amplitude|^2
+  std::vector<double> marginals();  // [q] = probability that qubit q is 1
   /// [v] = probability that list[j] equals bit j of v; at most 26 qubits.
   std::vector<double> probabilities(std::span<const Qubit> list);
   std::vector<Complex> amplitudes(std::span<const Index> indices);
@@ -73,10 +63,8 @@ class State {
   /// The `count` most probable, falling; of equal ones the lowest index first.
   std::vector<AmplitudeEntry> top(std::size_t count);
   double expectation(const PauliSum& sum);
-  /// One value a string.
-  std::vector<double> expectations(std::span<const PauliString> strings);
-  /// <other|this>.
-  Complex inner_product(State& other);
+  std::vector<double> expectations(std::span<const PauliString> strings);  // one value a string
+  Complex inner_product(State& other);                                     // <other|this>
   /// `shots` draws, as (index, times) by rising index. Draw s depends on (seed, s) alone, whatever the target; without
   /// a seed one is drawn.
   std::vector<std::pair<Index, std::uint64_t>> sample(std::uint64_t shots, std::optional<std::uint64_t> seed = {});

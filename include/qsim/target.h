@@ -1,15 +1,11 @@
-// Where circuits run: the kind of device, the ranks, the precision and the memory; and the names of all such choices.
+// Where circuits run: device, ranks, precision and memory; the names of such choices; and what this machine has.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "qsim/error.h"
-#include "qsim/types.h"
 
 namespace QSIM_PUBLIC qsim {
 
@@ -24,12 +20,6 @@ enum class Jit : std::uint8_t { kAuto, kOff, kOnly };
 /// Checks of every result: none but for numbers that are none; the norm of every stage; a second computation.
 enum class Verify : std::uint8_t { kOff, kNorm, kFull };
 
-/// What a run starts from.
-enum class Start : std::uint8_t {
-  kZero,    // |0...0>
-  kRandom,  // normalised Gaussian amplitudes, Philox keyed by seed and logical index
-  kState,   // whatever the state holds (later parts of a dynamic circuit)
-};
 /// How plans are made.
 enum class Strategy : std::uint8_t {
   kNaive,   // one gate a sweep, no merging: the reference that every other plan is compared with
@@ -43,30 +33,14 @@ struct Named {
   Choice choice;
   std::string_view name;
 };
-/// All choices of a kind, as choices(Precision()).
-std::span<const Named<BackendKind>> choices(BackendKind);
-std::span<const Named<ExchangeKind>> choices(ExchangeKind);
-std::span<const Named<Jit>> choices(Jit);
-std::span<const Named<Verify>> choices(Verify);
-std::span<const Named<Precision>> choices(Precision);
-
+/// All choices of a kind: BackendKind, ExchangeKind, Jit, Verify, Precision, DrawingStyle.
 template <typename Choice>
-std::string_view name_of(Choice choice) {
-  for (const Named<Choice>& one : choices(Choice())) {
-    if (one.choice == choice) return one.name;
-  }
-  throw Error("a choice without a name");
-}
+std::span<const Named<Choice>> choices();
+template <typename Choice>
+std::string_view name_of(Choice choice);
 /// UsageError, with all names of this choice, where `name` is none.
 template <typename Choice>
-Choice choice_of(std::string_view name) {
-  std::string known;
-  for (const Named<Choice>& one : choices(Choice())) {
-    if (one.name == name) return one.choice;
-    known += (known.empty() ? "" : ", ") + std::string(one.name);
-  }
-  throw UsageError("'" + std::string(name) + "' is none of " + known);
-}
+Choice choice_of(std::string_view name);
 
 /// True when a launcher's environment says that this process is one of an MPI job (no MPI call is made).
 bool launched_by_mpi();
@@ -74,7 +48,10 @@ bool launched_by_mpi();
 /// last copy, which is collective as well. A program that calls MPI itself initialises it first, with
 /// MPI_THREAD_MULTIPLE. CommunicatorError, also in a library that was built without MPI.
 std::shared_ptr<Communicator> mpi_communicator();
-int rank_of(const Communicator& communicator);
+
+/// What is here, as (name, text): version, processor, memory, MPI, CUDA; which GPUs there are, or why none; and the
+/// files of the libraries that are opened on first use. Starts the driver where there is one.
+std::vector<std::pair<std::string, std::string>> machine_facts();
 
 struct Target {
   BackendKind backend = BackendKind::kAuto;  // kAuto: GPUs where there are any

@@ -1,11 +1,12 @@
-// Words shared by every layer: index, qubit, bit, precision.
+// Words shared by every layer: index, qubit, bit, precision; and what the shared library shows.
 #pragma once
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 
-#include "qsim/visibility.h"
+/// Of the namespace of the public headers; everything else is hidden.
+#define QSIM_PUBLIC [[gnu::visibility("default")]]
 
 namespace QSIM_PUBLIC qsim {
 

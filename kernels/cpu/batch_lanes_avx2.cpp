@@ -1,5 +1,4 @@
 // Batches of small circuits with the avx2 instruction set.
-#include <cstddef>
 
 #define QSIM_BATCH_LANES_BODY
 #include "kernels/cpu/batch_lanes.h"

@@ -118,9 +118,7 @@ struct TileProgramView {
   const double* scalar_pieces = nullptr;   // [piece][64] complex: phase of the whole tile
   const TileScale* tile_scales = nullptr;  // further phases of whole tiles
   std::uint32_t tile_scale_count = 0;
-  std::complex<double> scale{1};        // of everything stored
-  const Index* line_offsets = nullptr;  // of the cache lines of a tile, for prefetching
-  std::uint32_t lines = 0;
+  std::complex<double> scale{1};  // of everything stored
 };
 
 constexpr std::uint64_t kMaxBatch = 8;

@@ -184,14 +184,14 @@ class Scope {
     if (scope_) throw UsageError("this condition's scope is already open");
     Circuit& circuit = nb::cast<Circuit&>(owner_);
     require_open(circuit);
-    scope_ = std::make_unique<Circuit::When>(circuit, condition_);
+    scope_ = circuit.when(condition_);
   }
   void exit() { scope_.reset(); }
 
  private:
   nb::object owner_;
   Condition condition_;
-  std::unique_ptr<Circuit::When> scope_;
+  Circuit::When scope_;
 };
 
 Condition condition_of(const Circuit& circuit, nb::handle creg, const nb::int_& value, bool negated) {

@@ -134,8 +134,11 @@ nb::object answers(const std::shared_ptr<Core>& core, const Program& program, st
   });
   const std::vector<Register> registers = program.circuit().shown_cregs();
   nb::dict result, counts, exact;
-  for (const auto& [bits, times] : found.counts) counts[nb::str(bits_text(registers, bits).c_str())] = times;
-  for (const auto& [bits, p] : found.distribution) exact[nb::str(bits_text(registers, bits).c_str())] = p;
+  const auto list = [&](const auto& outcomes, nb::dict& to) {
+    for (const auto& [bits, value] : outcomes) to[nb::str(bits_text(registers, bits).c_str())] = value;
+  };
+  list(found.counts, counts);
+  list(found.distribution, exact);
   result["counts"] = shots > 0 ? nb::object(counts) : nb::none();
   result["seed"] = shots > 0 ? nb::object(nb::int_(found.seed)) : nb::none();
   result["distribution"] = distribution ? nb::object(exact) : nb::none();

@@ -201,13 +201,7 @@ Circuit circuit_from_bytes(const std::string& bytes) {
     for (auto count = in.number<std::uint64_t>(); count > 0; --count) {
       const std::string name = in.text();
       const auto size = in.number<std::uint32_t>();
-      if (quantum) {
-        circuit.add_qreg(name, size);
-      } else if (name.empty()) {
-        circuit.add_hidden_clbits(size);
-      } else {
-        circuit.add_creg(name, size);
-      }
+      quantum ? circuit.add_qreg(name, size) : circuit.add_creg(name, size);
     }
   };
   registers(true);

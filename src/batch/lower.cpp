@@ -5,11 +5,24 @@
 #include <numbers>
 #include <string>
 
+#include "optimizer/operations.h"
+#include "optimizer/pipeline.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 
 namespace qsim {
 namespace {
+
+/// Fixed gates put together by the optimizer's passes that take no notice of open angles and leave qubits in place.
+Circuit with_fewer_gates(const Circuit& circuit) {
+  constexpr std::array<std::string_view, 3> kPasses{"cancel_inverses", "merge_controlled", "merge_runs"};
+  std::vector<std::string> others;
+  for (const Pass& pass : optimizer_passes()) {
+    if (std::ranges::find(kPasses, pass.name) == kPasses.end()) others.emplace_back(pass.name);
+  }
+  Rewritten result;
+  return optimize(circuit, others, result) ? std::move(result.circuit) : circuit;
+}
 
 class Lowering {
  public:
@@ -24,7 +37,7 @@ class Lowering {
       controls_ = 0;
       for (const Qubit control : circuit_.controls(op)) controls_ |= 1u << control;
       const std::span<const Qubit> targets = circuit_.targets(op);
-      if (op.kind != OpKind::kUnitary && is_open(op)) {
+      if (is_open(circuit_, op)) {
         add_open(op, targets);
       } else if (op.kind == OpKind::kGate && op.gate == Gate::kX) {
         add(BatchForm::kFlip, targets[0], {});
@@ -36,13 +49,6 @@ class Lowering {
   }
 
  private:
-  bool is_open(const Operation& op) const {
-    for (std::size_t i = 0; i < circuit_.params(op).size(); ++i) {
-      if (!circuit_.open_terms(op.param_begin + i).empty()) return true;
-    }
-    return false;
-  }
-
   /// Angle number `i` of the operation; one of several parameters becomes a value of its own.
   BatchAngle angle(const Operation& op, std::size_t i) {
     const std::span<const Circuit::OpenTerm> terms = circuit_.open_terms(op.param_begin + i);
@@ -144,7 +150,7 @@ LoweredBatch lower_batch(const Circuit& circuit) {
   if (!circuit.measurements_are_terminal()) {
     throw UnsupportedError("a circuit that measures, resets or branches before its end prepares no single state");
   }
-  return Lowering(circuit).run();
+  return Lowering(with_fewer_gates(circuit)).run();
 }
 
 std::vector<double> with_sums(const LoweredBatch& batch, std::span<const double> values, std::size_t evaluations) {

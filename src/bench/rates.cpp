@@ -4,7 +4,6 @@
 #include <array>
 #include <barrier>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <thread>
 #include <vector>

@@ -15,6 +15,7 @@
 #include "base/bits.h"
 #include "base/numbers/rounding.h"
 #include "base/text.h"
+#include "circuit/circuit_analysis.h"
 #include "circuit/gate_table.h"
 #include "classical/control.h"
 #include "qsim/error.h"
@@ -30,33 +31,15 @@ std::string_view label(Gate gate) {
   return gate_spelling(gate, 0);
 }
 
-std::uint32_t register_end(const std::vector<Register>& registers) {
-  return registers.empty() ? 0 : registers.back().first + registers.back().size;
-}
-
-void check_register_size(const std::string& name, std::uint32_t size, std::uint32_t used) {
+// Adds it behind the `used` bits of those before it.
+std::uint32_t add_register(std::vector<Register>& registers, const std::string& name, std::uint32_t size,
+                           std::uint32_t& used) {
   if (size > std::numeric_limits<std::uint32_t>::max() - used) {
     throw CircuitError(fmt::format("register {}[{}] makes more than 2^32 bits", name, size));
   }
-}
-
-void check_new_register(const std::string& name, std::uint32_t size, std::uint32_t used) {
-  if (name.empty()) throw CircuitError("a register needs a name");
-  check_register_size(name, size, used);
-}
-
-// The largest departure of matrix * adjoint from the identity.
-double unitarity_error(std::span<const Complex> matrix, std::size_t order) {
-  double worst = 0;
-  for (std::size_t row = 0; row < order; ++row) {
-    for (std::size_t other = row; other < order; ++other) {
-      Complex sum = row == other ? -1.0 : 0.0;
-      for (std::size_t k = 0; k < order; ++k) sum += matrix[row * order + k] * std::conj(matrix[other * order + k]);
-      if (!std::isfinite(sum.real()) || !std::isfinite(sum.imag())) return std::numeric_limits<double>::infinity();
-      worst = std::max(worst, std::abs(sum));
-    }
-  }
-  return worst;
+  registers.push_back({name, used, size});
+  used += size;
+  return static_cast<std::uint32_t>(registers.size() - 1);
 }
 
 }  // namespace
@@ -67,25 +50,15 @@ Circuit::Circuit(std::uint32_t qubits, std::uint32_t clbits) {
 }
 
 std::uint32_t Circuit::add_qreg(const std::string& name, std::uint32_t size) {
-  check_new_register(name, size, qubits_);
-  qregs_.push_back({name, register_end(qregs_), size});
-  qubits_ += size;
-  return static_cast<std::uint32_t>(qregs_.size() - 1);
+  if (name.empty()) throw CircuitError("a quantum register needs a name");
+  return add_register(qregs_, name, size, qubits_);
 }
 
 std::uint32_t Circuit::add_creg(const std::string& name, std::uint32_t size) {
-  check_new_register(name, size, clbits_);
-  cregs_.push_back({name, register_end(cregs_), size});
-  clbits_ += size;
-  return static_cast<std::uint32_t>(cregs_.size() - 1);
-}
-
-Clbit Circuit::add_hidden_clbits(std::uint32_t count) {
-  const Clbit first = clbits_;
-  check_register_size("of hidden bits", count, clbits_);
-  cregs_.push_back({"", register_end(cregs_), count});
-  clbits_ += count;
-  return first;
+  if (!name.empty() && !cregs_.empty() && cregs_.back().name.empty()) {
+    throw CircuitError(fmt::format("register {} behind one without a name: those come last", name));
+  }
+  return add_register(cregs_, name, size, clbits_);
 }
 
 std::vector<Register> Circuit::shown_cregs() const {
@@ -137,6 +110,11 @@ Circuit Circuit::without_operations() const {
   empty.cregs_ = cregs_;
   empty.initial_ = initial_;
   empty.finish_ = finish_;
+  empty.parameters_ = parameters_;
+  empty.numbers_ = numbers_;
+  empty.operations_.reserve(operations_.size());
+  empty.operands_.reserve(operands_.size());
+  empty.params_.reserve(params_.size());
   return empty;
 }
 
@@ -146,12 +124,6 @@ void Circuit::truncate(std::size_t operations) {
   operands_.resize(operations_[operations].operand_begin);
   params_.resize(operations_[operations].param_begin);
   operations_.resize(operations);
-}
-
-void Circuit::reserve(const Circuit& other) {
-  operations_.reserve(other.operations_.size());
-  operands_.reserve(other.operands_.size());
-  params_.reserve(other.params_.size());
 }
 
 // Checks the operands and appends them to the pool.
@@ -220,6 +192,7 @@ Circuit& Circuit::apply(Gate gate, std::span<const ControlQubit> controls, std::
   std::vector<Qubit> qubits;
   for (const ControlQubit& control : controls) qubits.push_back(control.qubit);
   std::vector<double> constants;
+  constants.reserve(angles.size());
   for (const Angle& angle : angles) {
     constants.push_back(angle.constant);
     if (!angle.terms.empty() && gate == Gate::kU0) throw CircuitError("the time of u0 is no angle: it cannot be open");
@@ -251,37 +224,6 @@ Circuit& Circuit::apply(std::string_view name, std::span<const Qubit> qubits, st
   }
   const std::vector<ControlQubit> on_one(qubits.begin(), qubits.begin() + static_cast<std::ptrdiff_t>(controls));
   return apply(found->gate, on_one, qubits.subspan(controls), angles);
-}
-
-Circuit& Circuit::one(Gate gate, Qubit target, std::span<const Qubit> controls) {
-  return add_gate(gate, controls, {&target, 1});
-}
-
-Circuit& Circuit::turn(Gate gate, const Angle& angle, std::span<const Qubit> controls, Qubit target) {
-  add_gate(gate, controls, {&target, 1}, {&angle.constant, 1});
-  open_last(angle);
-  return *this;
-}
-
-Circuit& Circuit::pair(Gate gate, std::span<const Angle> angles, Qubit a, Qubit b, std::span<const Qubit> controls) {
-  const std::array<Qubit, 2> targets{a, b};
-  const std::vector<ControlQubit> on_one(controls.begin(), controls.end());
-  return apply(gate, on_one, targets, angles);
-}
-
-Circuit& Circuit::u2(const Angle& phi, const Angle& lambda, Qubit q) {
-  const std::array<Angle, 2> angles{phi, lambda};
-  return apply(Gate::kU2, {}, {&q, 1}, angles);
-}
-
-Circuit& Circuit::u(const Angle& theta, const Angle& phi, const Angle& lambda, Qubit q) {
-  const std::array<Angle, 3> angles{theta, phi, lambda};
-  return apply(Gate::kU, {}, {&q, 1}, angles);
-}
-
-Circuit& Circuit::ccx(Qubit a, Qubit b, Qubit target) {
-  const std::array<Qubit, 2> controls{a, b};
-  return one(Gate::kX, target, controls);
 }
 
 Circuit& Circuit::add_unitary(std::span<const Complex> matrix, std::span<const Qubit> controls,
@@ -344,14 +286,14 @@ Circuit& Circuit::add_barrier(std::span<const Qubit> qubits) {
   return *this;
 }
 
-void Circuit::append(const Circuit& other, const Operation& op) {
+void Circuit::append(const Circuit& other, const Operation& op, bool with_condition) {
   if (&other == this) {
     // Copying within the pools would read them while they grow.
     Circuit single;
     single.qubits_ = qubits_;
     single.clbits_ = clbits_;
     single.cregs_ = cregs_;
-    single.append(*this, op);
+    single.append(*this, op, with_condition);
     append(single, single.operations_.front());
     return;
   }
@@ -359,7 +301,8 @@ void Circuit::append(const Circuit& other, const Operation& op) {
     throw CircuitError(fmt::format("classical bit {} does not exist: the circuit has {}", other.clbit(op), clbits_));
   }
   std::int32_t condition = -1;
-  if (op.condition >= 0) condition = intern_condition(other.conditions_[static_cast<std::size_t>(op.condition)]);
+  if (with_condition && op.condition >= 0)
+    condition = intern_condition(other.conditions_[static_cast<std::size_t>(op.condition)]);
   Operation& copy = append_operation(op.kind, other.controls(op), other.targets(op));
   copy.gate = op.gate;
   copy.line = op.line;
@@ -378,11 +321,6 @@ void Circuit::append(const Circuit& other, const Operation& op) {
   params_.insert(params_.end(), params.begin(), params.end());
 }
 
-void Circuit::append_unconditional(const Circuit& other, Operation op) {
-  op.condition = -1;
-  append(other, op);
-}
-
 std::int32_t Circuit::intern_condition(const Condition& condition) {
   if (condition.creg >= cregs_.size()) {
     throw CircuitError(
@@ -392,19 +330,9 @@ std::int32_t Circuit::intern_condition(const Condition& condition) {
   return static_cast<std::int32_t>(conditions_.size() - 1);
 }
 
-Circuit::When::When(Circuit& circuit, const Condition& condition)
-    : circuit_(circuit), outer_(circuit.current_condition_) {
-  circuit.current_condition_ = circuit.intern_condition(condition);
-}
-
-double Circuit::unitarity_defect() const {
-  double defect = 0;
-  for (const Operation& op : operations_) {
-    if (op.kind != OpKind::kUnitary) continue;
-    const std::size_t order = std::size_t{1} << op.targets;
-    defect += static_cast<double>(order) * unitarity_error(matrix(op), order);
-  }
-  return defect;
+Circuit::When Circuit::when(const Condition& condition) {
+  const std::int32_t inner = intern_condition(condition);
+  return When(this, {std::exchange(current_condition_, inner)});
 }
 
 std::span<const Qubit> Circuit::controls(const Operation& op) const {

@@ -1,7 +1,12 @@
-// What can be said about a circuit as a whole: depth, inverse, terminal measurements.
+// What can be said about a circuit as a whole: depth, inverse, terminal measurements, idle resets.
+#include "circuit/circuit_analysis.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
 
 #include "circuit/gate_table.h"
 #include "classical/control.h"
@@ -119,6 +124,50 @@ CircuitSummary summarize(const Circuit& circuit) {
   summary.cregs = circuit.shown_cregs();
   for (const Register& creg : summary.cregs) summary.clbits += creg.size;
   return summary;
+}
+
+std::optional<Circuit> without_idle_resets(const Circuit& circuit) {
+  std::vector<bool> touched(circuit.qubits(), false);
+  std::vector<bool> idle(circuit.operations().size(), false);
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    const Operation& op = circuit.operations()[i];
+    if (op.kind == OpKind::kBarrier) continue;
+    if (op.kind == OpKind::kReset && !touched[circuit.targets(op)[0]]) {
+      idle[i] = true;
+      continue;
+    }
+    for (const Qubit qubit : circuit.controls(op)) touched[qubit] = true;
+    for (const Qubit qubit : circuit.targets(op)) touched[qubit] = true;
+  }
+  if (std::find(idle.begin(), idle.end(), true) == idle.end()) return std::nullopt;
+  Circuit kept = circuit.without_operations();
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    if (!idle[i]) kept.append(circuit, circuit.operations()[i]);
+  }
+  return kept;
+}
+
+double unitarity_error(std::span<const Complex> matrix, std::size_t order) {
+  double worst = 0;
+  for (std::size_t row = 0; row < order; ++row) {
+    for (std::size_t other = row; other < order; ++other) {
+      Complex sum = row == other ? -1.0 : 0.0;
+      for (std::size_t k = 0; k < order; ++k) sum += matrix[row * order + k] * std::conj(matrix[other * order + k]);
+      if (!std::isfinite(sum.real()) || !std::isfinite(sum.imag())) return std::numeric_limits<double>::infinity();
+      worst = std::max(worst, std::abs(sum));
+    }
+  }
+  return worst;
+}
+
+double unitarity_defect(const Circuit& circuit) {
+  double defect = 0;
+  for (const Operation& op : circuit.operations()) {
+    if (op.kind != OpKind::kUnitary) continue;
+    const std::size_t order = std::size_t{1} << op.targets;
+    defect += static_cast<double>(order) * unitarity_error(circuit.matrix(op), order);
+  }
+  return defect;
 }
 
 }  // namespace qsim

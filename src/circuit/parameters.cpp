@@ -83,12 +83,6 @@ void Circuit::require_values(std::span<const double> values) const {
   }
 }
 
-double Circuit::bound_angle(double constant, std::span<const OpenTerm> terms, std::span<const double> values) {
-  double angle = constant;
-  for (const OpenTerm& term : terms) angle += term.factor * values[term.parameter];
-  return reduced_angle(angle);
-}
-
 Circuit Circuit::bind(std::span<const double> values) const {
   require_values(values);
   Circuit bound = *this;

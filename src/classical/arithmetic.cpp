@@ -1,6 +1,5 @@
 // Values of operators and functions on scalars.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 

@@ -153,7 +153,8 @@ void add_hidden_bits(const Control& control, const std::vector<bool>& later, con
     if (bits_of[variable].empty() && (later[i] || read[variable])) hidden.push_back(variable);
   }
   if (hidden.empty()) return;
-  Clbit bit = circuit.add_hidden_clbits(static_cast<std::uint32_t>(hidden.size()));
+  Clbit bit = circuit.clbits();
+  circuit.add_creg("", static_cast<std::uint32_t>(hidden.size()));
   for (const std::uint32_t variable : hidden) bits_of[variable] = {bit++};
 }
 

@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "base/file/files.h"
 #include "base/text.h"
 #include "cli/bench_flags.h"

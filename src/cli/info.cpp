@@ -1,5 +1,4 @@
 // `qsim info`: this machine and this build, and what `auto` would choose on it.
-#include <array>
 #include <sstream>
 #include <thread>
 

@@ -16,6 +16,7 @@
 #include "cli/io/terminal/progress.h"
 #include "cli/io/values.h"
 #include "cli/page/run_page.h"
+#include "document/outcomes.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 #include "qsim/pauli.h"
@@ -274,15 +275,17 @@ std::string histogram_of(const RunFlags& typed, const Result& result) {
   std::vector<Bar> bars;
   HistogramOptions options;
   options.title = result.circuit.file == "-" ? "standard input" : result.circuit.file;
-  if (typed.distribution) {
-    for (const auto& [bits, p] : result.results.distribution.value_or(std::map<std::string, double>())) {
-      bars.push_back({bits, p});
+  const auto add = [&](const auto& outcomes) {
+    if (!outcomes) return;
+    for (const auto& [words, value] : *outcomes) {
+      bars.push_back({bits_text(words, result.circuit.cregs), static_cast<double>(value)});
     }
+  };
+  if (typed.distribution) {
+    add(result.results.distribution);
     options.unit = "probability (right-most character is bit 0)";
   } else {
-    for (const auto& [bits, times] : result.results.counts.value_or(std::map<std::string, std::uint64_t>())) {
-      bars.push_back({bits, static_cast<double>(times)});
-    }
+    add(result.results.counts);
     options.unit = "of " + std::to_string(result.run.shots) + " shots (right-most character is bit 0)";
   }
   return draw_histogram(bars, options);
@@ -359,7 +362,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   Output output{"", typed.output, 0, [answers](const TextSink& sink) { write_result_document(*answers, sink); }};
   if (!typed.histogram.empty()) output.further.push_back({typed.histogram, histogram_of(typed, *answers)});
   if (!typed.report.empty()) {
-    const bool bars = typed.distribution || (answers->results.counts && !answers->results.counts->empty());
+    const bool bars = typed.distribution || (answers->results.counts && answers->results.counts->size() > 0);
     const std::string histogram = bars ? histogram_of(typed, *answers) : "";
     output.further.push_back({typed.report, run_page(input.circuit, *answers, histogram)});
   }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string>
 
 #include "base/file/files.h"
 #include "base/hash.h"

@@ -1,7 +1,5 @@
 // Limits of control groups, version 1 and 2: a process is held by those of its own group and of every group above it.
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <sstream>
 #include <vector>
 

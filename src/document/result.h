@@ -13,7 +13,7 @@
 #include "classical/control.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/state.h"
+#include "qsim/session.h"
 #include "qsim/types.h"
 
 namespace qsim {
@@ -77,12 +77,11 @@ struct VariableResults {
   std::optional<std::map<VariableValues, double, VariableOrder>> distribution;  // of a run without measurements always
 };
 
-/// Not computed = nullopt. Bit strings are Qiskit's: right-most character is bit 0, registers separated by a space, the
-/// last declared leftmost.
+/// Not computed = nullopt.
 struct Results {
-  std::optional<std::map<std::string, std::uint64_t>> counts;
-  std::optional<std::map<std::string, double>> distribution;
-  std::optional<VariableResults> variables;  // nullopt where the bit strings say all
+  std::optional<Outcomes<std::uint64_t>> counts;
+  std::optional<Outcomes<double>> distribution;
+  std::optional<VariableResults> variables;  // nullopt where the classical bits say all
   std::optional<std::vector<QubitProbabilities>> probabilities;
   std::optional<std::vector<double>> marginals;  // P(qubit = 1)
   std::optional<std::vector<AmplitudeEntry>> amplitudes;

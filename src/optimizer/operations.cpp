@@ -1,7 +1,6 @@
 // Operations as passes see them: where they are diagonal, their 2x2 matrices, and copies under other names.
 #include "optimizer/operations.h"
 
-#include <cmath>
 #include <string>
 
 #include "base/bits.h"
@@ -78,9 +77,7 @@ std::optional<Matrix2> single_qubit_matrix(const Circuit& circuit, const Operati
 }
 
 Rewriter::Rewriter(const Circuit& circuit, Rewritten& result) : circuit_(circuit), result_(result) {
-  result_.circuit = Circuit(circuit.qubits());
-  result_.circuit.reserve(circuit);
-  result_.circuit.name_parameters(circuit.parameters());
+  result_.circuit = circuit.without_operations();
   result_.place.assign(circuit.operations().size(), kNoPlace);
 }
 

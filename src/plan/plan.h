@@ -131,6 +131,13 @@ struct TraceEntry {
   friend bool operator==(const TraceEntry&, const TraceEntry&) = default;
 };
 
+/// What a run starts from.
+enum class Start : std::uint8_t {
+  kZero,    // |0...0>
+  kRandom,  // normalised Gaussian amplitudes, Philox keyed by seed and logical index
+  kState,   // whatever the state holds (later parts of a dynamic circuit)
+};
+
 struct Plan {
   std::uint32_t qubits = 0;
   std::uint32_t rank_bits = 0;
@@ -143,7 +150,7 @@ struct Plan {
   std::uint64_t gates = 0;          // gates of the circuit that the plan stands for
   std::uint64_t gates_removed = 0;  // of those: cancelled, relabelled or vanished on known states
   std::vector<std::pair<std::string, std::uint64_t>> merged;  // what was merged or removed, by kind, for people
-  double unitarity_defect = 0;                                // Circuit::unitarity_defect() of what it stands for
+  double unitarity_defect = 0;                                // unitarity_defect() of what it stands for
   std::uint64_t rewrites_refused = 0;  // not made: put together again they were not what they stood for
   std::vector<TraceEntry> trace;
   OpenNumbers open;  // of a plan for angles that are open: how its numbers follow them

@@ -1,5 +1,4 @@
 // What a sweep means on one rank: everything about global bits becomes a constant.
-#include <cmath>
 
 #include "base/numbers/rounding.h"
 #include "plan/plan.h"

@@ -70,7 +70,6 @@ class Parser {
 
   // statements.cpp: what acts on qubits
   void if_statement();
-  void quantum_operation();
   void gate_call();
   void measure();
   void reset();
@@ -103,7 +102,7 @@ class Parser {
   std::string_view declaring_;  // name of the declaration being read: when it fails, its uses are not errors
 
   Circuit circuit_;
-  std::optional<Circuit::When> condition_;  // of the statement being read
+  Circuit::When condition_;  // of the statement being read
   GateBook gates_;
   std::unordered_map<std::string_view, RegisterEntry> registers_;
   std::unordered_set<std::string_view> poisoned_;

@@ -371,7 +371,7 @@ void Parser::if_statement() {
   const Token number = stream_->expect(TokenKind::kInteger, "an integer");
   Condition condition = wide_integer(number, entry.size);
   condition.creg = entry.index;
-  condition_.emplace(circuit_, condition);
+  condition_ = circuit_.when(condition);
   stream_->expect(TokenKind::kRightParen, "')'");
   switch (stream_->kind()) {
     case TokenKind::kIdentifier:

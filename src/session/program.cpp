@@ -1,6 +1,5 @@
 // Programs: plans are made when they are first needed.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -10,8 +9,7 @@
 
 #include "base/bits.h"
 #include "base/ranks/communicator.h"
-#include "base/text.h"
-#include "circuit/idle_resets.h"
+#include "circuit/circuit_analysis.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/cost/state_bytes.h"
 #include "plan/make/make_plan.h"

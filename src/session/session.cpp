@@ -1,7 +1,6 @@
 // Sessions: ranks that are opened, and one caller at a time.
 #include "qsim/session.h"
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -15,30 +14,12 @@
 #include "session/session_impl.h"
 
 namespace qsim {
-namespace {
-
-/// The right-most digit is bit 0; spaces between registers do not count.
-ClassicalWords words_of(const std::string& text) {
-  ClassicalWords words((text.size() + 63) / 64);
-  std::size_t bit = 0;
-  for (auto digit = text.rbegin(); digit != text.rend(); ++digit) {
-    if (*digit == ' ') continue;
-    if (*digit == '1') words[bit / 64] |= std::uint64_t{1} << bit % 64;
-    ++bit;
-  }
-  words.resize((bit + 63) / 64);
-  return words;
-}
-
-}  // namespace
 
 std::shared_ptr<Communicator> mpi_communicator() {
   std::shared_ptr<Communicator> communicator = make_mpi_communicator();
   if (!communicator) throw CommunicatorError("this library was built without MPI: build it with -DQSIM_MPI=ON");
   return communicator;
 }
-
-int rank_of(const Communicator& communicator) { return communicator.rank(); }
 
 Session::Impl::Impl(const Target& wanted, const SessionOptions& wanted_options)
     : target(wanted), options(wanted_options) {
@@ -224,12 +205,8 @@ ProgramAnswers Session::answer(const Program& program, const Questions& question
     if (index == 0) found = std::move(mine);
   });
   ProgramAnswers answers;
-  if (found.counts) {
-    for (const auto& [text, times] : *found.counts) answers.counts.emplace_back(words_of(text), times);
-  }
-  if (found.distribution) {
-    for (const auto& [text, share] : *found.distribution) answers.distribution.emplace_back(words_of(text), share);
-  }
+  if (found.counts) answers.counts = std::move(*found.counts);
+  if (found.distribution) answers.distribution = std::move(*found.distribution);
   if (found.marginals) answers.marginals = std::move(*found.marginals);
   if (found.probabilities) {
     for (QubitProbabilities& joint : *found.probabilities) answers.probabilities.push_back(std::move(joint.values));

@@ -9,7 +9,6 @@
 
 #include "base/bits.h"
 #include "base/ranks/agreement.h"
-#include "base/text.h"
 #include "plan/make/make_plan.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"

@@ -13,7 +13,7 @@
 #include "cpu/cpu_info.h"
 #include "device/gpu_parts.h"
 #include "document/result.h"
-#include "qsim/machine.h"
+#include "qsim/target.h"
 #include "simulator/simulator.h"
 
 namespace qsim {

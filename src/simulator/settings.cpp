@@ -1,12 +1,10 @@
 // A flag without effect is an error, and so is a request that this kind of circuit cannot answer.
 #include "simulator/settings.h"
 
-#include <algorithm>
 #include <string>
 
 #include "base/philox.h"
 #include "plan/cost/state_bytes.h"
-#include "plan/make/make_plan.h"
 #include "qsim/error.h"
 #include "runtime/answer/read_outs.h"
 #include "session/choose/choose.h"

@@ -14,6 +14,7 @@
 #include "simulator/simulator.h"
 #include "support/corpus.h"
 #include "support/corpus_variables.h"
+#include "support/outcomes.h"
 #include "support/test_backend.h"
 
 namespace qsim::test {
@@ -75,9 +76,7 @@ void expect_distribution(const CorpusClassical& expected, const std::map<std::st
   std::map<std::string, double> by_bits;
   double total = 0;
   std::vector<double> p1(expected.bits, 0), masks(expected.zmask.size(), 0);
-  for (const auto& [spaced, probability] : found) {
-    std::string bits = spaced;
-    bits.erase(std::remove(bits.begin(), bits.end(), ' '), bits.end());
+  for (const auto& [bits, probability] : found) {
     ASSERT_EQ(bits.size(), expected.bits);
     by_bits[bits] = probability;
     total += probability;
@@ -139,7 +138,7 @@ void expect_answer(const CorpusProgram& program, const Circuit& circuit, int ran
     }
   }
   if (answer.classical && answer.classical->bits > 0) {
-    expect_distribution(*answer.classical, result.results.distribution.value(), tolerance);
+    expect_distribution(*answer.classical, by_text(result.results.distribution.value()), tolerance);
   }
   if (!answer.variables.empty()) expect_variables(program, result.results.variables.value());
 }

@@ -18,6 +18,7 @@
 #include "support/branching.h"
 #include "support/campaign.h"
 #include "support/chi_square.h"
+#include "support/outcomes.h"
 #include "support/random_dynamic.h"
 #include "support/test_backend.h"
 
@@ -70,10 +71,11 @@ class DynamicRun {
     compare(result.results, wanted, allowed);
     EXPECT_EQ(result.verification.status, options_.verify == Verify::kOff ? "off" : "ok");
     if (!result.results.counts) return {};
+    const auto drawn = test::by_text(*result.results.counts, circuit_.cregs());
     if (options_.precision == Precision::kDouble) {
-      EXPECT_EQ(*result.results.counts, wanted.counts);
+      EXPECT_EQ(drawn, wanted.counts);
     }
-    const test::ChiSquare fit = test::chi_square(*result.results.counts, wanted.distribution, *options_.shots);
+    const test::ChiSquare fit = test::chi_square(drawn, wanted.distribution, *options_.shots);
     EXPECT_EQ(fit.impossible, "");
     EXPECT_LT(fit.deviation(), 5.5);
     return fit;
@@ -99,7 +101,7 @@ class DynamicRun {
                : branching::random_start(circuit_.qubits(), options_.start_seed, options_.precision);
   }
 
-  static void compare(const Results& found, const branching::Answers& wanted, const branching::Allowance& allowed) {
+  void compare(const Results& found, const branching::Answers& wanted, const branching::Allowance& allowed) const {
     for (std::size_t q = 0; q < wanted.marginals.size(); ++q) {
       EXPECT_NEAR(found.marginals->at(q), wanted.marginals[q], allowed.of(wanted.marginals[q])) << "qubit " << q;
     }
@@ -111,11 +113,12 @@ class DynamicRun {
       EXPECT_NEAR(found.expectation->at(0).terms.at(i).value, wanted.paulis[i], allowed.of(1)) << "string " << i;
     }
     if (!found.distribution) return;
+    const auto listed = test::by_text(*found.distribution, circuit_.cregs());
     for (const auto& [bits, p] : wanted.distribution) {
-      const auto listed = found.distribution->find(bits);
-      EXPECT_NEAR(listed == found.distribution->end() ? 0 : listed->second, p, allowed.of(p)) << bits;
+      const auto at = listed.find(bits);
+      EXPECT_NEAR(at == listed.end() ? 0 : at->second, p, allowed.of(p)) << bits;
     }
-    for (const auto& [bits, p] : *found.distribution) {
+    for (const auto& [bits, p] : listed) {
       if (!wanted.distribution.contains(bits)) {
         EXPECT_LE(p, allowed.of(0)) << bits;
       }
@@ -174,14 +177,16 @@ TEST(Dynamic, RareOutcomesKeepTheirDigits) {
           options.verify = decade % 2 == 0 ? Verify::kFull : Verify::kNorm;
           for (const int ranks : {1, 2, 4}) {
             const Result result = simulate(circuit, options, ranks);
+            const auto listed = test::by_text(*result.results.distribution, circuit.cregs());
             for (const auto& [bits, probability] : wanted) {
               if (single && probability < 1e-12) continue;  // taken for rounding
-              const auto found = result.results.distribution->find(bits);
-              ASSERT_NE(found, result.results.distribution->end()) << bits << " of 1e-" << decade;
+              const auto found = listed.find(bits);
+              ASSERT_NE(found, listed.end()) << bits << " of 1e-" << decade;
               EXPECT_NEAR(found->second / probability, 1, single ? 1e-5 : 1e-13)
                   << bits << " of 1e-" << decade << ", " << ranks << " ranks";
             }
-            EXPECT_EQ(test::chi_square(*result.results.counts, wanted, 2000).impossible, "");
+            EXPECT_EQ(test::chi_square(test::by_text(*result.results.counts, circuit.cregs()), wanted, 2000).impossible,
+                      "");
           }
         }
       }
@@ -208,7 +213,8 @@ TEST(Dynamic, ShotsAloneFollowRareOutcomes) {
     options.seed = 3;
     options.verify = Verify::kFull;
     const Result result = simulate(circuit, options, 2);
-    const test::ChiSquare fit = test::chi_square(*result.results.counts, wanted, 200000);
+    const test::ChiSquare fit =
+        test::chi_square(test::by_text(*result.results.counts, circuit.cregs()), wanted, 200000);
     EXPECT_GE(fit.degrees, 6);
     EXPECT_LT(fit.deviation(), 4);
   }

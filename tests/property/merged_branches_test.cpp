@@ -12,6 +12,7 @@
 #include "qsim/error.h"
 #include "qsim/qasm.h"
 #include "support/flow_interpreter.h"
+#include "support/outcomes.h"
 #include "support/random_program.h"
 #include "support/run_parts.h"
 
@@ -65,12 +66,7 @@ void expect_program(const std::string& text, Branches& all) {
       for (const auto& [values, probability] : other) EXPECT_NEAR(one.at(values), probability, 1e-12);
     }
     for (std::size_t i = 0; i < kQubits; ++i) EXPECT_NEAR(merged.marginals->at(i), alone.marginals->at(i), 1e-12);
-    std::map<std::string, double> found;
-    for (const auto& [bits, probability] : *merged.distribution) {
-      std::string plain = bits;
-      std::erase(plain, ' ');
-      found[plain] += probability;
-    }
+    std::map<std::string, double> found = test::by_text(*merged.distribution);
     for (const auto& [bits, probability] : test::register_distribution(parse_flow(text))) {
       EXPECT_NEAR(found[bits], probability, 1e-11) << bits;
     }

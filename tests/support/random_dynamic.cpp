@@ -63,7 +63,7 @@ class Maker {
     const std::uint32_t creg = below(static_cast<unsigned>(circuit_.cregs().size()));
     // Mostly a value that the register can have, mostly a small one.
     const std::uint64_t value = below(below(4) == 0 ? 9 : 2);
-    condition_.emplace(circuit_, Condition{creg, value, options_.negated && below(4) == 0, {}});
+    condition_ = circuit_.when({creg, value, options_.negated && below(4) == 0, {}});
   }
 
   void add_operation() {
@@ -118,7 +118,7 @@ class Maker {
   RandomDynamicOptions options_;
   std::mt19937_64 generator_;
   Circuit circuit_;
-  std::optional<Circuit::When> condition_;
+  Circuit::When condition_;
   unsigned collapses_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "base/philox.h"
+#include "batch/lower.h"
 #include "circuit/gate_table.h"
 #include "circuit/generate/families.h"
 #include "cpu/cpu_info.h"
@@ -216,6 +217,18 @@ TEST_P(BatchOnGpu, EndsWithWhatTheProgressThrows) {
 }
 INSTANTIATE_TEST_SUITE_P(Precisions, BatchOnGpu, testing::Values(Precision::kDouble, Precision::kSingle),
                          [](const auto& precision) { return std::string(name_of(precision.param)); });
+
+// By the optimizer; open angles stay where they are.
+TEST(Batch, FixedGatesArePutTogether) {
+  Circuit circuit(2, 2);
+  circuit.h(0).t(0).h(0).rx(Parameter{"a"}, 0).h(0).h(0).rx(Parameter{"a"}, 0);
+  circuit.cx(0, 1).cx(0, 1).x(1).add_measure(0, 0);
+  const LoweredBatch batch = lower_batch(circuit);
+  std::vector<BatchForm> forms;
+  for (const BatchOp& op : batch.program.ops) forms.push_back(op.form);
+  EXPECT_EQ(forms, (std::vector<BatchForm>{BatchForm::kMatrix, BatchForm::kRx, BatchForm::kRx, BatchForm::kFlip}));
+  EXPECT_EQ(batch.program.parameters, 1u);
+}
 
 TEST(Batch, LargerCircuitsAndCircuitsWithoutParameters) {
   const Circuit fixed = generate("qft", {14, 0, 1});

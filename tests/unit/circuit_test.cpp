@@ -89,6 +89,11 @@ TEST(Circuit, RegistersFollowEachOtherInDeclarationOrder) {
   EXPECT_EQ(circuit.qregs()[1], (Register{"b", 3, 2}));
   EXPECT_EQ(circuit.cregs()[1], (Register{"d", 4, 1}));
   EXPECT_THROW(circuit.add_qreg("huge", 0xFFFFFFFFu), CircuitError);
+  EXPECT_EQ(circuit.add_creg("", 2), 2u);
+  EXPECT_EQ(circuit.shown_cregs().size(), 2u);
+  EXPECT_EQ(circuit.clbits(), 7u);
+  EXPECT_THROW(circuit.add_creg("late", 1), CircuitError) << "registers without a name come last";
+  EXPECT_THROW(circuit.add_qreg("", 1), CircuitError);
 }
 
 TEST(Circuit, DepthIsTheLongestChainThroughQubitsBitsAndBarriers) {

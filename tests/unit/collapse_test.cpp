@@ -16,6 +16,7 @@
 #include "plan/plan.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
+#include "support/outcomes.h"
 #include "support/run_parts.h"
 
 namespace qsim {
@@ -206,8 +207,8 @@ TEST(Collapse, ProjectsShardsOfOneAmplitude) {
       wanted.distribution = true;
       const Answers answers = parts.run->run(wanted);
       ASSERT_EQ(answers.distribution->size(), 1u);
-      EXPECT_EQ(answers.distribution->begin()->first, ranks == 2 ? "00" : "0000");
-      EXPECT_NEAR(answers.distribution->begin()->second, 1, 1e-15);
+      EXPECT_EQ(test::by_text(*answers.distribution).begin()->first, ranks == 2 ? "00" : "0000");
+      EXPECT_NEAR(answers.distribution->values[0], 1, 1e-15);
     });
   }
 }

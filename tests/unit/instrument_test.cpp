@@ -17,6 +17,7 @@
 #include "qsim/error.h"
 #include "runtime/branch/walker.h"
 #include "runtime/read_out/sampling.h"
+#include "support/outcomes.h"
 #include "support/random_dynamic.h"
 #include "support/run_parts.h"
 
@@ -82,8 +83,8 @@ TEST(Instrument, TheOperatorsOfAProgramAct) {
       wanted.distribution = true;
       wanted.shots = 100;
       const Answers answers = parts.run->run(wanted);
-      EXPECT_NEAR(answers.distribution->at("11"), 1, 1e-15);
-      EXPECT_EQ(answers.counts->at("11"), 100u);
+      EXPECT_NEAR(test::by_text(*answers.distribution).at("11"), 1, 1e-15);
+      EXPECT_EQ(test::by_text(*answers.counts).at("11"), 100u);
     });
   }
 }
@@ -199,7 +200,7 @@ TEST(History, ASkippedMeasurementTakesNoWord) {
       const char first = bit(1);
       ++expected[{bit(first == '1' ? 3 : 2), first == '1' ? bit(2) : '0', first}];
     }
-    EXPECT_EQ(parts.run->run(wanted).counts, expected);
+    EXPECT_EQ(test::by_text(*parts.run->run(wanted).counts), expected);
   });
 }
 
@@ -212,7 +213,7 @@ TEST(History, ABlockThatIsSkippedShiftsNothing) {
       wanted.shots = 500;
       wanted.seed = 8;
       const Answers answers = parts.run->run(wanted);
-      for (const auto& [bits, times] : *answers.counts) {
+      for (const auto& [bits, times] : test::by_text(*answers.counts)) {
         if (bits.back() == '0') skipped[bits] += times;
       }
     });
@@ -249,7 +250,7 @@ TEST(History, ShotsWhoseBranchesHaveMetKeepTheirNumbers) {
       const std::uint64_t draw = shot_word(8, shot, 1) >> 63 == 1 ? 4 : 3;
       ++expected[shot_word(8, shot, draw) >> 63 == 1 ? "10" : "00"];
     }
-    EXPECT_EQ(answers.counts, expected);
+    EXPECT_EQ(test::by_text(*answers.counts), expected);
   });
 }
 
@@ -267,7 +268,7 @@ TEST(History, EveryWayToWalkGivesTheSameCounts) {
       setup.snapshots = snapshots;
       setup.walk_bytes = walk_bytes;
       test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
-        const auto counts = *parts.run->run(wanted).counts;
+        const auto counts = test::by_text(*parts.run->run(wanted).counts);
         if (first.empty()) first = counts;
         EXPECT_EQ(counts, first) << seed << ": " << ranks << " ranks, room for " << snapshots << " states";
       });

@@ -11,6 +11,7 @@
 #include "cli/io/values.h"
 #include "document/result.h"
 #include "support/json_schema.h"
+#include "support/outcomes.h"
 
 namespace qsim::cli {
 namespace {
@@ -47,8 +48,9 @@ TEST(ResultDocument, IsWrittenInPartsAsItWouldBeWhole) {
   result.circuit.file = "\"a\"\n\x9b\xff.qasm";
   for (const bool filled : {false, true}) {
     if (filled) {
-      result.results.counts = {{"00", 3}, {"1 1", 4}};
-      result.results.distribution = {{"0", 0.1}, {"1", 0.9}};
+      result.circuit.cregs = {{"a", 0, 1}, {"b", 1, 1}};
+      result.results.counts = test::outcomes_of<std::uint64_t>({{"00", 3}, {"11", 4}});
+      result.results.distribution = test::outcomes_of<double>({{"01", 0.1}, {"10", 0.9}});
       result.results.probabilities = std::vector<QubitProbabilities>{{{0, 2}, {0.25, 0.75}}, {{1}, {1, 0}}};
       result.results.marginals = {0.5, 1e-20};
       result.results.amplitudes = std::vector<AmplitudeEntry>{{5, {0.5, -0.5}, 0.5}, {1, {0, 0}, 0}};
@@ -60,6 +62,10 @@ TEST(ResultDocument, IsWrittenInPartsAsItWouldBeWhole) {
       result.results.amplitudes.emplace();
     }
     const std::string document = result_document(result);
+    if (filled) {
+      EXPECT_NE(document.find("\"counts\": {\n   \"0 0\": 3,\n   \"1 1\": 4\n  },"), std::string::npos) << document;
+      EXPECT_NE(document.find("\"0 1\": 0.1,\n   \"1 0\": 0.9\n"), std::string::npos) << document;
+    }
     EXPECT_EQ(nlohmann::ordered_json::parse(document).dump(1, ' ', true) + "\n", document);
   }
 }
@@ -99,8 +105,9 @@ TEST(ResultDocument, ConformsToItsSchema) {
   Result full = some_result();
   full.circuit.xxh3 = "0123456789abcdef";
   full.circuit.qregs = {{"q", 0, 3}};
-  full.results.counts = std::map<std::string, std::uint64_t>{{"000", 100}};
-  full.results.distribution = std::map<std::string, double>{{"000", 1.0}};
+  full.circuit.cregs = {{"c", 0, 3}};
+  full.results.counts = test::outcomes_of<std::uint64_t>({{"000", 100}});
+  full.results.distribution = test::outcomes_of<double>({{"000", 1.0}});
   full.results.probabilities = std::vector<QubitProbabilities>{{{0}, {1, 0}}};
   full.results.marginals = std::vector<double>{0, 0, 0};
   full.results.amplitudes = std::vector<AmplitudeEntry>{{0, {1, 0}, 1}};
@@ -126,7 +133,8 @@ TEST(TextReport, NeverPassesTwentyFiveLinesWithWhatNobodyAskedFor) {
   Result result = some_result();
   std::map<std::string, std::uint64_t> counts;
   for (int i = 0; i < 300; ++i) counts[bit_string(static_cast<Index>(i), 9)] = 1;
-  result.results.counts = counts;
+  result.circuit.cregs = {{"c", 0, 9}};
+  result.results.counts = test::outcomes_of(counts);
   result.results.amplitudes = std::vector<AmplitudeEntry>(300, AmplitudeEntry{0, {1, 0}, 1});
   result.warnings = std::vector<std::string>(9, "something");
   const std::string text = report_of(result);
@@ -140,7 +148,8 @@ TEST(TextReport, CutsNothingThatWasAskedFor) {
   Result result = some_result();
   std::map<std::string, std::uint64_t> counts;
   for (int i = 0; i < 300; ++i) counts[bit_string(static_cast<Index>(i), 9)] = 1;
-  result.results.counts = counts;
+  result.circuit.cregs = {{"c", 0, 9}};
+  result.results.counts = test::outcomes_of(counts);
   result.results.marginals = std::vector<double>(620, 0.5);
   result.results.probabilities =
       std::vector<QubitProbabilities>(12, QubitProbabilities{{0, 1}, {0.25, 0.25, 0.25, 0.25}});
@@ -158,7 +167,8 @@ TEST(TextReport, CutsNothingThatWasAskedFor) {
 
 TEST(TextReport, ListsTheMostFrequentFirstAndTiesByBits) {
   Result result = some_result();
-  result.results.counts = std::map<std::string, std::uint64_t>{{"010", 10}, {"001", 45}, {"111", 45}};
+  result.circuit.cregs = {{"c", 0, 3}};
+  result.results.counts = test::outcomes_of<std::uint64_t>({{"001", 45}, {"010", 10}, {"111", 45}});
   const std::string text = report_of(result);
   EXPECT_LT(text.find("001 "), text.find("111 "));
   EXPECT_LT(text.find("111 "), text.find("010 "));

@@ -23,7 +23,8 @@ const double kEpsilon = std::numeric_limits<double>::epsilon();
 /// A branch that waits with this state, two classical bits and these shots.
 WaitingBranch waiting(const State& state, double weight, ShotLists shots = {}) {
   WaitingBranch found;
-  found.branch.bits = {false, true};
+  found.branch.bits = ClassicalBits(2);
+  found.branch.bits.set(1, true);
   found.branch.weight = weight;
   found.branch.shots = std::move(shots);
   const auto bytes = std::as_bytes(std::span(state));
@@ -63,7 +64,7 @@ TEST(Meeting, MakesBranchesOneThatHaveTheSameStateAndValues) {
   EXPECT_NEAR(place.meeting.branches()[0].branch.weight, 0.3, 1e-15);
   place.add(waiting(kOther, 0.3));
   WaitingBranch other = waiting(kState, 0.4);
-  other.branch.bits = {true, true};
+  other.branch.bits.set(0, true);
   place.add(std::move(other));
   EXPECT_EQ(place.meeting.branches().size(), 3u);
   EXPECT_EQ(place.meeting.merged(), 1u);
@@ -157,11 +158,11 @@ TEST(Meeting, ListsShotsByTheirDrawsInOrder) {
 TEST(Meeting, CountsTheBytesThatABranchHolds) {
   const WaitingBranch empty;
   WaitingBranch branch = waiting(kState, 0.1);
-  EXPECT_EQ(branch.bytes(), empty.bytes() + 32);
-  branch.branch.bits.resize(160);
-  EXPECT_EQ(branch.bytes(), empty.bytes() + 32 + 20);
+  EXPECT_EQ(branch.bytes(), empty.bytes() + 32 + 8);
+  branch.branch.bits = ClassicalBits(160);
+  EXPECT_EQ(branch.bytes(), empty.bytes() + 32 + 24);
   branch.branch.shots = {{0, {1, 2, 3}}, {1, {4}}};
-  EXPECT_EQ(branch.bytes(), empty.bytes() + 52 + 2 * sizeof(ShotList) + 4 * 8);
+  EXPECT_EQ(branch.bytes(), empty.bytes() + 56 + 2 * sizeof(ShotList) + 4 * 8);
 }
 
 // States are one up to 32 units in the last place; on either side of a border between two likenesses that are looked

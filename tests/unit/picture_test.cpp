@@ -286,7 +286,7 @@ TEST(Picture, WhatHasNoDrawingSaysSo) {
 
 // As every choice of the programs.
 TEST(Picture, EveryStyleHasAName) {
-  for (const auto& [style, name] : choices(DrawingStyle())) EXPECT_EQ(choice_of<DrawingStyle>(name), style);
+  for (const auto& [style, name] : choices<DrawingStyle>()) EXPECT_EQ(choice_of<DrawingStyle>(name), style);
   EXPECT_THROW(choice_of<DrawingStyle>("png"), UsageError);
 }
 

@@ -15,6 +15,7 @@
 #include "qsim/error.h"
 #include "qsim/pauli.h"
 #include "runtime/read_out/observables.h"
+#include "support/outcomes.h"
 #include "support/run_parts.h"
 
 namespace qsim {
@@ -65,10 +66,10 @@ TEST(ProgramRun, AveragesEveryAnswerOverItsBranches) {
           const Answers answers = parts.run->run(wanted);
           EXPECT_EQ(answers.branches, 4u);
           ASSERT_EQ(answers.distribution->size(), 4u);
-          EXPECT_NEAR(answers.distribution->at("00"), kZero * kStays, 1e-12);
-          EXPECT_NEAR(answers.distribution->at("10"), kZero * (1 - kStays), 1e-12);
-          EXPECT_NEAR(answers.distribution->at("01"), kOne * (1 - kStays), 1e-12);
-          EXPECT_NEAR(answers.distribution->at("11"), kOne * kStays, 1e-12);
+          EXPECT_NEAR(test::by_text(*answers.distribution).at("00"), kZero * kStays, 1e-12);
+          EXPECT_NEAR(test::by_text(*answers.distribution).at("10"), kZero * (1 - kStays), 1e-12);
+          EXPECT_NEAR(test::by_text(*answers.distribution).at("01"), kOne * (1 - kStays), 1e-12);
+          EXPECT_NEAR(test::by_text(*answers.distribution).at("11"), kOne * kStays, 1e-12);
           const double one_of_1 = kZero * (1 - kStays) + kOne * kStays;
           ASSERT_EQ(answers.marginals->size(), 3u);
           EXPECT_NEAR(answers.marginals.value()[0], kOne, 1e-12);
@@ -236,7 +237,7 @@ TEST(ProgramRun, MarginalsOfShotsAreThoseOfTheBranchesThatWereTaken) {
         wanted.seed = 3;
         wanted.shot_marginals = true;
         const Answers answers = parts.run->run(wanted);
-        const double ones = static_cast<double>(answers.counts->at("1")) / 1000;
+        const double ones = static_cast<double>(test::by_text(*answers.counts).at("1")) / 1000;
         ASSERT_EQ(answers.shot_marginals.size(), 2u);
         EXPECT_NEAR(answers.shot_marginals[0], ones, 1e-12);
         EXPECT_NEAR(answers.shot_marginals[1], ones, 1e-12);

@@ -13,8 +13,8 @@ bool holds(std::uint32_t size, const std::string& number, const std::vector<std:
   const Circuit circuit = parse_qasm("qreg q[1]; creg before[3]; creg c[" + std::to_string(size) +
                                      "]; if(c==" + number + ") U(0,0,0) q[0];")
                               .circuit;
-  ClassicalBits bits(circuit.clbits(), false);
-  for (const std::uint32_t one : ones) bits[3 + one] = true;
+  ClassicalBits bits(circuit.clbits());
+  for (const std::uint32_t one : ones) bits.set(3 + one, true);
   return condition_holds(circuit.conditions().at(0), bits, circuit.cregs());
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/read_out/observables.h"
 #include "runtime/read_out/sampling.h"
 #include "support/dense.h"
+#include "support/outcomes.h"
 #include "support/random_circuit.h"
 #include "support/run_parts.h"
 
@@ -269,9 +270,9 @@ TEST(ProgramRun, KeepsVeryUnlikelyBranchesNormalised) {
     test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
       const Answers answers = parts.run->run(exact);
       const double p = std::pow(std::sin(0.01), 2);
-      EXPECT_NEAR(answers.distribution->at("0111") / (p * p * p / 2), 1, 1e-9);
-      EXPECT_NEAR(answers.distribution->at("1111") / (p * p * p / 2), 1, 1e-9);
-      EXPECT_NEAR(answers.distribution->at("0000"), (1 - p) * (1 - p) * (1 - p) / 2, 1e-12);
+      EXPECT_NEAR(test::by_text(*answers.distribution).at("0111") / (p * p * p / 2), 1, 1e-9);
+      EXPECT_NEAR(test::by_text(*answers.distribution).at("1111") / (p * p * p / 2), 1, 1e-9);
+      EXPECT_NEAR(test::by_text(*answers.distribution).at("0000"), (1 - p) * (1 - p) * (1 - p) / 2, 1e-12);
     });
   }
 }

@@ -1,38 +1,53 @@
 // The tables of names.
-#include <array>
-
-#include "qsim/target.h"
+#include "base/names/choices.h"
 
 namespace qsim {
 
-std::span<const Named<BackendKind>> choices(BackendKind) {
-  static constexpr std::array<Named<BackendKind>, 4> kAll{{{BackendKind::kAuto, "auto"},
-                                                           {BackendKind::kCpu, "cpu"},
-                                                           {BackendKind::kCuda, "cuda"},
-                                                           {BackendKind::kNull, "null"}}};
-  return kAll;
-}
-std::span<const Named<ExchangeKind>> choices(ExchangeKind) {
-  static constexpr std::array<Named<ExchangeKind>, 5> kAll{{{ExchangeKind::kAuto, "auto"},
-                                                            {ExchangeKind::kP2p, "p2p"},
-                                                            {ExchangeKind::kNccl, "nccl"},
-                                                            {ExchangeKind::kMpi, "mpi"},
-                                                            {ExchangeKind::kStaged, "staged"}}};
-  return kAll;
-}
-std::span<const Named<Jit>> choices(Jit) {
-  static constexpr std::array<Named<Jit>, 3> kAll{{{Jit::kAuto, "auto"}, {Jit::kOff, "off"}, {Jit::kOnly, "only"}}};
-  return kAll;
-}
-std::span<const Named<Verify>> choices(Verify) {
-  static constexpr std::array<Named<Verify>, 3> kAll{
-      {{Verify::kOff, "off"}, {Verify::kNorm, "norm"}, {Verify::kFull, "full"}}};
-  return kAll;
-}
-std::span<const Named<Precision>> choices(Precision) {
-  static constexpr std::array<Named<Precision>, 2> kAll{
-      {{Precision::kDouble, "double"}, {Precision::kSingle, "single"}}};
-  return kAll;
-}
+template <>
+struct NamesOf<BackendKind> {
+  static constexpr Named<BackendKind> kAll[] = {{BackendKind::kAuto, "auto"},
+                                                {BackendKind::kCpu, "cpu"},
+                                                {BackendKind::kCuda, "cuda"},
+                                                {BackendKind::kNull, "null"}};
+};
+template std::span<const Named<BackendKind>> choices();
+template std::string_view name_of(BackendKind);
+template BackendKind choice_of(std::string_view);
+
+template <>
+struct NamesOf<ExchangeKind> {
+  static constexpr Named<ExchangeKind> kAll[] = {{ExchangeKind::kAuto, "auto"},
+                                                 {ExchangeKind::kP2p, "p2p"},
+                                                 {ExchangeKind::kNccl, "nccl"},
+                                                 {ExchangeKind::kMpi, "mpi"},
+                                                 {ExchangeKind::kStaged, "staged"}};
+};
+template std::span<const Named<ExchangeKind>> choices();
+template std::string_view name_of(ExchangeKind);
+template ExchangeKind choice_of(std::string_view);
+
+template <>
+struct NamesOf<Jit> {
+  static constexpr Named<Jit> kAll[] = {{Jit::kAuto, "auto"}, {Jit::kOff, "off"}, {Jit::kOnly, "only"}};
+};
+template std::span<const Named<Jit>> choices();
+template std::string_view name_of(Jit);
+template Jit choice_of(std::string_view);
+
+template <>
+struct NamesOf<Verify> {
+  static constexpr Named<Verify> kAll[] = {{Verify::kOff, "off"}, {Verify::kNorm, "norm"}, {Verify::kFull, "full"}};
+};
+template std::span<const Named<Verify>> choices();
+template std::string_view name_of(Verify);
+template Verify choice_of(std::string_view);
+
+template <>
+struct NamesOf<Precision> {
+  static constexpr Named<Precision> kAll[] = {{Precision::kDouble, "double"}, {Precision::kSingle, "single"}};
+};
+template std::span<const Named<Precision>> choices();
+template std::string_view name_of(Precision);
+template Precision choice_of(std::string_view);
 
 }  // namespace qsim

@@ -50,6 +50,13 @@ inline double reduced_angle(double angle) {
   return 2 * std::atan2(std::sin(angle / 2), std::cos(angle / 2));
 }
 
+/// An open angle with values put in for its parameters; not finite where the sum is not.
+template <typename Terms>
+double bound_angle(double constant, const Terms& terms, std::span<const double> values) {
+  for (const auto& term : terms) constant += term.factor * values[term.parameter];
+  return reduced_angle(constant);
+}
+
 /// Reduces an angle to [-pi, pi], as exactly as doubles can hold it for angles of up to some thousand turns; 0 for
 /// multiples of 2 pi up to rounding.
 inline double wrap_angle(double angle) {

@@ -1,5 +1,4 @@
 // `qsim.bench/1` (docs/json.md), written and read; and the comparison with an earlier one.
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/file/files.h"

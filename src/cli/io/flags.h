@@ -80,7 +80,7 @@ class Flags {
 template <typename Choice>
 std::vector<std::string> names_of() {
   std::vector<std::string> names;
-  for (const Named<Choice>& one : choices(Choice())) names.emplace_back(one.name);
+  for (const Named<Choice>& one : choices<Choice>()) names.emplace_back(one.name);
   return names;
 }
 

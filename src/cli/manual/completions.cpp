@@ -1,6 +1,7 @@
 // What bash, zsh and fish complete after `qsim`.
 #include <algorithm>
 
+#include "base/names/choices.h"
 #include "cli/manual/manual.h"
 #include "qsim/error.h"
 
@@ -165,11 +166,6 @@ std::string fish_script(const ProgramManual& program) {
 
 }  // namespace
 
-std::span<const Named<Shell>> choices(Shell) {
-  static constexpr Named<Shell> kShells[] = {{Shell::kBash, "bash"}, {Shell::kZsh, "zsh"}, {Shell::kFish, "fish"}};
-  return kShells;
-}
-
 std::string completion_script(Shell shell, const ProgramManual& program) {
   switch (shell) {
     case Shell::kBash:
@@ -183,3 +179,15 @@ std::string completion_script(Shell shell, const ProgramManual& program) {
 }
 
 }  // namespace qsim::cli
+
+namespace qsim {
+
+template <>
+struct NamesOf<cli::Shell> {
+  static constexpr Named<cli::Shell> kAll[] = {
+      {cli::Shell::kBash, "bash"}, {cli::Shell::kZsh, "zsh"}, {cli::Shell::kFish, "fish"}};
+};
+template std::span<const Named<cli::Shell>> choices();
+template cli::Shell choice_of(std::string_view);
+
+}  // namespace qsim

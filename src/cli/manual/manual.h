@@ -13,7 +13,6 @@
 namespace qsim::cli {
 
 enum class Shell : std::uint8_t { kBash, kZsh, kFish };
-std::span<const Named<Shell>> choices(Shell);
 
 struct ProgramManual {
   struct Command {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "base/layout.h"
 #include "cpu/cpu_info.h"

@@ -1,7 +1,6 @@
 // MicroWriter: conditions, coefficients and kinds of micro-operations.
 #include "cpu/tile/tile_micro.h"
 
-#include <algorithm>
 #include <array>
 #include <span>
 

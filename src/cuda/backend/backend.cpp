@@ -2,7 +2,6 @@
 #include "device/backend.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <optional>
 

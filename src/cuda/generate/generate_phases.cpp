@@ -1,8 +1,6 @@
 // Phases: constant ones wait and become one multiplication, the others are products of tables and tile factors.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "base/bits.h"

@@ -4,9 +4,7 @@
 #include "cuda/program/phases.h"
 
 #include <algorithm>
-#include <cmath>
 #include <compare>
-#include <functional>
 #include <map>
 #include <numbers>
 #include <set>

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <utility>
 
+#include "base/numbers/rounding.h"
 #include "base/philox.h"
 #include "qsim/error.h"
 
@@ -32,7 +33,7 @@ std::vector<double> OpenAngles::bound(std::span<const double> values) const {
   std::vector<double> angles;
   angles.reserve(angles_.size());
   for (const Open& open : angles_) {
-    angles.push_back(Circuit::bound_angle(open.constant, open.terms, values));
+    angles.push_back(bound_angle(open.constant, open.terms, values));
     if (!std::isfinite(angles.back())) throw UsageError("an angle is not finite with these values");
   }
   return angles;

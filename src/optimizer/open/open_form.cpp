@@ -1,8 +1,6 @@
 // Open gates as rotations about Z between fixed gates.
 #include "optimizer/open/open_form.h"
 
-#include <algorithm>
-#include <array>
 #include <numbers>
 #include <string>
 #include <vector>

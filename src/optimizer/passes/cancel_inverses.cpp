@@ -1,6 +1,5 @@
 // Neighbours that undo each other: a gate and its inverse with the same controls on the same targets.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "circuit/gate_table.h"

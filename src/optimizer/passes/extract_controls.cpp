@@ -1,5 +1,4 @@
 // Controls inside matrices: a target on whose 0 nothing happens is a control.
-#include <cmath>
 
 #include "optimizer/operations.h"
 #include "qsim/circuit.h"

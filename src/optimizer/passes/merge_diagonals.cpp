@@ -1,6 +1,5 @@
 // Diagonals commute: those with the same qubits and the same shape, with only diagonals between them, are one.
 #include <cmath>
-#include <tuple>
 #include <unordered_map>
 
 #include "base/bits.h"

@@ -3,7 +3,6 @@
 // several qubits they stay phases, else they join a core. Beside the target of a CX they may be a part of a rotation or
 // of a product that is recognised later: before that they stay phases there too.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "base/bits.h"

@@ -1,5 +1,4 @@
 // SWAP gates as new names: no data moves for them, not even at the end.
-#include <cmath>
 #include <numeric>
 
 #include "optimizer/operations.h"

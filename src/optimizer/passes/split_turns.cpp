@@ -1,5 +1,4 @@
 // General gates on one qubit as phases around a real rotation, where the phases join diagonals that are there anyway.
-#include <bit>
 
 #include "base/bits.h"
 #include "optimizer/operations.h"

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <numbers>
 
+#include "base/names/choices.h"
 #include "picture/circuit/control.h"
 #include "picture/circuit/items.h"
 #include "qsim/error.h"
@@ -38,13 +38,16 @@ CircuitLayout lay_out(const Circuit& circuit, const std::string& pi) {
 
 }  // namespace picture
 
-std::span<const Named<DrawingStyle>> choices(DrawingStyle) {
-  static constexpr std::array<Named<DrawingStyle>, 4> kAll{{{DrawingStyle::kText, "text"},
-                                                            {DrawingStyle::kAscii, "ascii"},
-                                                            {DrawingStyle::kSvg, "svg"},
-                                                            {DrawingStyle::kLatex, "latex"}}};
-  return kAll;
-}
+template <>
+struct NamesOf<DrawingStyle> {
+  static constexpr Named<DrawingStyle> kAll[] = {{DrawingStyle::kText, "text"},
+                                                 {DrawingStyle::kAscii, "ascii"},
+                                                 {DrawingStyle::kSvg, "svg"},
+                                                 {DrawingStyle::kLatex, "latex"}};
+};
+template std::span<const Named<DrawingStyle>> choices();
+template std::string_view name_of(DrawingStyle);
+template DrawingStyle choice_of(std::string_view);
 
 std::string draw(const Circuit& circuit, DrawingStyle style, std::size_t width) {
   switch (style) {

@@ -2,7 +2,6 @@
 #include "plan/cost/cost.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "base/bits.h"

@@ -145,7 +145,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
 }
 
 BackendKind parse_kind(const std::string& text, const std::string& where) {
-  for (const Named<BackendKind>& kind : choices(BackendKind())) {
+  for (const Named<BackendKind>& kind : choices<BackendKind>()) {
     if (kind.choice != BackendKind::kAuto && kind.name == text) return kind.choice;
   }
   throw UsageError(where + ": key \"kind\" is none of cpu, cuda, null");

@@ -1,7 +1,6 @@
 // Eigenbases and the basis changes that turn a gate into a diagonal.
 #include "plan/lower/basis_change.h"
 
-#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>

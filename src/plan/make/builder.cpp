@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <utility>
 
 #include "base/bits.h"
@@ -12,7 +11,6 @@
 #include "plan/cost/machine.h"
 #include "plan/cost/state_bytes.h"
 #include "plan/make/exchange_places.h"
-#include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
 

@@ -11,7 +11,6 @@
 #include "plan/lower/lower_optimized.h"
 #include "plan/lower/merge_terms.h"
 #include "plan/make/builder.h"
-#include "plan/make/make_plan.h"
 #include "plan/make/planners.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"

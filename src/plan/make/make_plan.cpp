@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/layout.h"
+#include "circuit/circuit_analysis.h"
 #include "optimizer/open/open_form.h"
 #include "optimizer/pipeline.h"
 #include "plan/cost/machine.h"
@@ -63,7 +64,7 @@ Plan dispatch(const Circuit& circuit, const Machine& machine, const PlanOptions&
 }
 
 Plan checked(Plan plan, const Circuit& circuit) {
-  plan.unitarity_defect = circuit.unitarity_defect();
+  plan.unitarity_defect = unitarity_defect(circuit);
   verify_plan(plan);
   return plan;
 }

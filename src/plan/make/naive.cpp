@@ -8,7 +8,6 @@
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/make/builder.h"
-#include "plan/make/make_plan.h"
 #include "plan/make/planners.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include "base/bits.h"

@@ -72,7 +72,7 @@ class ProgramMaker {
         const std::int32_t condition = condition_of(op);
         if (part_ && part_->condition != condition) finish_part();
         if (!part_) part_.emplace(circuit_.qubits(), condition);
-        part_->circuit.append_unconditional(circuit_, op);
+        part_->circuit.append(circuit_, op, false);
         part_->sources.push_back(static_cast<std::uint32_t>(i));
       }
     }
@@ -128,7 +128,7 @@ class ProgramMaker {
     for (std::uint32_t i = block.a; i < block.b; ++i) {
       const Operation& op = circuit_.operations()[i];
       if (op.kind == OpKind::kBarrier) continue;
-      part.circuit.append_unconditional(circuit_, op);
+      part.circuit.append(circuit_, op, false);
       part.sources.push_back(i);
       note(std::array<std::uint64_t, 4>{static_cast<std::uint64_t>(op.kind), static_cast<std::uint64_t>(op.gate),
                                         op.controls, op.targets});

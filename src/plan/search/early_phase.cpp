@@ -2,7 +2,6 @@
 #include "plan/search/early_phase.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "base/bits.h"

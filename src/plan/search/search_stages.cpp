@@ -2,7 +2,6 @@
 #include "plan/search/search_stages.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 

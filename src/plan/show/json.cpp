@@ -8,7 +8,6 @@
 #include "document/result.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
-#include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "plan/program/forecast.h"
 #include "plan/program/layout.h"

@@ -1,14 +1,11 @@
 // A plan as a timetable that fits one screen.
-#include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <string>
 
 #include "base/bits.h"
 #include "base/text.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
-#include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "plan/program/forecast.h"
 #include "plan/program/layout.h"

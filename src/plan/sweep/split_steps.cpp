@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/bits.h"
-#include "plan/matrix_forms.h"
 
 namespace qsim {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "base/bits.h"
 #include "plan/cost/machine.h"

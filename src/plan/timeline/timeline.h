@@ -40,12 +40,6 @@ struct Diagonal {
   Index wires() const { return mask | parity; }
 };
 
-/// Position `minimum` of `wire` that must be reached before a turn may run.
-struct Need {
-  std::uint32_t wire = 0;
-  std::uint32_t minimum = 0;
-};
-
 struct Timeline {
   std::uint32_t wires = 0;
   std::vector<Turn> turns;

@@ -93,7 +93,6 @@ class Parser {
   NodeId word_primary();
   NodeId call_or_name();
   NodeId measure();
-  NodeId index_item();
   NodeId range_or_expression();
   NodeId set();
   NodeId expression_list(TokenKind close);

@@ -1,5 +1,4 @@
 // Calls of functions, subroutines and gates.
-#include <array>
 
 #include "base/bits.h"
 #include "qasm3/types/checker.h"

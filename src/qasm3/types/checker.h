@@ -135,7 +135,6 @@ class Checker {
   std::uint32_t frame_ = 0, frame_high_ = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> outer_frames_;
   Type result_;  // of the subroutine being read
-  bool returns_ = false;
   int loops_ = 0;
   int depth_ = 0;
   bool failed_ = false;

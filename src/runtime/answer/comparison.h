@@ -3,11 +3,12 @@
 
 #include <cmath>
 #include <cstddef>
-#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "document/outcomes.h"
 #include "document/result.h"
 #include "qsim/error.h"
 
@@ -16,14 +17,14 @@ namespace qsim {
 /// Holds answers of two walks against each other: VerificationError.
 class Comparison {
  public:
-  explicit Comparison(double allowed) : allowed_(allowed) {}
+  /// `registers`: of the circuit, for messages.
+  Comparison(double allowed, std::span<const Register> registers) : allowed_(allowed), registers_(registers) {}
 
   void compare(const std::string& what, double first, double second) const {
-    const double difference = std::abs(first - second);
-    if (difference <= allowed_) return;
+    if (is_near(first, second)) return;
     throw VerificationError(what + " is " + format_number(first) + ", and " + format_number(second) +
                             " by a second walk that does one operation at a time (a difference of " +
-                            format_number(difference) + ", rounding allows " + format_number(allowed_) +
+                            format_number(std::abs(first - second)) + ", rounding allows " + format_number(allowed_) +
                             "): the result is wrong and is not shown");
   }
 
@@ -45,16 +46,28 @@ class Comparison {
   void compare(const std::vector<ExpectationValue>& first, const std::vector<ExpectationValue>& second) const {
     compare("expectation value", strings(first), strings(second));
   }
-  void compare(const std::map<std::string, double>& first, const std::map<std::string, double>& second) const {
-    compare(first, second, [](const std::string& bits) { return "the probability of " + bits; });
+  void compare(const Outcomes<double>& first, const Outcomes<double>& second) const {
+    visit_both(first, second, [this](OutcomeWords words, double in_first, double in_second) {
+      if (is_near(in_first, in_second)) return;
+      compare("the probability of " + bits_text(words, registers_), in_first, in_second);
+    });
   }
   void compare(const VariableResults& first, const VariableResults& second) const {
     if (!first.distribution) return;
-    compare(*first.distribution, second.distribution.value(),
-            [](const VariableValues&) { return std::string("the joint probability of variables"); });
+    const auto& one = *first.distribution;
+    const auto& other = second.distribution.value();
+    const auto of = [](const auto& all, const VariableValues& outcome) {
+      const auto found = all.find(outcome);
+      return found == all.end() ? 0 : found->second;
+    };
+    const std::string what = "the joint probability of variables";
+    for (const auto& [outcome, share] : one) compare(what, share, of(other, outcome));
+    for (const auto& [outcome, share] : other) compare(what, of(one, outcome), share);
   }
 
  private:
+  bool is_near(double first, double second) const { return std::abs(first - second) <= allowed_; }
+
   static std::vector<double> strings(const std::vector<ExpectationValue>& sums) {
     std::vector<double> values;
     for (const ExpectationValue& sum : sums) {
@@ -63,18 +76,8 @@ class Comparison {
     return values;
   }
 
-  /// Probabilities of outcomes; `name` says which one an outcome is.
-  template <typename Map, typename Name>
-  void compare(const Map& first, const Map& second, const Name& name) const {
-    const auto of = [](const Map& all, const auto& outcome) {
-      const auto found = all.find(outcome);
-      return found == all.end() ? 0 : found->second;
-    };
-    for (const auto& [outcome, share] : first) compare(name(outcome), share, of(second, outcome));
-    for (const auto& [outcome, share] : second) compare(name(outcome), of(first, outcome), share);
-  }
-
   double allowed_;
+  std::span<const Register> registers_;
 };
 
 }  // namespace qsim

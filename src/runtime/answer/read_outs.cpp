@@ -21,10 +21,10 @@ void add_scaled(std::vector<double>& sum, const std::vector<double>& values, dou
   for (std::size_t i = 0; i < values.size(); ++i) sum[i] += factor * values[i];
 }
 
-/// The value, made where there is none yet.
-template <typename Value>
-Value& made(std::optional<Value>& value) {
-  return value ? *value : value.emplace();
+/// The value, made of `how` where there is none yet.
+template <typename Value, typename... How>
+Value& made(std::optional<Value>& value, const How&... how) {
+  return value ? *value : value.emplace(how...);
 }
 
 template <auto kMember>
@@ -57,14 +57,24 @@ std::uint64_t allocated(std::uint64_t bytes) { return std::max<std::uint64_t>(32
 /// What a text takes beside its object.
 std::uint64_t text_bytes(std::uint64_t characters) { return characters > 15 ? allocated(characters + 1) : 0; }
 
-/// An outcome in an answer: a node of a map from bit strings (links, the text's object, the value) and one of a map
-/// from the values of variables (links, the list's object, the value; the list).
-std::uint64_t outcome_bytes(const Circuit& circuit) {
-  const std::uint64_t characters = circuit.clbits() + (circuit.cregs().empty() ? 0 : circuit.cregs().size() - 1);
+/// An outcome in an answer: its words and its value.
+std::uint64_t outcome_bytes(const Circuit& circuit) { return 8 * ((shown_bits(circuit.cregs()) + 63) / 64) + kNumber; }
+
+/// The values of variables with it: a node of a map (links, the list's object, the value; the list).
+std::uint64_t variables_bytes(const Circuit& circuit) {
   std::uint64_t scalars = 0;
   for (const FlowOutput& variable : result_variables(circuit)) scalars += variable.values.size();
-  const std::uint64_t variables = scalars == 0 ? 0 : allocated(32 + 24 + 8) + allocated(scalars * sizeof(Scalar));
-  return plus(allocated(32 + 32 + 8) + text_bytes(characters), variables);
+  return scalars == 0 ? 0 : allocated(32 + 24 + 8) + allocated(scalars * sizeof(Scalar));
+}
+
+/// What listing `outcomes` takes beside the answer: they are sorted by their bits where those are not in the order of
+/// the qubits.
+std::uint64_t sorting_bytes(const ReadOutPlace& place, std::uint64_t outcomes) {
+  constexpr std::uint64_t kPlace = 16;  // of an outcome, twice on the way into buckets
+  const TerminalMeasurements terminal(place.program.terminal_measures, place.circuit.clbits());
+  const auto& kept = terminal.kept();  // by rising bit
+  const bool rising = std::ranges::is_sorted(kept, {}, &std::pair<Qubit, Clbit>::first);
+  return rising ? 0 : times(outcomes, 2 * kPlace + outcome_bytes(place.circuit));
 }
 
 Index measured(const ReadOutPlace& place) {
@@ -198,22 +208,26 @@ void hold_expectation(const ReadOuts& asked, const ReadOutPlace& place, HostAcco
 
 // The exact distribution.
 
+void require_listable(std::size_t outcomes) {
+  if (outcomes <= kMaxOutcomes) return;
+  throw UnsupportedError("the exact distribution has more than " + std::to_string(kMaxOutcomes) +
+                         " outcomes: draw `shots` instead");
+}
+
 void read_distribution(const BranchEnd& end, const ReadOuts&, Answers& answers) {
   ClassicalBits bits = end.bits;
   const OutcomeDistribution found = outcome_distribution(end.state, end.terminal.mask(), kMaxOutcomes);
   answers.outcomes_left_out += end.factor() * found.left_out;
-  std::map<std::string, double>& distribution = made(answers.distribution);
+  OutcomeSums<double>& sums = made(answers.weighed, shown_bits(end.circuit.cregs()));
+  sums.expect(found.outcomes.size());
   for (const auto& [value, probability] : found.outcomes) {
     end.terminal.write(value, bits);
-    distribution[bit_string(bits, end.circuit.cregs())] += end.factor() * probability;
+    sums.add(bits.words(), end.factor() * probability);
     if (end.variables.any() && end.measures) {
       made(answers.variables->distribution)[end.variables.read(bits, end.memory)] += end.factor() * probability;
     }
   }
-  if (distribution.size() > kMaxOutcomes) {
-    throw UnsupportedError("the exact distribution has more than " + std::to_string(kMaxOutcomes) +
-                           " outcomes: draw `shots` instead");
-  }
+  require_listable(sums.settle_much());
 }
 
 void hold_distribution(const ReadOuts&, const ReadOutPlace& place, HostAccount& account) {
@@ -223,11 +237,12 @@ void hold_distribution(const ReadOuts&, const ReadOutPlace& place, HostAccount& 
   const std::uint64_t bits = list.size(), outcomes = std::min<std::uint64_t>(power(bits), kMaxOutcomes);
   if (list.size() > kFirst) list.erase(list.begin(), list.end() - kFirst);
   const std::uint64_t values = times(kNumber, power(list.size()));
-  const std::uint64_t answer = times(outcomes, outcome_bytes(place.circuit));
+  const std::uint64_t answer = times(outcomes, outcome_bytes(place.circuit) + variables_bytes(place.circuit));
   // Prefixes of outcomes are replaced by longer ones; both lists grow by doubling.
   const std::uint64_t lists = times(outcomes, bits <= kFirst ? kOutcome : 3 * kOutcome);
   account.read("`distribution`",
-               std::max(histogram(place, list.size(), local_of(place, list)), plus(plus(values, lists), answer)),
+               std::max(histogram(place, list.size(), local_of(place, list)),
+                        plus(plus(values, plus(lists, sorting_bytes(place, outcomes))), answer)),
                answer);
 }
 
@@ -240,22 +255,23 @@ void read_counts(const BranchEnd& end, const ReadOuts& asked, Answers& answers) 
     add_scaled(answers.shot_marginals, marginals(end.state), share / end.norm);
   }
   ClassicalBits bits = end.bits;
-  std::map<std::string, std::uint64_t>& counts = made(answers.counts);
+  OutcomeSums<std::uint64_t>& counts = made(answers.drawn, shown_bits(end.circuit.cregs()));
   const auto add = [&](std::uint64_t times) {
-    // Outcomes rise, and so do the texts of most circuits: the end is a good guess.
-    counts.try_emplace(counts.end(), bit_string(bits, end.circuit.cregs()), 0)->second += times;
+    counts.add(bits.words(), times);
     if (end.variables.any()) made(answers.variables->counts)[end.variables.read(bits, end.memory)] += times;
   };
   if (end.terminal.mask() == 0) return add(end.shots);
   Sampler sampler(end.state, end.exchanges);
   require_drawable(sampler.total(), end.norm, end.drift, end.state.qubits);
   for (const ShotList& list : end.lists) {
-    for (const auto& [value, times] :
-         sampler.sample(list.size(), list.shots, asked.seed, list.draws, end.terminal.mask())) {
+    const OutcomeCounts found = sampler.sample(list.size(), list.shots, asked.seed, list.draws, end.terminal.mask());
+    counts.expect(found.size());
+    for (const auto& [value, times] : found) {
       end.terminal.write(value, bits);
       add(times);
     }
   }
+  counts.settle_much();
 }
 
 void hold_counts(const ReadOuts& asked, const ReadOutPlace& place, HostAccount& account) {
@@ -268,25 +284,29 @@ void hold_counts(const ReadOuts& asked, const ReadOutPlace& place, HostAccount& 
   const std::uint64_t block_qubits = std::min<std::uint64_t>(place.qubits, std::max(kBlockQubits, place.rank_bits));
   const std::uint64_t ends = times(kNumber, power(block_qubits));
   const std::uint64_t summing = histogram(place, block_qubits, block_qubits - place.rank_bits, kNumber);
-  // Numbers, places, draws and indices of a batch, all of which may fall on one rank.
-  const std::uint64_t drawing = (place.on_host ? 2 * kNumber + kOutcome + kNumber : 2 * kNumber) * batch;
+  // Numbers and places of a batch; draws of those that fall on this rank, which are gone when they are listed, and
+  // their indices.
+  const std::uint64_t places = 2 * kNumber * batch, own_batch = place.on_host ? batch / ranks + 1 : 0;
+  const std::uint64_t finding = plus(places, times(kOutcome + kNumber, own_batch));
+  const std::uint64_t listing = plus(places, times(kNumber, own_batch));
   // Where few qubits are counted outcome by outcome: a number and a place to begin for each.
   const std::uint64_t tally = place.on_host && place.qubits <= block_qubits
                                   ? times(kNumber + 4, std::min(power(block_qubits), times(kTallyShare, shots)))
                                   : 0;
   // The last batch's outcomes are listed behind those of the batches before, where some of them are already.
   const std::uint64_t last = shots - (shots - 1) / kShotBatch * kShotBatch;
-  const std::uint64_t touched = expected_outcomes(shots - last, all) + expected_outcomes(last, all);
+  const std::uint64_t before = expected_outcomes(shots - last, all), touched = before + expected_outcomes(last, all);
   const std::uint64_t listed = times(kOutcome, touched / ranks + 1);
+  const std::uint64_t drawing =
+      std::max(plus(finding, times(kOutcome, before / ranks + 1)), plus(std::max(listing, tally), listed));
   // What is sent and comes from all; then that and the list which is made of it.
   const std::uint64_t merging =
       ranks == 1 ? 0 : std::max(plus(listed, times(kOutcome, own_outcomes)), 2 * times(kOutcome, outcomes));
-  const std::uint64_t answer = times(outcomes, outcome_bytes(place.circuit));
-  const std::uint64_t result = ranks == 1 ? listed : times(kOutcome, outcomes);
-  account.read(
-      std::to_string(shots) + " shots",
-      std::max(summing, plus(ends, std::max({plus(std::max(drawing, tally), listed), merging, plus(result, answer)}))),
-      answer);
+  const std::uint64_t answer = times(outcomes, outcome_bytes(place.circuit) + variables_bytes(place.circuit));
+  const std::uint64_t result =
+      plus(ranks == 1 ? listed : times(kOutcome, outcomes), plus(sorting_bytes(place, outcomes), answer));
+  account.read(std::to_string(shots) + " shots", std::max(summing, plus(ends, std::max({drawing, merging, result}))),
+               answer);
 }
 
 // Amplitudes.
@@ -377,6 +397,14 @@ void require_read_outs(const ReadOuts& asked, const Circuit& circuit) {
     throw UnsupportedError(
         "the circuit measures, resets or branches before its end, so it has no single final state: `" +
         std::string(row.argument) + "` is not defined");
+  }
+}
+
+void end_sums(Answers& answers) {
+  if (answers.drawn) answers.counts = answers.drawn->take();
+  if (answers.weighed) {
+    answers.distribution = answers.weighed->take();
+    require_listable(answers.distribution->size());
   }
 }
 

@@ -82,7 +82,7 @@ struct ReadOut {
   bool (*wanted)(const ReadOuts&);
   /// Adds what a branch says.
   void (*read)(const BranchEnd&, const ReadOuts&, Answers&);
-  /// Ends the answer when the last branch has been read; the state is that branch's.
+  /// Reads the state of the last branch.
   void (*finish)(DistributedState&, ExchangePipeline&, const ReadOuts&, Results&) = nullptr;
   /// What it takes.
   void (*hold)(const ReadOuts&, const ReadOutPlace&, HostAccount&) = nullptr;
@@ -97,6 +97,8 @@ std::span<const ReadOut> read_out_table();
 
 /// UsageError or UnsupportedError for what `circuit` cannot be asked.
 void require_read_outs(const ReadOuts& asked, const Circuit& circuit);
+/// Ends what branches add up, when the last one has been read.
+void end_sums(Answers& answers);
 /// Ends the answers of a run: those by files, or the others.
 void finish_read_outs(DistributedState& state, ExchangePipeline& exchanges, const ReadOuts& asked, bool files,
                       Results& results);

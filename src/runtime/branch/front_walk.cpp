@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <string>
 #include <utility>
 
 #include "device/numbers/likeness.h"
@@ -116,7 +115,7 @@ void FrontWalk::forget_dead(Branch& branch) const {
     if (program_.control) {
       branch.memory.forget(variable);
     } else {
-      branch.bits[variable] = false;
+      branch.bits.set(variable, false);
     }
   }
 }

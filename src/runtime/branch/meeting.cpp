@@ -3,8 +3,8 @@
 #include "runtime/branch/meeting.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -17,8 +17,10 @@ namespace {
 constexpr double kBucket = 0x1p-30;  // of likenesses; wide beside what states that are alike differ by
 
 std::uint64_t key_of(const Branch& branch, double bucket) {
-  const std::uint64_t memory = branch.memory.fingerprint() + std::hash<ClassicalBits>()(branch.bits);
-  return (memory ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(bucket))) * 0x9e3779b97f4a7c15u;
+  constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15u;
+  std::uint64_t key = branch.memory.fingerprint() ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(bucket));
+  for (const std::uint64_t word : branch.bits.words()) key = std::rotl(key * kSpread, 29) ^ word;
+  return key * kSpread;
 }
 
 void join(ShotLists& lists, ShotLists&& others) {
@@ -50,7 +52,7 @@ void absorb(Branch& into, Branch&& from) {
 }  // namespace
 
 std::size_t WaitingBranch::bytes() const {
-  std::size_t bytes = sizeof(*this) + amplitudes.size() + branch.memory.bytes() + branch.bits.size() / 8;
+  std::size_t bytes = sizeof(*this) + amplitudes.size() + branch.memory.bytes() + branch.bits.words().size_bytes();
   for (const ShotList& list : branch.shots) bytes += sizeof(list) + list.shots.size() * sizeof(list.shots.front());
   return bytes;
 }

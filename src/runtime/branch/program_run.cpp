@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "base/layout.h"
+#include "circuit/circuit_analysis.h"
 #include "classical/control.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
@@ -38,7 +38,7 @@ ProgramRun::ProgramRun(const PlannedCircuit& program, const Circuit& circuit, Di
       variables_(circuit),
       measures_(circuit.measures()),
       operations_(circuit.operation_count()),
-      defect_(circuit.unitarity_defect()) {
+      defect_(unitarity_defect(circuit)) {
   for (std::uint32_t snapshot = snapshots; snapshot-- > 0;) free_snapshots_.push_back(snapshot);
 }
 
@@ -72,7 +72,8 @@ Answers ProgramRun::run(const ReadOuts& read_outs) {
   if (!program_.dynamic) executor_.on_progress = on_progress;
   if (!front_ || one_by_one || !run_front()) run_depth_first(root(0, read_outs.shots));
   executor_.before = {};
-  check_answers(answers_, terminal_, state_, drift(most_gates_, most_defect_));
+  end_sums(answers_);
+  check_answers(answers_, circuit_, terminal_, state_, drift(most_gates_, most_defect_));
   answers_.exchange_seconds = exchanges_.seconds() - exchange_seconds - read_exchange_seconds_;
   answers_.exchange_bytes = exchanges_.bytes_sent() - exchange_bytes - read_exchange_bytes_;
   return std::move(answers_);
@@ -155,10 +156,11 @@ double ProgramRun::drift(std::uint64_t gates, double defect) const {
 /// The registers at the end of a branch.
 ClassicalBits ProgramRun::final_bits(const Branch& branch) const {
   if (!program_.control) return branch.bits;
-  ClassicalBits bits;
+  ClassicalBits bits(circuit_.clbits());
+  std::size_t next = 0;
   for (const FlowOutput& output : program_.control->outputs) {
     if (!output.is_register) continue;
-    for (const Scalar& bit : output_values(output, branch.memory)) bits.push_back(truth(bit));
+    for (const Scalar& bit : output_values(output, branch.memory)) bits.set(next++, truth(bit));
   }
   return bits;
 }

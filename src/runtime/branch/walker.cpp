@@ -216,7 +216,7 @@ void Walker::take(Branch& branch, const Choice& choice) {
   if (program_.control) {
     branch.memory.set(step.clbit, make_bit(choice.outcome == 1));
   } else {
-    branch.bits[step.clbit] = choice.outcome == 1;
+    branch.bits.set(step.clbit, choice.outcome == 1);
   }
 }
 

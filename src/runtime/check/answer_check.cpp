@@ -1,7 +1,6 @@
 // Sums are compensated, so that what they differ by is the answers'.
 #include "runtime/check/answer_check.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -10,6 +9,7 @@
 #include "base/bits.h"
 #include "base/text.h"
 #include "device/numbers/compensated.h"
+#include "document/outcomes.h"
 #include "qsim/error.h"
 #include "runtime/read_out/answers.h"
 
@@ -32,8 +32,8 @@ double allowed_between(const DistributedState& state) {
 
 class AnswerCheck {
  public:
-  AnswerCheck(const Answers& answers, double drift, double between)
-      : answers_(answers), drift_(drift + between), between_(between) {}
+  AnswerCheck(const Answers& answers, std::span<const Register> registers, double drift, double between)
+      : answers_(answers), registers_(registers), drift_(drift + between), between_(between) {}
 
   void check(const TerminalMeasurements& terminal) {
     check_sum("the weights of the branches add up to", answers_.weight + answers_.branches_left_out, 1, between_);
@@ -97,25 +97,21 @@ class AnswerCheck {
   /// A terminal measurement gives its bit the value of its qubit in every branch. Bits of registers without a name, the
   /// last ones, are in no outcome.
   void check_distribution(const TerminalMeasurements& terminal) {
+    const Outcomes<double>& outcomes = *answers_.distribution;
     CompensatedSum total;
     std::vector<CompensatedSum> ones(terminal.kept().size());
-    std::size_t shown = 0;
-    std::string bits;
-    for (const auto& [text, probability] : *answers_.distribution) {
-      require_probability(probability, [&outcome = text] { return "outcome " + outcome; });
+    for (const auto& [words, probability] : outcomes) {
+      require_probability(probability, [&, of = words] { return "outcome " + bits_text(of, registers_); });
       total.add(probability);
-      bits.assign(text.rbegin(), text.rend());
-      std::erase(bits, ' ');  // bit c is character c
-      shown = bits.size();
       for (std::size_t i = 0; i < ones.size(); ++i) {
         const Clbit bit = terminal.kept()[i].second;
-        if (bit < shown && bits[bit] == '1') ones[i].add(probability);
+        if (bit < outcomes.bits && test_bit(words[bit / 64], bit % 64)) ones[i].add(probability);
       }
     }
     check_sum("the outcomes' probabilities add up to", total.value() + answers_.outcomes_left_out, answers_.weight,
               drift_);
     for (std::size_t i = 0; i < ones.size(); ++i) {
-      if (terminal.kept()[i].second >= shown) continue;
+      if (terminal.kept()[i].second >= outcomes.bits) continue;
       compare(terminal.kept()[i].first, ones[i].value(), "the distribution", answers_.outcomes_left_out);
     }
   }
@@ -130,6 +126,7 @@ class AnswerCheck {
   }
 
   const Answers& answers_;
+  const std::span<const Register> registers_;
   const double drift_, between_;
   std::map<Qubit, std::pair<double, const char*>> first_of_qubit_;
 };
@@ -144,10 +141,10 @@ void require_drawable(double found, double expected, double drift, std::uint32_t
                           " (rounding allows " + format_number(allowed) + "): the result is wrong and is not shown");
 }
 
-void check_answers(const Answers& answers, const TerminalMeasurements& terminal, const DistributedState& state,
-                   double drift) {
+void check_answers(const Answers& answers, const Circuit& circuit, const TerminalMeasurements& terminal,
+                   const DistributedState& state, double drift) {
   const bool exact = answers.marginals || answers.probabilities || answers.distribution || answers.expectation;
-  if (exact) AnswerCheck(answers, drift, allowed_between(state)).check(terminal);
+  if (exact) AnswerCheck(answers, circuit.cregs(), drift, allowed_between(state)).check(terminal);
 }
 
 }  // namespace qsim

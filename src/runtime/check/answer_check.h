@@ -16,7 +16,7 @@ void require_drawable(double found, double expected, double drift, std::uint32_t
 /// probabilities do not add up to 1, where one of them is none, or where two read-outs give the same qubit different
 /// probabilities. `drift`: what the circuit's rounding may do to a norm. Reads `answers` only: it costs nothing beside
 /// the read-outs. The same on every rank.
-void check_answers(const Answers& answers, const TerminalMeasurements& terminal, const DistributedState& state,
-                   double drift);
+void check_answers(const Answers& answers, const Circuit& circuit, const TerminalMeasurements& terminal,
+                   const DistributedState& state, double drift);
 
 }  // namespace qsim

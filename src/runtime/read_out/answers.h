@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "document/result.h"
 #include "qsim/pauli.h"
 #include "qsim/types.h"
+#include "runtime/read_out/outcome_sums.h"
 
 namespace qsim {
 
@@ -31,6 +33,8 @@ struct ReadOuts {
 
 /// The answers; averages over the branches where there are several.
 struct Answers : Results {
+  std::optional<OutcomeSums<std::uint64_t>> drawn;  // of the branches so far; `counts` and `distribution` at the end
+  std::optional<OutcomeSums<double>> weighed;
   std::vector<double> shot_marginals;  // averages over the shots of P(qubit = 1) before the terminal measurements
   std::size_t branches = 0;
   double weight = 0;             // of all branches that were followed

@@ -1,26 +1,17 @@
-// Bit strings, conditions and terminal measurements.
+// Conditions, terminal measurements and variables.
 #include "runtime/read_out/classical_bits.h"
 
-#include "base/bits.h"
+#include <bit>
+#include <map>
+
 #include "qsim/error.h"
 
 namespace qsim {
 
 ClassicalBits initial_bits(const Circuit& circuit) {
   ClassicalBits bits(circuit.clbits());
-  for (Clbit bit = 0; bit < circuit.clbits(); ++bit) bits[bit] = circuit.initial(bit);
+  for (Clbit bit = 0; bit < circuit.clbits(); ++bit) bits.set(bit, circuit.initial(bit));
   return bits;
-}
-
-std::string bit_string(const ClassicalBits& bits, std::span<const Register> registers) {
-  std::string text;
-  text.reserve(bits.size() + registers.size());
-  for (std::size_t r = registers.size(); r-- > 0;) {
-    if (registers[r].name.empty()) continue;
-    if (!text.empty() && registers[r].size > 0) text += ' ';
-    for (std::uint32_t bit = registers[r].size; bit-- > 0;) text += bits[registers[r].first + bit] ? '1' : '0';
-  }
-  return text;
 }
 
 bool condition_holds(const Condition& condition, const ClassicalBits& bits, std::span<const Register> registers) {
@@ -55,10 +46,19 @@ TerminalMeasurements::TerminalMeasurements(std::span<const std::pair<Qubit, Clbi
     kept_.emplace_back(qubit, static_cast<Clbit>(clbit));
     mask_ |= bit_mask(qubit);
   }
+  std::map<std::pair<std::size_t, int>, std::uint64_t> bits_of;  // by word and turn
+  for (const auto& [qubit, clbit] : kept_) {
+    const int turn = static_cast<int>((clbit + 64 - qubit) % 64);
+    bits_of[{clbit / 64, turn}] |= bit_mask(clbit % 64);
+  }
+  for (const auto& [place, bits] : bits_of) moves_.push_back({place.first, place.second, bits});
 }
 
 void TerminalMeasurements::write(Index logical, ClassicalBits& bits) const {
-  for (const auto& [qubit, clbit] : kept_) bits[clbit] = test_bit(logical, qubit);
+  for (const Move& move : moves_) {
+    std::uint64_t& word = bits.words()[move.word];
+    word = (word & ~move.bits) | (std::rotl(logical, move.turn) & move.bits);
+  }
 }
 
 std::size_t do_classical(const Control& control, const FlowStep& step, std::size_t place, Variables& variables) {

@@ -1,24 +1,38 @@
-// The classical bits of a run, and how they are written: right-most character is bit 0, registers separated by a space,
-// the last declared leftmost.
+// The classical bits of a run, and what is read from them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/bits.h"
 #include "classical/control.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
 
 namespace qsim {
 
-using ClassicalBits = std::vector<bool>;
+/// Bit b is bit b % 64 of word b / 64.
+class ClassicalBits {
+ public:
+  explicit ClassicalBits(std::size_t size = 0) : words_((size + 63) / 64) {}
+  bool operator[](std::size_t bit) const { return test_bit(words_[bit / 64], bit % 64); }
+  void set(std::size_t bit, bool value) {
+    std::uint64_t& word = words_[bit / 64];
+    word = value ? word | bit_mask(bit % 64) : word & ~bit_mask(bit % 64);
+  }
+  std::span<std::uint64_t> words() { return words_; }
+  std::span<const std::uint64_t> words() const { return words_; }
+  friend bool operator==(const ClassicalBits&, const ClassicalBits&) = default;
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
 
 /// What the classical bits are before the first operation.
 ClassicalBits initial_bits(const Circuit& circuit);
-/// Without registers that have no name.
-std::string bit_string(const ClassicalBits& bits, std::span<const Register> registers);
 /// Whether `condition` holds for its register, read as an unsigned number of any width.
 bool condition_holds(const Condition& condition, const ClassicalBits& bits, std::span<const Register> registers);
 
@@ -34,7 +48,14 @@ class TerminalMeasurements {
   void write(Index logical, ClassicalBits& bits) const;
 
  private:
+  /// Qubits that go to bits of one word by the same turn.
+  struct Move {
+    std::size_t word = 0;
+    int turn = 0;            // to the left
+    std::uint64_t bits = 0;  // of the word
+  };
   std::vector<std::pair<Qubit, Clbit>> kept_;
+  std::vector<Move> moves_;
   Index mask_ = 0;
 };
 

@@ -2,7 +2,6 @@
 #include "runtime/read_out/observables.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "base/bits.h"

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
+#include <functional>
 #include <numeric>
 #include <string>
 
 #include "base/bits.h"
 #include "base/philox.h"
 #include "qsim/error.h"
+#include "runtime/read_out/bucket_sort.h"
 #include "runtime/read_out/observables.h"
 
 namespace qsim {
@@ -42,31 +43,15 @@ class Places {
   std::array<std::uint64_t, 4> words_{};
 };
 
-/// Places of the shots, rising. They are uniform over [0, total), so one pass into buckets leaves little to sort.
+/// Places of the shots, rising.
 std::vector<std::uint64_t> sorted_places(std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t draw,
                                          std::uint64_t total) {
   Places place_of(seed, draw, total);
   std::vector<std::uint64_t> places;
   places.reserve(shots.size());
   for (const std::uint64_t shot : shots) places.push_back(place_of(shot));
-  constexpr int kBucketBits = 16;
-  if (places.size() < std::size_t{1} << kBucketBits) {
-    std::sort(places.begin(), places.end());
-    return places;
-  }
-  const int shift = std::max(0, static_cast<int>(std::bit_width(total)) - kBucketBits);
-  std::vector<std::size_t> begins((std::size_t{1} << kBucketBits) + 2);
-  for (const std::uint64_t place : places) ++begins[(place >> shift) + 2];
-  std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  std::vector<std::uint64_t> sorted(places.size());
-  for (const std::uint64_t place : places) sorted[begins[(place >> shift) + 1]++] = place;
-  std::size_t begin = 0;
-  for (std::size_t bucket = 1; bucket < begins.size(); ++bucket) {
-    std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin),
-              sorted.begin() + static_cast<std::ptrdiff_t>(begins[bucket]));
-    begin = begins[bucket];
-  }
-  return sorted;
+  bucket_sort(places, static_cast<int>(std::bit_width(total)), std::identity(), std::less());
+  return places;
 }
 
 /// Logical indices of many local ones, a byte at a time.
@@ -253,6 +238,7 @@ OutcomeCounts Sampler::sample(std::uint64_t count, std::span<const std::uint64_t
     }
     if (!rising) count_runs(mine);
   }
+  numbers = std::vector<std::uint64_t>();
   state_.communicator.sum({&taken, 1});
   if (taken != count) throw VerificationError(kNoAmplitude);
   return merge_outcomes(state_.communicator, std::move(mine));
@@ -265,10 +251,10 @@ OutcomeCounts merge_outcomes(Communicator& communicator, OutcomeCounts mine) {
   using Entry = std::array<std::uint64_t, 2>;
   std::vector<Entry> send(static_cast<std::size_t>(largest), Entry{0, 0});
   for (std::size_t i = 0; i < mine.size(); ++i) send[i] = {mine[i].first, mine[i].second};
-  mine = {};
+  mine = OutcomeCounts();
   std::vector<Entry> all(send.size() * static_cast<std::size_t>(communicator.size()));
   communicator.all_gather(std::as_bytes(std::span(send)), std::as_writable_bytes(std::span(all)));
-  send = {};
+  send = std::vector<Entry>();
   const auto counted = [](const Entry& entry) { return entry[1] != 0; };
   OutcomeCounts merged;
   merged.reserve(static_cast<std::size_t>(std::count_if(all.begin(), all.end(), counted)));

@@ -12,7 +12,6 @@
 #include "device/gpu_parts.h"
 #include "plan/cost/gpu_pace.h"
 #include "plan/cost/machine.h"
-#include "plan/make/make_plan.h"
 #include "plan/program/forecast.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"

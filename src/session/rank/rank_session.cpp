@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "base/bits.h"

@@ -26,7 +26,7 @@ struct Shard {
   std::uint32_t qubits = 0;
   Layout layout;
   std::uint64_t gates = 0;  // that it has been through
-  double defect = 0;        // of their matrices: Circuit::unitarity_defect()
+  double defect = 0;        // of their matrices: unitarity_defect()
   std::optional<std::uint32_t> place;
   std::vector<std::byte> host;
 };

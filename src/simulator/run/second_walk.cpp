@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "circuit/circuit_analysis.h"
 #include "classical/control.h"
 #include "plan/program/layout.h"
 #include "qsim/error.h"
@@ -56,7 +57,7 @@ class StepMaker {
         program_.steps.push_back(collapse_step(circuit_, op, op.condition));
       } else {
         Circuit one(circuit_.qubits());
-        one.append_unconditional(circuit_, op);
+        one.append(circuit_, op, false);
         add_plan(one, op.condition);
       }
     }
@@ -113,11 +114,8 @@ class StepMaker {
 /// Shots that fell otherwise in the second walk.
 std::uint64_t moved_shots(const Answers& first, const Answers& second) {
   std::uint64_t moved = 0;
-  for (const auto& [bits, times] : first.counts.value()) {
-    const auto found = second.counts.value().find(bits);
-    const std::uint64_t other = found == second.counts->end() ? 0 : found->second;
-    moved += times > other ? times - other : 0;
-  }
+  visit_both(first.counts.value(), second.counts.value(),
+             [&](OutcomeWords, std::uint64_t once, std::uint64_t again) { moved += once > again ? once - again : 0; });
   return moved;
 }
 
@@ -149,13 +147,13 @@ bool SecondWalk::add_to(PoolLayout& pool, const Machine& machine, std::uint32_t 
 void SecondWalk::compare(const Answers& first, ProgramRun& run, const ReadOuts& read_outs) const {
   const Answers second = walk(run, read_outs);
   for (const ReadOut& row : read_out_table()) {
-    if (row.compare != nullptr) row.compare(Comparison(2 * tolerance()), first, second);
+    if (row.compare != nullptr) row.compare(Comparison(2 * tolerance(), circuit_.cregs()), first, second);
   }
   if (read_outs.shots > 0) compare_shots(read_outs, first, second);
 }
 
 double SecondWalk::tolerance() const {
-  return amplitude_tolerance(precision_, 2 * circuit_.depth()) + circuit_.unitarity_defect();
+  return amplitude_tolerance(precision_, 2 * circuit_.depth()) + unitarity_defect(circuit_);
 }
 
 /// Both walks draw with the same random words: a shot falls otherwise only where a word lies within rounding of the
@@ -173,7 +171,7 @@ void SecondWalk::compare_shots(const ReadOuts& read_outs, const Answers& first, 
   }
   if (moved > 0) return;
   // What the shots' bits say of their branches, the state itself says of the rest.
-  Comparison(2 * tolerance() + allowed / shots)
+  Comparison(2 * tolerance() + allowed / shots, circuit_.cregs())
       .compare("the shots' average of marginal", first.shot_marginals, second.shot_marginals);
 }
 

@@ -1,7 +1,6 @@
 // A run from circuit to result: check, plan, fit, allocate, execute, read, verify. Ranks agree on every error before
 // the state is touched; afterwards a rank that fails alone ends the job.
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -13,13 +12,12 @@
 #include "base/ranks/agreement.h"
 #include "base/ranks/communicator.h"
 #include "base/text.h"
-#include "circuit/idle_resets.h"
+#include "circuit/circuit_analysis.h"
 #include "comm/nccl/nccl_transport.h"
 #include "document/result.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/cost/state_bytes.h"
-#include "plan/make/make_plan.h"
 #include "plan/program/forecast.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"

@@ -5,6 +5,7 @@
 
 #include "cli/io/result/read_outs.h"
 #include "document/json_parts.h"
+#include "document/outcomes.h"
 
 namespace qsim::cli {
 namespace {
@@ -161,11 +162,8 @@ std::string register_text(std::span<const Scalar> bits) {
 }
 
 std::string bit_string(Index index, std::uint32_t qubits) {
-  std::string bits(qubits, '0');
-  for (std::uint32_t qubit = 0; qubit < qubits && qubit < 64; ++qubit) {
-    if ((index >> qubit) & 1) bits[qubits - 1 - qubit] = '1';
-  }
-  return bits;
+  const Register all{"q", 0, qubits};
+  return bits_text({&index, 1}, {&all, 1});
 }
 
 }  // namespace qsim::cli

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/io/output.h"
@@ -29,9 +31,11 @@ class JsonStream {
     empty_.back() = false;
   }
   /// `name` has nothing to escape.
-  void key(const std::string& name) {
+  void key(std::string_view name) {
     next();
-    sink_('"' + name + "\": ");
+    sink_("\"");
+    sink_(name);
+    sink_("\": ");
   }
   /// A value as dump(1) writes it.
   void value(std::string lines) {
@@ -40,9 +44,9 @@ class JsonStream {
     }
     sink_(lines);
   }
-  void member(const std::string& name, const std::string& value_of) {
+  void member(std::string_view name, std::string value_of) {
     key(name);
-    value(value_of);
+    value(std::move(value_of));
   }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "cli/io/result/json.h"
 #include "document/json_parts.h"
+#include "document/outcomes.h"
 
 namespace qsim::cli {
 namespace {
@@ -36,11 +37,19 @@ bool computed(const Results& results) {
   return (results.*kMember).has_value();
 }
 
+std::string value_lines(std::uint64_t times) { return std::to_string(times); }  // there may be millions of them
+std::string value_lines(double probability) { return lines_of(probability); }
+
 /// {outcome: value}.
 template <auto kMember>
 void write_outcomes(JsonStream& out, const Result& result) {
+  std::string bits;
   out.open('{');
-  for (const auto& [name, value] : *(result.results.*kMember)) out.member(name, lines_of(value));
+  for (const auto& [words, value] : *(result.results.*kMember)) {
+    bits.clear();
+    append_bits(bits, words, result.circuit.cregs);
+    out.member(bits, value_lines(value));
+  }
   out.close('}');
 }
 
@@ -85,39 +94,40 @@ std::vector<Entry> ranked(Entry begin, Entry end, std::size_t total, std::size_t
   return best;
 }
 
-/// The same of a map, by its values.
-template <class Map>
-auto ranked(const Map& map, std::size_t most) {
-  return ranked(map.begin(), map.end(), map.size(), most, [](const auto& entry) { return entry->second; });
+/// The places of `values`, likewise.
+template <class Value>
+std::vector<std::size_t> ranked(const std::vector<Value>& values, std::size_t most) {
+  return ranked(std::size_t{0}, values.size(), values.size(), most, [&](std::size_t place) { return values[place]; });
 }
 
 void show_counts(const Result& result, const ReportScope& scope, Sections& sections) {
   const bool asked = scope.all || scope.counts;
-  const auto& counts = *result.results.counts;
+  const Outcomes<std::uint64_t>& counts = *result.results.counts;
   const std::uint64_t shots = result.run.shots;
   Section section{fmt::format("counts of {} shots (right-most character is bit 0)", shots), counts.size(), asked, {}};
   section.whole_by = "--counts or --json";
-  section.write = [&counts, shots, asked](std::size_t lines, const LineSink& line) {
+  section.write = [&counts, &cregs = result.circuit.cregs, shots, asked](std::size_t lines, const LineSink& line) {
     const double all = static_cast<double>(std::max<std::uint64_t>(shots, 1));
-    const auto entries = ranked(counts, lines);
-    for (const auto& entry : entries) {
-      const double share = static_cast<double>(entry->second) / all;
-      line(fmt::format("  {}  {:>10}  {}  {}", shortened(entry->first, asked), entry->second, percent(share),
-                       bar(share, static_cast<double>(entries.front()->second) / all)));
+    const auto share = [&](std::size_t place) { return static_cast<double>(counts.values[place]) / all; };
+    const std::vector<std::size_t> places = ranked(counts.values, lines);
+    for (const std::size_t place : places) {
+      line(fmt::format("  {}  {:>10}  {}  {}", shortened(bits_text(counts[place], cregs), asked), counts.values[place],
+                       percent(share(place)), bar(share(place), share(places.front()))));
     }
   };
   sections.push_back(std::move(section));
 }
 
 void show_distribution(const Result& result, const ReportScope&, Sections& sections) {
-  const std::map<std::string, double>& distribution = *result.results.distribution;
+  const Outcomes<double>& distribution = *result.results.distribution;
   Section section{
       "exact distribution of the classical bits (right-most character is bit 0)", distribution.size(), true, {}};
-  section.write = [&distribution](std::size_t lines, const LineSink& line) {
-    const auto entries = ranked(distribution, lines);
-    for (const auto& entry : entries) {
-      line(fmt::format("  {}  {}  {}  {}", entry->first, probability_text(entry->second), percent(entry->second),
-                       bar(entry->second, entries.front()->second)));
+  section.write = [&distribution, &cregs = result.circuit.cregs](std::size_t lines, const LineSink& line) {
+    const std::vector<double>& values = distribution.values;
+    const std::vector<std::size_t> places = ranked(values, lines);
+    for (const std::size_t place : places) {
+      line(fmt::format("  {}  {}  {}  {}", bits_text(distribution[place], cregs), probability_text(values[place]),
+                       percent(values[place]), bar(values[place], values[places.front()])));
     }
   };
   sections.push_back(std::move(section));
@@ -210,7 +220,8 @@ void show_variables(const Result& result, const ReportScope& scope, Sections& se
   section.total = drawn ? results.counts->size() : results.distribution ? results.distribution->size() : 0;
   section.write = [&results, drawn, shots, asked](std::size_t lines, const LineSink& line) {
     const auto list = [&](const auto& entries, double total) {
-      for (const auto& entry : ranked(entries, lines)) {
+      for (const auto& entry :
+           ranked(entries.begin(), entries.end(), entries.size(), lines, [](const auto& of) { return of->second; })) {
         line(fmt::format("  {}  {}", percent(static_cast<double>(entry->second) / total),
                          variables_text(results.variables, entry->first, asked)));
       }
@@ -241,13 +252,11 @@ Section probabilities_section(const QubitProbabilities& entry) {
       true,
       {}};
   section.write = [&entry](std::size_t lines, const LineSink& line) {
-    const double* const first = entry.values.data();
-    const auto places = ranked(first, first + entry.values.size(), entry.values.size(), lines,
-                               [](const double* place) { return *place; });
-    for (const double* const place : places) {
-      const std::string bits =
-          bit_string(static_cast<Index>(place - first), static_cast<std::uint32_t>(entry.qubits.size()));
-      line(fmt::format("  {}  {}  {}", bits, probability_text(*place), bar(*place, *places.front())));
+    const std::vector<double>& values = entry.values;
+    const std::vector<std::size_t> places = ranked(values, lines);
+    for (const std::size_t place : places) {
+      line(fmt::format("  {}  {}  {}", bit_string(place, static_cast<std::uint32_t>(entry.qubits.size())),
+                       probability_text(values[place]), bar(values[place], values[places.front()])));
     }
   };
   return section;

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "comm/gpu/driver.h"
 #include "qsim/error.h"
 
 namespace qsim {
