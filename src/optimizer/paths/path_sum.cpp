@@ -152,7 +152,7 @@ void PathSum::add_lifted(Wide product, std::span<const Wide> polynomial, std::ui
 void PathSum::add_sets(Wide product, std::span<const Wide> polynomial, std::uint64_t turns) {
   for (std::size_t i = 0; i < polynomial.size() && !too_large_; ++i) {
     add(product | polynomial[i], turns);
-    if (2 * turns != 0) add_sets(product | polynomial[i], polynomial.subspan(i + 1), -2 * turns);
+    if (2 * turns != 0) add_sets(product | polynomial[i], polynomial.subspan(i + 1), 0 - 2 * turns);
   }
 }
 
@@ -186,7 +186,7 @@ void PathSum::reduce(Wide variables) {
       take_out(latest);
       const std::uint64_t eighth = kHalfTurn >> 2;
       add(0, rest.quarter > 0 ? eighth : -eighth);
-      add_lifted(0, rest.half_turns, rest.quarter > 0 ? -2 * eighth : 2 * eighth);
+      add_lifted(0, rest.half_turns, rest.quarter > 0 ? 0 - 2 * eighth : 2 * eighth);
       for (const Wide p : rest.half_turns) changed |= p;
     } else if (rest.half_turns.empty()) {
       take_out(latest);
