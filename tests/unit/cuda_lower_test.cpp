@@ -15,6 +15,7 @@
 #include "cuda/factor/canonical.h"
 #include "cuda/program/lower.h"
 #include "cuda/tile/addresses.h"
+#include "cuda/tile/work.h"
 #include "cuda_emulator.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
@@ -67,6 +68,7 @@ std::vector<Complex> emulate_plan(const Plan& plan, std::vector<Complex> state, 
       options.outside = chunk;
       options.canonical = chunked;
       options.lanes = use != nullptr;
+      options.trials = 1 + static_cast<std::uint32_t>(sweep.ops.size()) % 5;
       const TileProgram program = lower_sweep(sweep, options);
       if (use != nullptr) use->add(program);
       test::emulate(program, state, chunk, 0);
@@ -164,6 +166,7 @@ TEST(CudaLower, RandomSweepsMatchTheirWords) {
     LowerOptions options = lower_options(shape.bits, trial % 2 == 0 ? Precision::kDouble : Precision::kSingle);
     options.canonical = trial % 5 < 2;
     options.lanes = trial % 4 == 0;
+    options.trials = 1 + static_cast<std::uint32_t>(trial) % 6;
     std::vector<Complex> state = memory;
     test::emulate(lower_sweep(sweep, options), state);
     const Index still = test::unborn_after(sweep);
@@ -401,6 +404,42 @@ TEST(CudaLower, SweepsOfHighBitsAloneAreOneEpoch) {
     add_matrix(sweep, {static_cast<Bit>(lowest + 9)}, {0.6, -0.8, 0.8, 0.6});
     EXPECT_EQ(lower_sweep(sweep, lower_options(24, Precision::kDouble)).epochs.size(), 1u) << int{lowest};
   }
+}
+
+/// A gate on each of 12 bits fills three epochs of four. What the last one stores lies in whole lines because it was
+/// chosen first; chosen last, it would have the low bits in registers, and a fourth epoch would only bring them out.
+TEST(CudaLower, TheLastEpochHasWork) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < 12; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  for (Bit bit = 0; bit < 12; ++bit) add_matrix(sweep, {bit}, {0.6, -0.8, 0.8, 0.6});
+  const TileProgram program = lower_sweep(sweep, lower_options(20, Precision::kDouble));
+  EXPECT_EQ(program.epochs.size(), 3u);
+  for (const cuda::Epoch& epoch : program.epochs) EXPECT_FALSE(epoch.ops.empty());
+  expect_whole_lines(program);
+}
+
+/// Of more trials never a dearer one is taken.
+TEST(CudaLower, TrialsTakeTheLeastWork) {
+  PlanOptions options;
+  options.start = Start::kRandom;
+  double least = 0, one = 0;
+  for (const char* const family : {"ising", "random", "supremacy"}) {
+    const Plan plan = make_plan(generate(family, {22, 6, 2}), find_machine("h200"), options);
+    for (const Sweep& words : plan.stages[0].sweeps) {
+      LowerOptions lower = lower_options(22, Precision::kDouble);
+      double before = cuda::work_of(lower_sweep(specialize(words, plan, 0), lower));
+      one += before;
+      for (const std::uint32_t trials : {2u, 5u, 12u}) {
+        lower.trials = trials;
+        const double work = cuda::work_of(lower_sweep(specialize(words, plan, 0), lower));
+        EXPECT_LE(work, before);
+        before = work;
+      }
+      least += before;
+    }
+  }
+  EXPECT_LT(least, one);
 }
 
 TEST(CudaLower, LargeStatesLoadWholeLines) {

@@ -86,13 +86,13 @@ TEST(CudaProgramSize, OfTheFamiliesIsWhatWasReached) {
   };
   const std::array<Row, 8> table{{
       {"qft", Start::kZero, Precision::kDouble, {1, 0, 0, 0, 1, 0, 10850, 101}},
-      {"qft", Start::kRandom, Precision::kSingle, {4, 0, 48, 53, 5, 40, 41551, 263}},
-      {"ising", Start::kZero, Precision::kDouble, {9, 4, 93, 144, 9, 21, 63901, 660}},
-      {"ising", Start::kRandom, Precision::kSingle, {13, 0, 113, 154, 9, 4, 119591, 825}},
-      {"supremacy", Start::kRandom, Precision::kDouble, {9, 2, 56, 76, 15, 2, 50903, 381}},
-      {"random", Start::kRandom, Precision::kDouble, {30, 15, 212, 191, 37, 25, 154228, 1006}},
-      {"qv", Start::kRandom, Precision::kDouble, {31, 15, 818, 686, 0, 0, 310854, 3962}},
-      {"heisenberg", Start::kRandom, Precision::kSingle, {21, 0, 204, 181, 0, 0, 273155, 1624}},
+      {"qft", Start::kRandom, Precision::kSingle, {4, 0, 48, 53, 5, 40, 41529, 263}},
+      {"ising", Start::kZero, Precision::kDouble, {10, 4, 92, 144, 13, 21, 65606, 634}},
+      {"ising", Start::kRandom, Precision::kSingle, {11, 0, 114, 154, 9, 4, 112248, 821}},
+      {"supremacy", Start::kRandom, Precision::kDouble, {8, 3, 51, 74, 13, 2, 47592, 402}},
+      {"random", Start::kRandom, Precision::kDouble, {26, 16, 228, 190, 32, 25, 147058, 1010}},
+      {"qv", Start::kRandom, Precision::kDouble, {30, 15, 809, 686, 0, 0, 305497, 4103}},
+      {"heisenberg", Start::kRandom, Precision::kSingle, {21, 0, 205, 181, 0, 0, 273416, 1590}},
   }};
   for (const Row& row : table) {
     SCOPED_TRACE(row.family);
@@ -133,14 +133,14 @@ TEST(CudaProgramSize, OfBlocksOnLanesIsWhatWasReached) {
 
 TEST(CudaProgramSize, OfRandomCircuitsIsWhatWasReached) {
   const std::array<Work, 8> table{{
-      {14, 5, 71, 56, 15, 3, 89266, 663},
-      {22, 2, 118, 115, 20, 26, 220302, 1272},
-      {18, 6, 92, 101, 20, 26, 98183, 697},
-      {4, 1, 21, 21, 7, 5, 56280, 352},
-      {22, 9, 109, 98, 16, 23, 119818, 839},
-      {17, 2, 103, 113, 14, 28, 170613, 921},
-      {10, 1, 51, 49, 14, 9, 74006, 592},
-      {18, 4, 108, 99, 18, 23, 180617, 966},
+      {12, 6, 75, 59, 17, 3, 86470, 661},
+      {21, 1, 122, 115, 20, 26, 218831, 1279},
+      {16, 7, 97, 110, 25, 27, 94913, 698},
+      {4, 1, 20, 21, 7, 5, 55970, 352},
+      {19, 7, 107, 94, 13, 24, 114595, 847},
+      {16, 1, 103, 117, 16, 29, 168535, 900},
+      {8, 1, 52, 49, 14, 9, 70763, 592},
+      {19, 4, 111, 99, 18, 23, 183716, 972},
   }};
   for (std::size_t i = 0; i < table.size(); ++i) {
     SCOPED_TRACE(i);

@@ -11,10 +11,11 @@ struct LowerOptions {
   std::uint32_t local_bits = 0;
   Index outside = 0;  // bits that must not become part of the tile: a chunk view fixes them
   int register_bits = 4;
-  int max_bits = 12;       // tiles are filled up to this many bits where there are enough tiles
-  bool sums_bits = false;  // generated kernels sum each bit's probability while they store
-  bool canonical = false;  // blocks of two targets may become their canonical form, where that is less work
-  bool lanes = false;      // blocks of two targets may be done on lanes, where that is less work
+  int max_bits = 12;         // tiles are filled up to this many bits where there are enough tiles
+  bool sums_bits = false;    // generated kernels sum each bit's probability while they store
+  bool canonical = false;    // blocks of two targets may become their canonical form, where that is less work
+  bool lanes = false;        // blocks of two targets may be done on lanes, where that is less work
+  std::uint32_t trials = 1;  // schedules that are tried; that of the least work is taken
 };
 
 TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options);

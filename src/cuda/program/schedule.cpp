@@ -1,11 +1,14 @@
 // Greedy epochs: the register set that lets the most work be done, again and again. Phase terms wait until something
-// needs them done, so that they merge; flips go to the end of an epoch where they are free. Blocks on lanes: two
+// needs them done, so that they merge; flips go to the end of an epoch where they are free. The last epoch is chosen
+// first: from where it leaves the amplitudes they are stored, so that it has work of its own. Blocks on lanes: two
 // coordinates more, of which two at a time are on lanes while the others are in registers.
 #include "cuda/program/schedule.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/bits.h"
+#include "base/hash.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
@@ -22,6 +25,8 @@ struct Wall {
     const Coordinate hard = moves | looks | (item.kind == Item::Kind::kFlip ? 0 : flips);
     return (item.moves & hard) != 0 || (item.looks & (moves | flips)) != 0;
   }
+  /// Whether it stops whatever moves any of `all`.
+  bool closed(Coordinate all) const { return (all & ~(moves | looks)) == 0; }
 };
 
 /// Where coordinates are during an epoch, or during epochs that exchange them: then the lanes' are any two of `reg`.
@@ -33,13 +38,21 @@ struct Places {
 class Scheduler {
  public:
   Scheduler(const ItemList& list, const ScheduleLimits& limits)
-      : items_(list.items), limits_(limits), done_(list.items.size(), false) {}
+      : items_(list.items), limits_(limits), done_(list.items.size(), false), kept_(list.items.size(), false) {
+    for (const Item& item : items_) touched_ |= item.moves | item.looks;
+  }
 
   std::vector<EpochPlan> run() {
     std::vector<EpochPlan> epochs;
+    Coordinate last = limits_.trial % 2 != 0 || blocks_wait() ? 0 : keep_for_last();
     do {
+      round_ = epochs.size();
+      const bool at_last = last != 0 && only_kept_wait();
+      if (at_last) kept_.assign(items_.size(), false);
       if (blocks_wait())
         add_exchanged_epochs(epochs);
+      else if (at_last && !epochs.empty())
+        epochs.push_back(make_epoch({std::exchange(last, 0), 0, false}));
       else
         epochs.push_back(make_epoch({choose_registers(epochs.empty(), limits_.register_bits), 0, false}));
     } while (std::find(done_.begin(), done_.end(), false) != done_.end());
@@ -64,6 +77,57 @@ class Scheduler {
         return item.targets.size() >= 2 ? 5 : 2;
     }
     throw Error("unknown item kind");
+  }
+
+  /// The registers of the last epoch, whose work is kept for it; 0 where there is none.
+  Coordinate keep_for_last() {
+    const Coordinate usable = limits_.usable & ~limits_.avoid_last;
+    Coordinate best = 0;
+    double best_weight = 0;
+    for (Coordinate reg = usable; reg != 0; reg = (reg - 1) & usable) {
+      if (count_bits(reg) != static_cast<unsigned>(limits_.register_bits)) continue;
+      const double weight = work_at_end(reg, nullptr);
+      const double rank = weight + chance(reg);
+      if (weight <= 0 || rank <= best_weight) continue;
+      best = reg;
+      best_weight = rank;
+    }
+    if (best != 0) work_at_end(best, &kept_);
+    return best;
+  }
+
+  /// What can be done in these registers after all else.
+  double work_at_end(Coordinate reg, std::vector<bool>* kept) const {
+    Wall before;
+    double weight = 0;
+    for (std::size_t i = items_.size(); i-- > 0 && !before.closed(touched_);) {
+      const Item& item = items_[i];
+      if (before.stops(item)) {
+        before.add(item);
+      } else if (item.kind != Item::Kind::kTerm) {
+        if (out_of_reach(item, {reg, 0, false})) {
+          before.add(item);
+        } else {
+          weight += weight_of(item);
+          if (kept != nullptr) (*kept)[i] = true;
+        }
+      }
+    }
+    return weight;
+  }
+
+  bool only_kept_wait() const {
+    for (std::uint32_t i = first_; i < items_.size(); ++i) {
+      if (!done_[i] && !kept_[i] && items_[i].kind != Item::Kind::kTerm) return false;
+    }
+    return true;
+  }
+
+  /// What a trial adds to the weight of a set of registers: as much as two rotations at most.
+  double chance(Coordinate reg) const {
+    if (limits_.trial < 2) return 0;
+    const std::uint64_t key = (std::uint64_t{limits_.trial} << 48) + (std::uint64_t{round_} << 32) + reg;
+    return 2 * static_cast<double>(mix_bits(key) >> 11) * 0x1p-53;
   }
 
   bool blocks_wait() const {
@@ -118,10 +182,10 @@ class Scheduler {
     const Coordinate reg = places.reg;
     Wall undone, tail;
     double weight = 0;
-    for (std::uint32_t i = first_; i < items_.size(); ++i) {
+    for (std::uint32_t i = first_; i < items_.size() && !undone.closed(touched_); ++i) {
       if (done_[i]) continue;
       const Item& item = items_[i];
-      if (undone.stops(item)) {
+      if (kept_[i] || undone.stops(item)) {
         undone.add(item);
       } else if (item.kind == Item::Kind::kTerm) {
         if (tail.stops(item)) undone.add(item);
@@ -153,11 +217,12 @@ class Scheduler {
   }
 
   double weight_with(Coordinate reg) const { return closure({reg, 0, limits_.lane_blocks}, nullptr); }
+  double rank_of(Coordinate reg) const { return weight_with(reg) + chance(reg); }
 
   /// Registers that let the first undone item be done: what guarantees an end.
   Coordinate registers_of_first(Coordinate reg) const {
     for (std::uint32_t i = first_; i < items_.size(); ++i) {
-      if (done_[i] || items_[i].kind == Item::Kind::kTerm) continue;
+      if (done_[i] || kept_[i] || items_[i].kind == Item::Kind::kTerm) continue;
       Coordinate chosen = items_[i].moves;
       const unsigned size = count_bits(reg);
       for_each_bit(reg & ~chosen, [&](unsigned bit) {
@@ -172,7 +237,7 @@ class Scheduler {
     unsigned best = 0;
     double best_weight = -1;
     for_each_bit(usable & ~reg, [&](unsigned bit) {
-      const double weight = weight_with(reg | 1u << bit) + 0.01 * near_weight(bit);
+      const double weight = rank_of(reg | 1u << bit) + 0.01 * near_weight(bit);
       // Ties go to high coordinates: the low ones serve the threads' memory accesses.
       if (weight >= best_weight) {
         best = bit;
@@ -186,7 +251,7 @@ class Scheduler {
   double near_weight(unsigned bit) const {
     double weight = 0, value = 1;
     for (std::uint32_t i = first_; i < items_.size() && value > 0.01; ++i) {
-      if (done_[i] || items_[i].kind == Item::Kind::kTerm) continue;
+      if (done_[i] || kept_[i] || items_[i].kind == Item::Kind::kTerm) continue;
       if ((items_[i].moves >> bit & 1) != 0) weight += value;
       value *= 0.8;
     }
@@ -194,12 +259,12 @@ class Scheduler {
   }
 
   bool improve(Coordinate& reg, Coordinate usable) const {
-    double best = weight_with(reg);
+    double best = rank_of(reg);
     const Coordinate start = reg;
     for_each_bit(start, [&](unsigned out) {
       for_each_bit(usable & ~start, [&](unsigned in) {
         const Coordinate trial = (start & ~(1u << out)) | 1u << in;
-        const double weight = weight_with(trial);
+        const double weight = rank_of(trial);
         if (weight > best + 1e-9) {
           best = weight;
           reg = trial;
@@ -346,6 +411,9 @@ class Scheduler {
   const std::vector<Item>& items_;
   const ScheduleLimits& limits_;
   std::vector<bool> done_;
+  std::vector<bool> kept_;  // for the last epoch
+  Coordinate touched_ = 0;  // by any item
+  std::size_t round_ = 0;   // the number of the epoch that is made
   std::uint32_t first_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "base/threads/thread_team.h"
 #include "cuda/device.h"
 #include "cuda/generate/generate.h"
 #include "cuda/program/lower.h"
@@ -27,6 +28,7 @@ constexpr std::size_t kKeptSweeps = 256;  // more are lowered again each time th
 // they come back often, so that a single short run never waits for a compiler at its end.
 constexpr std::uint32_t kCompileBits = 30;
 constexpr std::uint32_t kCompileUses = 16;
+constexpr std::uint32_t kTrials = 8;  // of a schedule, 0.3 ms each, where sweeps take 8 ms
 
 /// A sweep cut in two that do the same one after the other.
 std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
@@ -76,9 +78,11 @@ class Runner final : public SweepRunner {
     if (!sweeps.empty()) prepared_.back().sums_bits = summing == Summing::kBits;
     std::vector<std::byte> staged;
     const std::uint64_t start = table_used_;
-    for (std::size_t i = first; i < prepared_.size() && i < kKeptSweeps; ++i) {
-      prepared_[i].variants.push_back(make_variant(prepared_[i], 0));
-      Variant& variant = prepared_[i].variants.back();
+    const std::size_t end = std::min<std::size_t>(prepared_.size(), kKeptSweeps);
+    std::vector<Variant> variants = lower_all(first, end);
+    for (std::size_t i = first; i < end; ++i) {
+      Variant& variant = prepared_[i].variants.emplace_back(std::move(variants[i - first]));
+      ask_for_kernels(variant);
       if (start + staged.size() + variant.bytes() > memory_.table_bytes) continue;
       place_tables(variant, start + staged.size());
       for (const Part& part : variant.parts) append(staged, part);
@@ -169,7 +173,20 @@ class Runner final : public SweepRunner {
     }
   }
 
-  Variant make_variant(const Prepared& prepared, Index outside) const {
+  /// Sweeps `first` to `end`; several threads at once where each is tried in many ways.
+  std::vector<Variant> lower_all(std::size_t first, std::size_t end) const {
+    std::vector<Variant> variants(end > first ? end - first : 0);
+    const auto lower_one = [&](std::uint64_t i, int) { variants[i] = lowered(prepared_[first + i], 0); };
+    const std::size_t threads = std::min<std::size_t>({variants.size(), std::thread::hardware_concurrency(), 8});
+    if (compiles_at_once() && threads > 1) {
+      ThreadTeam(static_cast<int>(threads)).run(variants.size(), lower_one);
+    } else {
+      for (std::size_t i = 0; i < variants.size(); ++i) lower_one(i, 0);
+    }
+    return variants;
+  }
+
+  Variant lowered(const Prepared& prepared, Index outside) const {
     Variant variant;
     add_parts(prepared.sweep, prepared.sums_bits, outside, variant);
     return variant;
@@ -186,6 +203,7 @@ class Runner final : public SweepRunner {
     const bool compile = compiles_at_once();
     options.canonical = compile;  // the interpreter does whole blocks faster
     options.lanes = compile && lanes_;
+    if (compile) options.trials = kTrials;
     TileProgram program = lower_sweep(sweep, options);
     if (options.precision == Precision::kSingle) round_tangents(program);
     std::optional<EncodedSweep<Real>> encoded = encode<Real>(program);
@@ -193,6 +211,7 @@ class Runner final : public SweepRunner {
     if (encoded && uses_lanes(program)) {
       kernel_tables = std::move(encoded->tables);
       options.canonical = options.lanes = false;
+      options.trials = 1;
       encoded = encode<Real>(lower_sweep(sweep, options));  // of blocks in registers: what interprets faster
     }
     if (!encoded || padded(encoded->tables.bytes.size()) + padded(kernel_tables.bytes.size()) > memory_.table_bytes) {
@@ -205,14 +224,16 @@ class Runner final : public SweepRunner {
       if (bit != kPhantom) variant.inside |= bit_mask(bit);
     }
     Part part{std::move(*encoded), std::move(program), std::move(kernel_tables), 0, {}, {}};
-    if (jit_) {
-      part.kernel.generated = generate(part.program);
-      ask_for_kernel(part.kernel, !compile);
-    }
+    if (jit_) part.kernel.generated = generate(part.program);
     variant.parts.push_back(std::move(part));
   }
 
   bool compiles_at_once() const { return jit_ && (mode_ == Jit::kOnly || memory_.local_bits >= kCompileBits); }
+
+  void ask_for_kernels(Variant& variant) const {
+    if (!jit_) return;
+    for (Part& part : variant.parts) ask_for_kernel(part.kernel, !compiles_at_once());
+  }
 
   void ask_for_kernel(Kernel& kernel, bool cached_only) const {
     kernel.ticket = jit_->request(kernel.generated.source, kernel.generated.shared_bytes, cached_only);
@@ -243,7 +264,9 @@ class Runner final : public SweepRunner {
     for (Variant& variant : prepared.variants) {
       if ((variant.inside & chunk_mask) == 0) return variant;
     }
-    return prepared.variants.emplace_back(make_variant(prepared, chunk_mask));
+    Variant& variant = prepared.variants.emplace_back(lowered(prepared, chunk_mask));
+    ask_for_kernels(variant);
+    return variant;
   }
 
   void place_tables(Variant& variant, std::uint64_t at) {

@@ -7,16 +7,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/hash.h"
 #include "qsim/types.h"
 
 namespace qsim {
-
-/// A bijection of 64 bits in which every input bit moves half of the output bits (the finish of splitmix64).
-constexpr std::uint64_t mix_bits(std::uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-  return x ^ x >> 31;
-}
 
 /// `place`: the amplitude's index without the bits that its view fixes.
 template <typename T>

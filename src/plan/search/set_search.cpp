@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/bits.h"
+#include "base/hash.h"
 
 namespace qsim {
 namespace {
@@ -19,12 +20,7 @@ namespace {
 class Random {  // splitmix64
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t next() { return mix_bits(state_ += 0x9E3779B97F4A7C15ull); }
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   /// One of the set bits of `mask`.
   Index pick(Index mask) {
