@@ -84,12 +84,7 @@ TEST_P(EveryFlag, AnswersHostileValuesWithAMessageAndItsCode) {
                      "../../../../../../etc/passwd",
                      std::string(5000, '9'),
                      "0x10"};
-  // Values without a folder name files of this one.
-  const struct Inside {
-    explicit Inside(const std::string& path) { fs::current_path(path); }
-    ~Inside() { fs::current_path(before); }
-    const fs::path before = fs::current_path();
-  } inside(folder.path());
+  const InFolder inside(folder.path());
   const std::vector<ListedFlag> flags = flags_of(GetParam());
   EXPECT_GE(flags.size(), GetParam() == "info" ? 0u : 4u);
   const std::set<int> documented{0, 2, 3, 4, 5, 6, 8, 9};

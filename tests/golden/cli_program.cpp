@@ -145,6 +145,13 @@ std::size_t TemporaryFolder::count() const {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
 }
 
+InFolder::InFolder(const std::string& path) : before_(fs::current_path()) { fs::current_path(path); }
+
+InFolder::~InFolder() {
+  std::error_code ignored;
+  fs::current_path(before_, ignored);
+}
+
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

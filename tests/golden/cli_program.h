@@ -1,6 +1,7 @@
 // Runs the qsim program (or a launcher of it) as a child and collects what it printed.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,18 @@ class TemporaryFolder {
 
  private:
   std::string path_;
+};
+
+/// The process is in that folder meanwhile: values without a folder name files there.
+class InFolder {
+ public:
+  explicit InFolder(const std::string& path);
+  ~InFolder();
+  InFolder(const InFolder&) = delete;
+  InFolder& operator=(const InFolder&) = delete;
+
+ private:
+  std::filesystem::path before_;
 };
 
 std::string read_text(const std::string& path);

@@ -189,6 +189,7 @@ TEST_F(CommandLines, OfEveryKindEndInOneOfTheDocumentedWays) {
     folder->file("case.txt", line + "\n" + one.input);
     const std::string circuit = read_text(folder->path() + "/circuit.qasm");
     const std::clock_t begin = std::clock();  // of this process: others may have the machine
+    const InFolder inside(folder->path());
     const ProgramRun run = run_here(one.words, streams_, one.input);
     const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     ++codes[run.exit_code];
