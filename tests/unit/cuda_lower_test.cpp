@@ -412,7 +412,7 @@ TEST(CudaLower, TheLastEpochHasWork) {
   Sweep sweep;
   for (Bit bit = 0; bit < 12; ++bit) sweep.active.push_back(bit);
   sweep.store = sweep.active;
-  for (Bit bit = 0; bit < 12; ++bit) add_matrix(sweep, {bit}, {0.6, -0.8, 0.8, 0.6});
+  for (Bit bit = 12; bit-- > 0;) add_matrix(sweep, {bit}, {0.6, -0.8, 0.8, 0.6});
   const TileProgram program = lower_sweep(sweep, lower_options(20, Precision::kDouble));
   EXPECT_EQ(program.epochs.size(), 3u);
   for (const cuda::Epoch& epoch : program.epochs) EXPECT_FALSE(epoch.ops.empty());
