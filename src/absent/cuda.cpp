@@ -21,7 +21,15 @@ BatchGramTimes run_gram_on_gpu(const BatchProgram&, std::span<const double>, std
 
 std::vector<TransportFactory> gpu_transports() { return {}; }
 
-GpuSurvey survey_gpus() { return {{}, "this qsim was built without CUDA"}; }
+GpuSurvey survey_gpus(int) { return {{}, "this qsim was built without CUDA"}; }
+
+void keep_compilers() {}
+
+std::vector<LateKernels> late_kernels() { return {}; }
+
+void end_compilers() {}
+
+void compile_kernels(const LateKernels&) {}
 
 std::string cuda_build_version() { return {}; }
 

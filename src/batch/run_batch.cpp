@@ -42,7 +42,7 @@ BackendKind choose_batch_backend(const BatchProgram& program, std::size_t evalua
   if (target.backend != BackendKind::kAuto) return target.backend;
   const double updates = static_cast<double>(program.ops.size() + 1) * static_cast<double>(evaluations) *
                          static_cast<double>(std::size_t{1} << program.qubits);
-  return updates > kGpuWorthwhile && !survey_gpus().devices.empty() ? BackendKind::kCuda : BackendKind::kCpu;
+  return updates > kGpuWorthwhile && !survey_gpus(1).devices.empty() ? BackendKind::kCuda : BackendKind::kCpu;
 }
 
 std::size_t count_evaluations(const Circuit& circuit, std::span<const double> values, std::size_t evaluations) {

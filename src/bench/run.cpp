@@ -188,7 +188,7 @@ class Runner {
       row.reason = error.what();
     } catch (const DeviceError& error) {
       const bool too_few =
-          communicator_ == nullptr && static_cast<std::size_t>(row.ranks) > survey_gpus().devices.size();
+          communicator_ == nullptr && static_cast<std::size_t>(row.ranks) > survey_gpus(row.ranks).devices.size();
       if (!too_few || row.ranks == 1) throw;
       row.status = BenchStatus::kSkipped;
       row.reason = error.what();

@@ -25,9 +25,12 @@
 #include "cli/manual/manual.h"
 #include "plan/show/show.h"
 #include "qsim/error.h"
+#include "simulator/late_kernels.h"
 
 namespace qsim::cli {
 namespace {
+
+constexpr std::uint64_t kMostKernelBytes = std::uint64_t{256} << 20;
 
 struct Command {
   std::string name, summary;
@@ -175,6 +178,10 @@ Output command_completion(std::span<const std::string> arguments, Context& conte
 Output dispatch(const std::vector<std::string>& arguments, Context& context) {
   if (arguments.empty()) throw UsageError("no circuit file", "qsim FILE simulates it; qsim --help shows the rest");
   if (arguments[0] == "--version") return command_version(std::span(arguments).subspan(1), context);
+  if (arguments[0] == kFinishKernels) {  // of the program itself, and in no list
+    finish_kernels(read_standard_input(kMostKernelBytes));
+    return {};
+  }
   if (arguments[0] == "--help" || arguments[0] == "-h") return {help_text(), "", 0, {}, true};
   if (const Command* const command = find_command(arguments[0])) {
     return command->run(std::span(arguments).subspan(1), context);
@@ -353,7 +360,7 @@ void Context::together(const std::function<void()>& work) {
   if (failure.code != ExitCode::kOk) throw AgreedFailure{failure};
 }
 
-int run_command_line(const std::vector<std::string>& arguments) {
+int run_command_line(const std::vector<std::string>& arguments, bool whole_process) {
   const Streams streams;
   const InputGuard inputs;
   // Read ahead of the flags, so that even a wrong flag is reported in the form that was asked for.
@@ -382,9 +389,14 @@ int run_command_line(const std::vector<std::string>& arguments) {
   context->json = json;
   set_phase(context->root() ? Phase::kBefore : Phase::kSilent);
   remove_files_on_signals();
+  context->may_leave_kernels = whole_process && !context->launched();
   int code = run_in(*context, arguments);
   if (context->launched()) {
     context->communicator()->broadcast(std::as_writable_bytes(std::span(&code, 1)), 0);
+  }
+  if (context->may_leave_kernels) {
+    if (hand_over_kernels()) ::_exit(code);
+    end_compilers();
   }
   return code;
 }

@@ -36,5 +36,5 @@ constexpr int kLargestKeptBlock = 256 * 1024;
 int main(int argc, char** argv) {
   std::set_terminate(end_in_words);
   ::mallopt(M_MMAP_THRESHOLD, kLargestKeptBlock);
-  return qsim::cli::run_command_line({argv + (argc > 0 ? 1 : 0), argv + argc});
+  return qsim::cli::run_command_line({argv + (argc > 0 ? 1 : 0), argv + argc}, true);
 }

@@ -22,6 +22,7 @@
 #include "qsim/pauli.h"
 #include "qsim/picture.h"
 #include "qsim/target.h"
+#include "simulator/late_kernels.h"
 #include "simulator/simulator.h"
 
 namespace qsim::cli {
@@ -334,6 +335,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   settle_start_seed(options, context);
   const double start_seconds = context.start_seconds() + elapsed() - parse_seconds;  // devices were looked for
 
+  if (context.may_leave_kernels) keep_compilers();
   std::optional<ProgressLine> line;
   line.emplace(context.root() && !typed.quiet && stderr_is_terminal(context.launched()));
   options.progress = [&line](const Progress& progress) { line->report(progress); };

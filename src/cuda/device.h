@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -50,6 +51,15 @@ class DevicePoolMemory : public PoolMemory {
 /// old, no such device, wrong architecture.
 void use_device(int device);
 
+/// Hardware queues of this process's contexts, once, before its first call to the driver; a number in the environment
+/// (CUDA_DEVICE_MAX_CONNECTIONS) stays. `ranks` of a state that the process will hold a part of; 0: that is open.
+void choose_queues(int ranks);
+/// How many, where a launcher started `launched` ranks and the process sees `gpus`, if that is known.
+int hardware_queues(int ranks, int launched, std::optional<std::size_t> gpus);
+/// The GPUs of a machine that has `gpus` that a process sees which has `visible` (null: not set) for
+/// CUDA_VISIBLE_DEVICES.
+std::optional<std::size_t> visible_gpus(std::optional<std::size_t> gpus, const char* visible);
+
 struct DeviceFacts {
   std::string name;
   int multiprocessors = 0, major = 0, minor = 0;
@@ -60,8 +70,8 @@ DeviceFacts device_facts(int device);
 /// Why no device can be used: what cudaGetDeviceCount said, the CUDA versions of the driver (0: none) and the build,
 /// and whether the machine has a GPU that a driver would be for.
 DeviceError no_device_error(cudaError_t status, int driver, int runtime, bool has_gpu);
-/// Whether a GPU of NVIDIA's is on one of the machine's buses; true where that cannot be seen.
-bool machine_has_gpu();
+/// NVIDIA's GPUs on the machine's buses; none where that cannot be seen.
+std::optional<std::size_t> gpus_of_machine();
 /// Why this one cannot be: the build has no code for its architecture.
 DeviceError no_code_error(int device, const DeviceFacts& facts);
 

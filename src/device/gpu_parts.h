@@ -35,12 +35,13 @@ struct GpuInfo {
   std::uint64_t memory_bytes = 0, free_bytes = 0;
   GpuRates rates = {};
 };
-/// GPUs that can be used; starts the driver. `reason` says why there are none.
+/// GPUs that can be used. `reason` says why there are none.
 struct GpuSurvey {
   std::vector<GpuInfo> devices;
   std::string reason;
 };
-GpuSurvey survey_gpus();
+/// Starts the driver; faster for one rank. `ranks` will share a state, 0: that is open.
+GpuSurvey survey_gpus(int ranks);
 
 /// The GPU that a batch runs on: the one that the target names, or the first.
 inline int batch_gpu(const Target& target) { return target.gpu_ids.empty() ? 0 : target.gpu_ids.front(); }
@@ -61,6 +62,21 @@ inline std::string kernel_cache_folder(const std::string& wanted) {
   if (wanted.empty()) return user_cache_folder("kernels");
   return wanted == "off" ? std::string() : wanted;
 }
+
+/// Kernels that sessions of this process asked for and that are not compiled yet: of one architecture (90 is compute
+/// capability 9.0), for one folder of compiled kernels.
+struct LateKernels {
+  int architecture = 0;
+  std::string folder;  // empty: they are kept nowhere
+  std::vector<std::string> sources;
+};
+/// From here on the end of a session does not wait for its compiler. late_kernels() are what is then still to do;
+/// end_compilers() must come before the process ends by itself, and waits for the kernels that are in work.
+void keep_compilers();
+std::vector<LateKernels> late_kernels();
+void end_compilers();
+/// Compiles into the folder on all cores, unless another process does so for this folder.
+void compile_kernels(const LateKernels& kernels);
 
 /// Versions that this build was made with, without starting the driver; empty without CUDA.
 std::string cuda_build_version();

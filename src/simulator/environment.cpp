@@ -83,7 +83,7 @@ std::vector<std::pair<std::string, std::string>> machine_facts() {
   for (auto& fact : host_facts()) facts.push_back(std::move(fact));
   facts.emplace_back("MPI", or_none(here.mpi));
   facts.emplace_back("CUDA", here.cuda.empty() ? "none" : here.cuda + ", driver " + or_none(here.driver));
-  const GpuSurvey survey = survey_gpus();
+  const GpuSurvey survey = survey_gpus(1);
   facts.emplace_back("GPUs", survey.devices.empty() ? "none: " + survey.reason : std::to_string(survey.devices.size()));
   for (auto& fact : gpu_facts()) facts.push_back(std::move(fact));
   return facts;

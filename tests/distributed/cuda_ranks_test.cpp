@@ -40,7 +40,7 @@ using Case = std::tuple<ExchangeKind, int, Precision>;
 class GpuRanks : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    const GpuSurvey survey = survey_gpus();
+    const GpuSurvey survey = survey_gpus(std::get<1>(GetParam()));
     const auto wanted = static_cast<std::size_t>(std::get<1>(GetParam()));
     if (survey.devices.empty()) GTEST_SKIP() << survey.reason;
     shared_gpus_ = survey.devices.size() < wanted;

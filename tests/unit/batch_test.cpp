@@ -151,7 +151,7 @@ TEST(Batch, OutcomesFollowTheProbabilitiesWhateverTheThreads) {
 class BatchOnGpu : public testing::TestWithParam<Precision> {
  protected:
   void SetUp() override {
-    if (const GpuSurvey survey = survey_gpus(); survey.devices.empty()) GTEST_SKIP() << survey.reason;
+    if (const GpuSurvey survey = survey_gpus(1); survey.devices.empty()) GTEST_SKIP() << survey.reason;
   }
 };
 

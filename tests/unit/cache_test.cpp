@@ -41,6 +41,19 @@ class Cache : public testing::Test {
   std::string top_, folder_;
 };
 
+TEST_F(Cache, HasOneLockWhileItsHolderLives) {
+  {
+    const PrivateCache holder(folder_, 1 << 20), other(folder_, 1 << 20);
+    EXPECT_TRUE(holder.lock());
+    EXPECT_TRUE(holder.lock());
+    EXPECT_FALSE(other.lock());
+    other.write("label", "text");
+    EXPECT_EQ(holder.read("label"), "text") << "a lock keeps nobody from the files";
+  }
+  EXPECT_TRUE(PrivateCache(folder_, 1 << 20).lock());
+  EXPECT_FALSE(PrivateCache("", 1 << 20).lock());
+}
+
 TEST_F(Cache, KeepsContentsForLaterProcessesInAFolderOfItsOwn) {
   const mode_t before = ::umask(0);
   {

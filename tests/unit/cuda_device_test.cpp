@@ -41,6 +41,27 @@ TEST(CudaDevice, EveryReasonHasItsOwnWords) {
   }
 }
 
+TEST(CudaDevice, QueuesAreManyUnlessTheProcessCannotExchange) {
+  constexpr int kFew = 4, kMany = 32;
+  EXPECT_EQ(cuda::hardware_queues(1, 1, 8), kFew) << "one rank was asked for";
+  EXPECT_EQ(cuda::hardware_queues(0, 1, 1), kFew) << "there is one GPU";
+  EXPECT_EQ(cuda::hardware_queues(0, 1, 0), kFew);
+  EXPECT_EQ(cuda::hardware_queues(0, 1, std::nullopt), kMany) << "nobody knows how many there are";
+  EXPECT_EQ(cuda::hardware_queues(0, 1, 2), kMany);
+  EXPECT_EQ(cuda::hardware_queues(2, 1, 8), kMany);
+  EXPECT_EQ(cuda::hardware_queues(1, 2, 1), kMany) << "the launcher started others";
+}
+
+TEST(CudaDevice, TheEnvironmentHidesGpus) {
+  EXPECT_EQ(cuda::visible_gpus(8, nullptr), 8u);
+  EXPECT_EQ(cuda::visible_gpus(std::nullopt, nullptr), std::nullopt);
+  EXPECT_EQ(cuda::visible_gpus(8, "3"), 1u);
+  EXPECT_EQ(cuda::visible_gpus(8, "GPU-8932f937,GPU-8932f938"), 2u);
+  EXPECT_EQ(cuda::visible_gpus(std::nullopt, "0"), 1u);
+  EXPECT_EQ(cuda::visible_gpus(1, "0,1,2"), 1u) << "what is not there ends the list";
+  EXPECT_EQ(cuda::visible_gpus(8, ""), 0u);
+}
+
 TEST(CudaDevice, FailedCallsAreNamedWithTheirCode) {
   EXPECT_NO_THROW(cuda::check(cudaSuccess, "cudaMalloc"));
   for (const cudaError_t status : {cudaErrorMemoryAllocation, cudaErrorIllegalAddress, cudaErrorDevicesUnavailable}) {

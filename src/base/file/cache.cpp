@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -239,6 +240,8 @@ void PrivateCache::remove_oldest() const {
     if (::unlinkat(descriptor_, file.name.c_str(), 0) == 0) bytes -= file.bytes;
   }
 }
+
+bool PrivateCache::lock() const { return trouble_.empty() && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0; }
 
 PrivateCache::Size PrivateCache::size() const {
   Size size;

@@ -28,6 +28,10 @@ class PrivateCache {
   std::string read(std::string_view label) const;
   void write(std::string_view label, std::string_view content) const;
 
+  /// True from the first call on where no other cache has this folder's lock, in this process or another one; it is
+  /// held while this lives.
+  bool lock() const;
+
   struct Size {
     std::uint64_t files = 0, bytes = 0;
   };

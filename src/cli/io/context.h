@@ -48,6 +48,7 @@ class Context {
   void require_outputs(const Flags& flags);
   double start_seconds() const { return start_seconds_; }  // spent on joining the launcher's other ranks
   bool root() const { return communicator_ == nullptr || communicator_->rank() == 0; }
+  bool may_leave_kernels = false;  // a run need not wait for what it asked the compiler for
 
   /// Runs `work` on this rank; if it fails on any rank, throws AgreedFailure on all (the worst code, then the lowest
   /// rank, wins).
@@ -81,7 +82,7 @@ Output command_convert(std::span<const std::string> arguments, Context& context)
 Output command_gen(std::span<const std::string> arguments, Context& context);
 Output command_info(std::span<const std::string> arguments, Context& context);
 
-/// The whole program; returns the exit code.
-int run_command_line(const std::vector<std::string>& arguments);
+/// The whole program; returns the exit code. Where it is the `whole_process`, it may end that.
+int run_command_line(const std::vector<std::string>& arguments, bool whole_process = false);
 
 }  // namespace qsim::cli

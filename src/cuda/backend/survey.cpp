@@ -89,7 +89,7 @@ std::string runtime_compiler() {
 
 std::vector<std::pair<std::string, std::string>> gpu_facts() {
   std::vector<std::pair<std::string, std::string>> facts;
-  for (const GpuInfo& gpu : survey_gpus().devices) {
+  for (const GpuInfo& gpu : survey_gpus(1).devices) {
     cuda::use_device(gpu.id);
     const cuda::DeviceFacts device = cuda::device_facts(gpu.id);
     const double rate = copy_rate(cuda::Stream());
@@ -107,8 +107,9 @@ std::vector<std::pair<std::string, std::string>> gpu_facts() {
   return facts;
 }
 
-GpuSurvey survey_gpus() {
+GpuSurvey survey_gpus(int ranks) {
   GpuSurvey survey;
+  cuda::choose_queues(ranks);
   try {
     cuda::use_device(0);
   } catch (const DeviceError& error) {

@@ -42,20 +42,10 @@ class CompileQueue {
     bool done = false, queued = false;
   };
 
-  /// The process's queue for this architecture and folder; it ends with its last user.
-  static std::shared_ptr<CompileQueue> shared(int architecture, const std::string& folder) {
-    static std::mutex mutex;
-    static std::map<std::pair<int, std::string>, std::weak_ptr<CompileQueue>> queues;
-    const std::lock_guard lock(mutex);
-    std::weak_ptr<CompileQueue>& place = queues[{architecture, folder}];
-    std::shared_ptr<CompileQueue> queue = place.lock();
-    if (queue == nullptr) place = queue = std::make_shared<CompileQueue>(architecture, folder);
-    return queue;
-  }
-
   CompileQueue(int architecture, const std::string& folder)
       : compiler_(RuntimeCompiler::load()),
         architecture_(architecture),
+        folder_(folder),
         cache_(folder, architecture, compiler_.version()) {}
 
   /// The kernel of `source`: from the cache, else queued unless `cached_only`. It stays where it is.
@@ -96,6 +86,16 @@ class CompileQueue {
     finished_.wait(lock, [&] { return kernel.done || !kernel.queued; });
   }
 
+  bool lock() const { return cache_.lock(); }
+  LateKernels late() {
+    const std::lock_guard lock(mutex_);
+    LateKernels late{architecture_, folder_, {}};
+    for (const auto& [source, kernel] : kernels_) {
+      if (kernel.queued && !kernel.done) late.sources.push_back(source);
+    }
+    return late;
+  }
+
  private:
   void work(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
@@ -115,6 +115,7 @@ class CompileQueue {
 
   RuntimeCompiler compiler_;
   int architecture_;
+  std::string folder_;
   KernelCache cache_;
   std::mutex mutex_;  // guards all below
   std::map<std::string, Kernel, std::less<>> kernels_;
@@ -122,6 +123,55 @@ class CompileQueue {
   std::deque<Kernel*> waiting_;
   std::vector<std::jthread> workers_;  // last: they end before what they use
 };
+
+namespace {
+
+/// The process's queues; each ends with its last user, or where they are kept with end_compilers().
+class CompileQueues {
+ public:
+  /// Never destroyed: threads of kept queues may be at work when the process ends.
+  static CompileQueues& all() {
+    static auto* const queues = new CompileQueues;
+    return *queues;
+  }
+
+  std::shared_ptr<CompileQueue> shared(int architecture, const std::string& folder) {
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<CompileQueue>& place = queues_[{architecture, folder}];
+    std::shared_ptr<CompileQueue> queue = place.lock();
+    if (queue == nullptr) {
+      place = queue = std::make_shared<CompileQueue>(architecture, folder);
+      if (keeps_) kept_.push_back(queue);
+    }
+    return queue;
+  }
+  void keep() {
+    const std::lock_guard lock(mutex_);
+    keeps_ = true;
+  }
+  std::vector<LateKernels> late() {
+    const std::lock_guard lock(mutex_);
+    std::vector<LateKernels> all;
+    for (const auto& queue : kept_) {
+      LateKernels late = queue->late();
+      if (!late.sources.empty()) all.push_back(std::move(late));
+    }
+    return all;
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    keeps_ = false;
+    kept_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<int, std::string>, std::weak_ptr<CompileQueue>> queues_;
+  std::vector<std::shared_ptr<CompileQueue>> kept_;
+  bool keeps_ = false;
+};
+
+}  // namespace
 
 struct JitCompiler::State {
   struct Entry {
@@ -136,7 +186,7 @@ struct JitCompiler::State {
 };
 
 JitCompiler::JitCompiler(int architecture, const std::string& cache_folder) : state_(std::make_unique<State>()) {
-  state_->queue = CompileQueue::shared(architecture, cache_folder);
+  state_->queue = CompileQueues::all().shared(architecture, cache_folder);
 }
 
 JitCompiler::~JitCompiler() = default;
@@ -174,3 +224,21 @@ const DriverKernel& JitCompiler::wait(Ticket ticket) {
 }
 
 }  // namespace qsim::cuda
+
+namespace qsim {
+
+void keep_compilers() { cuda::CompileQueues::all().keep(); }
+
+std::vector<LateKernels> late_kernels() { return cuda::CompileQueues::all().late(); }
+
+void end_compilers() { cuda::CompileQueues::all().end(); }
+
+void compile_kernels(const LateKernels& kernels) {
+  cuda::CompileQueue queue(kernels.architecture, kernels.folder);
+  if (!queue.lock()) return;
+  std::vector<const cuda::CompileQueue::Kernel*> asked;
+  for (const std::string& source : kernels.sources) asked.push_back(&queue.request(source, false));
+  for (const cuda::CompileQueue::Kernel* const kernel : asked) queue.wait(*kernel);
+}
+
+}  // namespace qsim

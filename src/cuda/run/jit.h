@@ -18,6 +18,7 @@ class KernelCache {
   KernelCache(const std::string& folder, int architecture, int compiler_version);
   std::vector<char> read(const std::string& source) const;
   void write(const std::string& source, const std::vector<char>& cubin) const;
+  bool lock() const { return files_.lock(); }
 
  private:
   PrivateCache files_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ranks/communicator.h"
 #include "base/text.h"
 #include "device/gpu_parts.h"
 #include "plan/cost/gpu_pace.h"
@@ -50,8 +51,14 @@ std::uint64_t smallest_memory(const GpuSurvey& survey, const Target& target, int
   return smallest;
 }
 
+/// Ranks that will share a state.
+int ranks_of(const Target& target) {
+  if (target.communicator != nullptr) return target.communicator->size();
+  return std::max(target.ranks, static_cast<int>(target.gpu_ids.size()));
+}
+
 /// What is there; a driver that would not be used is not started.
-GpuSurvey survey_for(const Target& target) { return target.threads > 0 ? GpuSurvey() : survey_gpus(); }
+GpuSurvey survey_for(const Target& target, int ranks) { return target.threads > 0 ? GpuSurvey() : survey_gpus(ranks); }
 
 /// An H200 where no GPU can be seen.
 Machine gpu_machine_here(const GpuSurvey& survey, const Target& target) {
@@ -132,7 +139,8 @@ BackendChoice choose_backend(const Circuit& circuit, const Target& target, const
   if (too_small_for_a_gpu(circuit)) {
     return {BackendKind::kCpu, "the circuit is too small for a GPU to gain its start-up time", 0};
   }
-  const GpuSurvey survey = survey_for(target);
+  const bool open = target.communicator == nullptr && target.gpu_ids.empty();
+  const GpuSurvey survey = survey_for(target, open ? 0 : ranks_of(target));
   if (const BackendChoice choice = choose_backend(target, survey); choice.backend == BackendKind::kCpu) return choice;
   const int gpus = gpu_count(circuit, target, plan, survey);
   return {BackendKind::kCuda,
@@ -141,7 +149,7 @@ BackendChoice choose_backend(const Circuit& circuit, const Target& target, const
 
 BackendChoice choose_backend(const Target& target) {
   if (target.backend != BackendKind::kAuto) return {target.backend, "as asked for", 0};
-  return choose_backend(target, survey_for(target));
+  return choose_backend(target, survey_for(target, ranks_of(target)));
 }
 
 BackendChoice choose_backend(const Target& target, const GpuSurvey& survey) {
@@ -161,7 +169,7 @@ bool too_small_for_a_gpu(const Circuit& circuit) { return amplitude_updates(circ
 
 Machine this_machine(const Target& target) {
   if (target.backend == BackendKind::kCuda) {
-    const GpuSurvey survey = survey_gpus();
+    const GpuSurvey survey = survey_gpus(ranks_of(target));
     Machine machine = gpu_machine_here(survey, target);
     if (target.max_memory > 0 || !survey.devices.empty()) {
       const auto count = std::max<std::size_t>(1, target.gpu_ids.size());

@@ -90,7 +90,7 @@ Settled settle(const Target& target, Communicator& communicator, const std::func
     require_effect(target, choice);
     const int place = by_mpi ? launch_environment().local_rank : communicator.rank();
     if (choice.backend == BackendKind::kCuda) {
-      settled.gpu = pick_gpu(survey_gpus(), target, place);
+      settled.gpu = pick_gpu(survey_gpus(communicator.size()), target, place);
       check_kernel_cache(target.kernel_cache);
     }
     settled.rank_bits = log2_exact(static_cast<Index>(communicator.size()));

@@ -22,7 +22,7 @@ namespace {
 class GpuRanksOverMpi : public testing::TestWithParam<ExchangeKind> {
  protected:
   void SetUp() override {
-    const GpuSurvey survey = survey_gpus();
+    const GpuSurvey survey = survey_gpus(test::mpi_world().size());
     // All ranks skip or none does.
     std::int64_t least[] = {-static_cast<std::int64_t>(survey.devices.size())};
     test::mpi_world().max(least);
