@@ -48,17 +48,21 @@ TEST(CudaWork, IsTwoInstructionsARotationAndOneAFlip) {
   EXPECT_EQ(work({op_of(TileOpKind::kSwap)}), 1);
 }
 
-TEST(CudaWork, OfAMatrixIsTwoForEachPartThatIsNeitherZeroNorOne) {
+TEST(CudaWork, OfAMatrixIsTwoForEachPartThatIsNotZeroLessOneUnitOfARow) {
   TileOp op = op_of(TileOpKind::kMatrix1, 0x5555);
   op.matrix = {0.6, -0.8, 0.8, 0.6};
   EXPECT_EQ(work({op}), 4);
   op.matrix = {1, 0, 0, Complex(0, 1)};
-  EXPECT_EQ(work({op}), 1);
+  EXPECT_EQ(work({op}), 0);
+  op.matrix = {-1, 1, Complex(0, -1), 0};
+  EXPECT_EQ(work({op}), 1) << "two units are added";
   op.matrix = {1, 0, 0, Complex(0.6, 0.8)};
   op.set = 0xffff;
   EXPECT_EQ(work({op}), 4);
   op.kind = TileOpKind::kMatrix2;
-  EXPECT_EQ(work({op}), 4);
+  op.matrix = {1, 0, 0, 0, 0, 0.6, 0.8, 0, 0, 0.8, -0.6, 0, 0, 0, 0, Complex(0.6, 0.8)};
+  op.set = 0x000f;  // a quarter of the registers heads a group
+  EXPECT_EQ(work({op}), 2 * (4 + 2) / 4.0);
 }
 
 TEST(CudaWork, OfADenseMatrixIsItsRowsAndTwoTripsThroughSharedMemory) {

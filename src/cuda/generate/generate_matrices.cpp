@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/numbers/rounding.h"
 #include "cuda/generate/generate_text.h"
+#include "cuda/tile/work.h"
 
 namespace qsim::cuda {
 
@@ -35,12 +36,19 @@ std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std:
   for (const Complex entry : matrix) largest = std::max(largest, std::abs(entry));
   const double nothing = 1e-17 * largest;  // matrices may carry a scale
   for (std::size_t r = 0; r < order; ++r) {
-    std::size_t unit = order;  // a column whose entry is 1 needs no multiplication
+    std::size_t unit = order;  // a column whose entry needs no multiplication
     for (std::size_t c = 0; c < order && unit == order; ++c) {
-      if (matrix[r * order + c] == Complex(1)) unit = c;
+      if (is_unit(matrix[r * order + c])) unit = c;
     }
     bool empty = unit == order;
-    if (!empty) text += fmt::format("x{} = y{};", r, unit);
+    if (!empty) {
+      const Complex entry = matrix[r * order + unit];
+      const bool turned = entry.real() == 0;  // i or -i
+      text +=
+          fmt::format("x{0}.x = {2}y{1}.{4}; x{0}.y = {3}y{1}.{5};", r, unit,
+                      (turned ? -entry.imag() : entry.real()) < 0 ? "-" : "",
+                      (turned ? entry.imag() : entry.real()) < 0 ? "-" : "", turned ? 'y' : 'x', turned ? 'x' : 'y');
+    }
     for (std::size_t c = 0; c < order; ++c) {
       if (c != unit) add_entry(text, matrix[r * order + c], r, c, nothing, empty);
     }

@@ -11,6 +11,7 @@
 #include "base/numbers/rounding.h"
 #include "cuda/factor/canonical.h"
 #include "cuda/factor/gauge.h"
+#include "cuda/factor/row_phases.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
 
@@ -31,6 +32,7 @@ class ItemMaker {
     read_operations();
     absorb();
     if (canonical) decompose();
+    divide_out();
     bound_growth();
     return std::move(list_);
   }
@@ -188,6 +190,33 @@ class ItemMaker {
     }
   }
 
+  /// Blocks that stay in registers with fewer numbers in them.
+  void divide_out() {
+    std::vector<Item> items;
+    items.swap(list_.items);
+    for (Item& item : items) {
+      std::optional<RowPhases> parts;
+      if (is_pair_block(item) && !item.lane_block()) parts = row_phases(item.matrix);
+      const std::vector<std::uint8_t> targets = item.targets;
+      if (parts) item.matrix = parts->matrix;
+      list_.items.push_back(std::move(item));
+      if (!parts) continue;
+      long double norm = 0;
+      for (const Complex entry : parts->matrix) norm += std::norm(std::complex<long double>(entry));
+      norm = std::sqrt(norm / 4);
+      list_.scale *= scale_beside(parts->scale, norm, norm);
+      add_pair_phases(targets[0], targets[1], parts->rows);
+    }
+  }
+
+  /// diag(phases), bit 0 of whose index is coordinate `a`.
+  void add_pair_phases(unsigned a, unsigned b, const std::array<Complex, 4>& phases) {
+    list_.scale *= std::complex<long double>(phases[0]);
+    add_bit_phase(a, phases[1] / phases[0]);
+    add_bit_phase(b, phases[2] / phases[0]);
+    add_both_phase(a, b, std::arg(phases[3] * phases[0] / (phases[1] * phases[2])));
+  }
+
   static bool is_pair_block(const Item& item) { return is_block(item) && item.targets.size() == 2; }
 
   /// Whether what comes after item i on the coordinate is a block.
@@ -240,10 +269,16 @@ class ItemMaker {
     if (is_tiny(angle)) return;
     add_bit_phase(a, std::polar(1.0, angle));
     add_bit_phase(b, std::polar(1.0, angle));
+    add_both_phase(a, b, -2 * angle);
+  }
+
+  /// exp(i angle) where both coordinates are 1.
+  void add_both_phase(unsigned a, unsigned b, double angle) {
+    if (is_tiny(angle)) return;
     Item item;
     item.kind = Item::Kind::kTerm;
     item.term.mask = item.term.value = item.looks = 1u << a | 1u << b;
-    item.term.angle = -2 * angle;
+    item.term.angle = angle;
     list_.items.push_back(std::move(item));
   }
 

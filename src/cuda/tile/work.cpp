@@ -2,6 +2,8 @@
 #include "cuda/tile/work.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "base/bits.h"
 
@@ -18,11 +20,7 @@ double share(std::uint32_t set, std::uint32_t registers) {
 }
 
 double matrix_work(const TileOp& op, std::uint32_t registers) {
-  double parts = 0;
-  for (const Complex entry : op.matrix) {
-    parts += (entry.real() != 0 && entry != Complex(1) ? 2 : 0) + (entry.imag() != 0 ? 2 : 0);
-  }
-  return parts * share(op.set, registers);
+  return 2 * matrix_numbers(op.matrix, op.kind == TileOpKind::kMatrix1 ? 2 : 4) * share(op.set, registers);
 }
 
 double pair_work(const TileOp& op) {
@@ -62,6 +60,22 @@ double work_of(const TileOp& op, std::uint32_t registers) {
 }
 
 }  // namespace
+
+bool is_unit(Complex entry) {
+  return (entry.real() == 0 && std::abs(entry.imag()) == 1) || (entry.imag() == 0 && std::abs(entry.real()) == 1);
+}
+
+double row_numbers(std::span<const Complex> row) {
+  double numbers = std::ranges::any_of(row, is_unit) ? -1 : 0;
+  for (const Complex entry : row) numbers += (entry.real() != 0 ? 1 : 0) + (entry.imag() != 0 ? 1 : 0);
+  return numbers;
+}
+
+double matrix_numbers(std::span<const Complex> matrix, std::size_t order) {
+  double numbers = 0;
+  for (std::size_t r = 0; r < order; ++r) numbers += row_numbers(matrix.subspan(r * order, order));
+  return numbers;
+}
 
 bool is_constant(const Factor& factor) {
   return !factor.where && factor.table < 0 && factor.tile < 0 && factor.cross.empty() && factor.turned.empty() &&
