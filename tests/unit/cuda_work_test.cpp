@@ -39,6 +39,7 @@ TileOp phases(TileOpKind kind, const std::vector<std::size_t>& present, int tabl
   for (const std::size_t f : present) {
     op.factor[f].present = true;
     op.factor[f].table = table;
+    if (table < 0) op.factor[f].constant = Complex(0.6, 0.8);
   }
   return op;
 }
@@ -88,12 +89,19 @@ TEST(CudaWork, OfAPairIsThatOfTheQuartersThatMeetAFactor) {
 TEST(CudaWork, ConstantPhasesAreOneMultiplicationBeforeWhatIsNoPhase) {
   const TileOp quarter = phases(TileOpKind::kMultiply, {0}, -1, 0xf), all = phases(TileOpKind::kMultiply, {0}, -1);
   const TileOp table = phases(TileOpKind::kMultiply, {0}, 0, 0xff);
-  EXPECT_EQ(work({quarter, quarter}), 2);
+  EXPECT_EQ(work({quarter, quarter}), 1) << "of the same registers";
+  EXPECT_EQ(work({quarter, phases(TileOpKind::kMultiply, {0}, -1, 0xf0)}), 2);
   EXPECT_EQ(work({all, quarter, all}), 4);
   EXPECT_EQ(work({all, rotations(1), all}), 4 + 2 + 4);
   EXPECT_EQ(work({all, table, all}), 2 + 4);
   EXPECT_EQ(work({all, phases(TileOpKind::kPair, {3}, 0), all}), 1 + 4);
   EXPECT_EQ(work({all, phases(TileOpKind::kPair, {0, 3}, -1)}), 4);
+  TileOp inverse = all, minus = quarter;
+  inverse.factor[0].constant = Complex(0.6, -0.8);
+  minus.factor[0].constant = -1;
+  EXPECT_EQ(work({all, inverse}), 0);
+  EXPECT_EQ(work({quarter, inverse, all}), 1);
+  EXPECT_EQ(work({minus}), 0.25);
   TileOp guarded = all;
   guarded.guard = {2, 2, 0, false};
   EXPECT_EQ(work({guarded, guarded}), 8);

@@ -4,13 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "base/bits.h"
+#include "base/numbers/rounding.h"
 
 namespace qsim::cuda {
 namespace {
 
 constexpr double kProduct = 4;   // of two complex numbers
+constexpr double kTurn = 1;      // of an amplitude by -1, i or -i
 constexpr double kMove = 8;      // an amplitude through shared memory, with its addresses and barriers
 constexpr double kLanes = 8;     // a block on tensor cores, at twice the rate
 constexpr double kExchange = 3;  // of a lane and a register, by shuffles and selections
@@ -59,6 +63,35 @@ double work_of(const TileOp& op, std::uint32_t registers) {
   return 0;
 }
 
+/// Phases that will be one multiplication of each register that they change.
+class Deferred {
+ public:
+  explicit Deferred(std::uint32_t registers) : value_(registers, Complex(1)) {}
+
+  void take(const TileOp& op) {
+    for (std::uint32_t j = 0; j < value_.size(); ++j) {
+      const std::uint32_t quarter = (j >> op.slots[0] & 1) | (j >> op.slots[1] & 1) << 1;
+      for (std::uint32_t f = 0; f < 4; ++f) {
+        const bool applies = op.kind == TileOpKind::kMultiply ? (op.set >> j & 1) != 0 : (quarter & f) == f;
+        if (applies && op.factor[f].present) value_[j] *= op.factor[f].constant;
+      }
+    }
+  }
+  /// Their work; nothing is left.
+  double done() {
+    const double each = 1.0 / static_cast<double>(value_.size());
+    double work = 0;
+    for (Complex& value : value_) {
+      const Complex factor = std::exchange(value, Complex(1));
+      if (!is_one(factor)) work += each * (is_one(-factor) || is_one(factor * factor * -1.0) ? kTurn : kProduct);
+    }
+    return work;
+  }
+
+ private:
+  std::vector<Complex> value_;
+};
+
 }  // namespace
 
 bool is_unit(Complex entry) {
@@ -92,21 +125,19 @@ bool is_deferred(const TileOp& op) {
 
 double work_of(const TileProgram& program) {
   const std::uint32_t registers = 1u << program.register_bits;
+  Deferred deferred(registers);
   double work = -kMove;  // the first epoch comes from memory
   for (const Epoch& epoch : program.epochs) {
     work += epoch.exchanged ? kExchange : kMove;
-    double deferred = 0;  // phases that will be one multiplication
     for (const TileOp& op : epoch.ops) {
       if (is_deferred(op)) {
-        deferred = std::min(kProduct, deferred + work_of(op, registers));
+        deferred.take(op);
         continue;
       }
       work += work_of(op, registers);
-      if (op.kind == TileOpKind::kPair || op.kind == TileOpKind::kMultiply) continue;
-      work += deferred;
-      deferred = 0;
+      if (op.kind != TileOpKind::kPair && op.kind != TileOpKind::kMultiply) work += deferred.done();
     }
-    work += deferred;
+    work += deferred.done();
   }
   return work;
 }
