@@ -19,12 +19,12 @@ constexpr std::array<Pass, 14> kPasses{{
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
     {"merge_controlled", "turns neighbours under the same controls into one matrix under them", merge_controlled},
     {"recognise_permutations", "turns Hadamard gates with phases between that only permute into flips and phases",
-     recognise_permutations},
+     recognise_permutations, recognise_permutations_from_zero},
     {"gather_runs", "turns runs of gates on one qubit into one matrix, but phases beside CX gates", gather_runs},
     {"recognise_multiplexers", "turns rotations about Y between CX gates into rotations about parities",
      recognise_multiplexers},
     {"recognise_choices", "turns matrices between CX gates into rotations about parities around two turns",
-     recognise_choices, true},
+     recognise_choices, nullptr, true},
     {"recognise_rotations", "turns CX ladders around rotations about Z into rotations about parities",
      recognise_rotations},
     {"shorten_cx_networks", "turns CX gates with nothing else between them into fewer that do the same",
@@ -34,8 +34,9 @@ constexpr std::array<Pass, 14> kPasses{{
     {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
-constexpr std::size_t kPreparation = 4, kRecognised = 12;  // where recognition begins and ends in the list
-static_assert(kPasses[kPreparation].name == kRecognisers.front() &&
+// Places in the list where what several sets of passes share ends, with the dearest pass, and where recognition ends.
+constexpr std::size_t kShared = 5, kRecognised = 12;
+static_assert(kPasses[kShared - 1].name == kRecognisers.front() &&
               kPasses[kRecognised - 1].name == kRecognisers.back());
 
 /// `result`, where it is `changed` already, and then `next`.
@@ -60,27 +61,15 @@ void chain(Rewritten& result, bool& changed, Rewritten next) {
   result.refused += next.refused;
   result.recognised.insert(result.recognised.end(), next.recognised.begin(), next.recognised.end());
   result.circuit = std::move(next.circuit);
+  result.cost = next.cost;
 }
 
-bool recognises(const Pass& pass) { return std::ranges::find(kRecognisers, pass.name) != kRecognisers.end(); }
+bool is_among(std::string_view name, const auto& names) { return std::ranges::find(names, name) != std::end(names); }
 
-/// `passes` in their order, over `circuit`. False when nothing changed.
-bool run_passes(std::span<const Pass> passes, const std::vector<std::string_view>& disabled, const Circuit& circuit,
-                Rewritten& result) {
-  bool changed = false;
-  double cost = circuit_cost(circuit);
-  for (const Pass& pass : passes) {
-    if (std::ranges::find(disabled, pass.name) != disabled.end()) continue;
-    Rewritten next;
-    if (!pass.run(changed ? result.circuit : circuit, next)) continue;
-    const double now = circuit_cost(next.circuit);
-    const bool judged_by_plan = pass.weighs_itself && circuit.operations().size() <= kFewOperations;
-    if (now > cost * (1 + 1e-9) && !judged_by_plan) continue;
-    cost = now;
-    if (recognises(pass)) next.recognised = {pass.name};
-    chain(result, changed, std::move(next));
-  }
-  return changed;
+PassSet set_of(const auto& names) {
+  PassSet set = 0;
+  for (std::size_t i = 0; i < kPasses.size(); ++i) set |= is_among(kPasses[i].name, names) ? PassSet{1} << i : 0;
+  return set;
 }
 
 }  // namespace
@@ -88,34 +77,56 @@ bool run_passes(std::span<const Pass> passes, const std::vector<std::string_view
 std::span<const Pass> optimizer_passes() { return kPasses; }
 std::span<const std::string_view> recognising_passes() { return kRecognisers; }
 
-bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result,
-              const Rewritten* form) {
-  const std::span<const Pass> passes = kPasses;
-  const std::span<const Pass> first = passes.first(kPreparation), last = passes.subspan(kRecognised);
-  const std::span<const Pass> recognition = passes.subspan(kPreparation, kRecognised - kPreparation);
-  std::vector<std::string_view> left_out(disabled.begin(), disabled.end());
-
-  bool changed = form != nullptr;
-  if (changed) result = *form;
-  const auto so_far = [&]() -> const Circuit& { return changed ? result.circuit : circuit; };
-
-  Rewritten next;
-  if (run_passes(first, left_out, so_far(), next)) chain(result, changed, std::move(next));
-  next = Rewritten();
-  bool found = false;
-  const auto enabled = [&](std::string_view pass) { return std::ranges::find(left_out, pass) == left_out.end(); };
-  if (std::ranges::any_of(kRecognisers, enabled)) found = run_passes(recognition, left_out, so_far(), next);
-  if (next.recognised.empty() && circuit.operations().size() <= kFewOperations) {
-    // Without what it prepares for, the preparation is of little use: at times it hides what the other passes find.
-    left_out.insert(left_out.end(), kRecognisers.begin(), kRecognisers.end());
-    left_out.push_back("gather_runs");
-    next = Rewritten();
-    found = run_passes(recognition, left_out, so_far(), next);
+void Optimizer::run_passes(std::size_t first, std::size_t end, PassSet left_out, Rewritten& result,
+                           bool& changed) const {
+  for (std::size_t i = first; i < end; ++i) {
+    if ((left_out >> i & 1) != 0) continue;
+    const Pass& pass = kPasses[i];
+    Rewritten next;
+    const auto run = from_zero_ && pass.run_from_zero != nullptr ? pass.run_from_zero : pass.run;
+    if (!run(changed ? result.circuit : circuit_, next)) continue;
+    next.cost = circuit_cost(next.circuit);
+    const bool judged_by_plan = pass.weighs_itself && circuit_.operations().size() <= kFewOperations;
+    if (next.cost > result.cost * (1 + 1e-9) && !judged_by_plan) continue;
+    if (is_among(pass.name, kRecognisers)) next.recognised = {pass.name};
+    chain(result, changed, std::move(next));
   }
-  if (found) chain(result, changed, std::move(next));
-  next = Rewritten();
-  if (run_passes(last, left_out, so_far(), next)) chain(result, changed, std::move(next));
+}
+
+const Optimizer::Beginning& Optimizer::beginning(PassSet left_out) {
+  const auto [found, fresh] = beginnings_.try_emplace(left_out & ((PassSet{1} << kShared) - 1));
+  Beginning& beginning = found->second;
+  if (!fresh) return beginning;
+  if (form_ != nullptr) beginning = {*form_, true};
+  beginning.result.cost = circuit_cost(form_ != nullptr ? form_->circuit : circuit_);
+  run_passes(0, kShared, left_out, beginning.result, beginning.changed);
+  return beginning;
+}
+
+bool Optimizer::run(const std::vector<std::string>& disabled, Rewritten& result) {
+  const PassSet recognisers = set_of(kRecognisers);
+  // Without what it prepares for, the preparation is of little use: at times it hides what the other passes find.
+  const PassSet in_vain = recognisers | set_of(std::array{std::string_view("gather_runs")});
+  PassSet left_out = set_of(disabled);
+  if ((recognisers & ~left_out) == 0) left_out |= in_vain;
+  bool changed = false;
+  const auto run_until_recognised = [&] {
+    const Beginning& shared = beginning(left_out);
+    result = shared.result;
+    changed = shared.changed;
+    run_passes(kShared, kRecognised, left_out, result, changed);
+  };
+  run_until_recognised();
+  if (result.recognised.empty() && circuit_.operations().size() <= kFewOperations && (in_vain & ~left_out) != 0) {
+    left_out |= in_vain;
+    run_until_recognised();
+  }
+  run_passes(kRecognised, kPasses.size(), left_out, result, changed);
   return changed;
+}
+
+bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result) {
+  return Optimizer(circuit, false).run(disabled, result);
 }
 
 }  // namespace qsim

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ struct Rewritten {
   std::vector<std::pair<std::uint32_t, const char*>> removed;  // what stands for nothing, and why
   std::vector<std::string_view> recognised;  // the passes of recognising_passes() that changed something
   std::uint64_t refused = 0;   // rewrites that were not made: put together again they were not what they stood for
+  double cost = 0;             // circuit_cost() of `circuit`, set by Optimizer
   std::vector<Qubit> wire_of;  // qubit q of the circuit before is qubit wire_of[q] of `circuit` at the end; empty: q
 };
 
@@ -37,10 +39,15 @@ struct Pass {
   std::string_view name;
   std::string_view effect;  // what it does, for people
   bool (*run)(const Circuit& circuit, Rewritten& result);
+  /// What runs instead where every qubit is 0 at the start, if anything: what that makes need be the same only then.
+  bool (*run_from_zero)(const Circuit& circuit, Rewritten& result) = nullptr;
   /// circuit_cost() does not judge what it makes of a short circuit: many terms that are one diagonal later. The pass
   /// weighs that itself, and so do plans with and without it.
   bool weighs_itself = false;
 };
+
+/// A bit for each pass, in the order in which they run.
+using PassSet = std::uint32_t;
 
 /// Every pass, in the order in which they run.
 std::span<const Pass> optimizer_passes();
@@ -48,12 +55,39 @@ std::span<const Pass> optimizer_passes();
 /// Those that give back structure. It may be planned as it was hidden for less.
 std::span<const std::string_view> recognising_passes();
 
-/// Runs all passes but the disabled ones over a unitary circuit (terminal measurements and barriers are dropped). What
-/// a pass makes dearer by circuit_cost() is not taken, but for passes that weigh it themselves. False when nothing
-/// changed: the circuit can be used as it is. `form`: what the circuit is rewritten as already, from where passes go
-/// on.
-bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result,
-              const Rewritten* form = nullptr);
+/// Runs the passes over one unitary circuit (terminal measurements and barriers are dropped), for one set of disabled
+/// passes after the other: what several sets begin with is done once.
+class Optimizer {
+ public:
+  /// `from_zero`: every qubit is 0 at the start, and what is made need be the same only then. `form`: what the circuit
+  /// is rewritten as already, from where passes go on.
+  Optimizer(const Circuit& circuit, bool from_zero, const Rewritten* form = nullptr)
+      : circuit_(circuit), from_zero_(from_zero), form_(form) {}
+
+  /// All passes but the disabled ones. What a pass makes dearer by circuit_cost() is not taken, but for passes that
+  /// weigh it themselves. False when nothing changed: the circuit can be used as it is (`result` has its cost).
+  bool run(const std::vector<std::string>& disabled, Rewritten& result);
+
+  const Circuit& circuit() const { return circuit_; }
+
+ private:
+  /// What the passes up to the dearest one make of the circuit, but for those of them that are left out.
+  struct Beginning {
+    Rewritten result;
+    bool changed = false;
+  };
+  const Beginning& beginning(PassSet left_out);
+  /// The passes from place `first` to `end` of the list, over what there is.
+  void run_passes(std::size_t first, std::size_t end, PassSet left_out, Rewritten& result, bool& changed) const;
+
+  const Circuit& circuit_;
+  bool from_zero_;
+  const Rewritten* form_;
+  std::map<PassSet, Beginning> beginnings_;
+};
+
+/// The passes, once, from whatever state.
+bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result);
 
 /// Arithmetic of the circuit on an amplitude, done gate by gate, in units of half a real 2x2 matrix. Phases of one
 /// qubit are nearly free where a diagonal on several qubits stands between the same gates: one merged diagonal does
@@ -81,6 +115,8 @@ bool gather_runs(const Circuit& circuit, Rewritten& result);
 /// Hadamard gates with phases between them that only permute basis states and give them phases become flips, with
 /// controls, and phases: what gates with several controls are written as.
 bool recognise_permutations(const Circuit& circuit, Rewritten& result);
+/// The same where every qubit is 0 at the start; the result need be the same only then.
+bool recognise_permutations_from_zero(const Circuit& circuit, Rewritten& result);
 
 /// Rotations about Y between CX gates that have the qubit for their target become rotations about parities, between two
 /// turns about X that take Y to Z: what a rotation chosen by other qubits is written as.

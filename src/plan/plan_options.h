@@ -23,6 +23,9 @@ struct PlanOptions {
   std::optional<Layout> initial_layout;      // fixed start layout (kState)
   bool preserve_layout = false;              // final layout must equal the initial one
   bool trace = false;
+
+  /// Whether the plan may take it that every qubit is 0 before it.
+  bool knows_zero() const { return start == Start::kZero && known_zeros; }
 };
 
 }  // namespace qsim

@@ -14,11 +14,15 @@
 #include "optimizer/paths/path_sum.h"
 #include "optimizer/pipeline.h"
 #include "qsim/circuit.h"
+#include "support/ancilla_circuit.h"
 #include "support/dense.h"
 #include "support/tolerance.h"
 
 namespace qsim {
 namespace {
+
+using test::append_margolus;
+using test::append_toffoli;
 
 constexpr double kPi = std::numbers::pi;
 
@@ -81,12 +85,6 @@ void append_ladders(Circuit& circuit, const std::vector<Qubit>& q, bool flips = 
   }
 }
 
-void append_toffoli(Circuit& c, Qubit a, Qubit b, Qubit t) {
-  c.h(t).cx(b, t).tdg(t).cx(a, t).t(t).cx(b, t).tdg(t).cx(a, t).t(b).t(t).h(t).cx(a, b).t(a).tdg(b).cx(a, b);
-}
-void append_margolus(Circuit& c, Qubit a, Qubit b, Qubit t) {
-  c.h(t).t(t).cx(b, t).tdg(t).cx(a, t).t(t).cx(b, t).tdg(t).h(t);
-}
 /// Up to phases, three controls.
 void append_relative_c3x(Circuit& c, Qubit a, Qubit b, Qubit d, Qubit t) {
   c.h(t).t(t).cx(d, t).tdg(t).h(t).cx(a, t).t(t).cx(b, t).tdg(t).cx(a, t).t(t).cx(b, t).tdg(t);
@@ -98,19 +96,6 @@ void append_square_roots(Circuit& c, Qubit a, Qubit b, Qubit t) {
   c.add_gate(Gate::kSxdg, std::span(operands).first(1), std::span(operands).last(1));
   c.cx(a, b).csx(a, t);
 }
-/// X of qubit n + m - 1... the last one, under the first n, with n - 2 ancillas between that are given back.
-Circuit chain(unsigned controls, const std::function<void(Circuit&, Qubit, Qubit, Qubit)>& outer,
-              const std::function<void(Circuit&, Qubit, Qubit, Qubit)>& inner) {
-  Circuit circuit(2 * controls - 1);
-  const Qubit target = 2 * controls - 2;
-  outer(circuit, 0, 1, controls);
-  for (Qubit c = 2; c + 1 < controls; ++c) outer(circuit, c, controls + c - 2, controls + c - 1);
-  inner(circuit, controls - 1, 2 * controls - 3, target);
-  for (Qubit c = controls - 2; c >= 2; --c) outer(circuit, c, controls + c - 2, controls + c - 1);
-  outer(circuit, 0, 1, controls);
-  return circuit;
-}
-
 std::vector<Qubit> first_qubits(unsigned count) {
   std::vector<Qubit> qubits(count);
   for (Qubit q = 0; q < count; ++q) qubits[q] = q;
@@ -176,7 +161,8 @@ TEST(Permutations, DecompositionsOfToffoliGatesAreFlips) {
 TEST(Permutations, AncillasThatAreGivenBackAreLeftOut) {
   for (unsigned controls = 3; controls <= 5; ++controls) {
     for (const bool relative : {false, true}) {
-      const Circuit circuit = chain(controls, relative ? append_margolus : append_toffoli, append_toffoli);
+      Circuit circuit(2 * controls - 1);
+      test::append_chain(circuit, controls, relative ? append_margolus : append_toffoli, append_toffoli);
       Rewritten rewritten;
       ASSERT_TRUE(recognise_permutations(circuit, rewritten));
       expect_same(circuit, rewritten);

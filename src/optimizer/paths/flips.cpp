@@ -45,12 +45,12 @@ std::size_t products_after(const std::vector<Lack>& lacks, const Lack& next) {
 
 }  // namespace
 
-std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& values) {
+std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& values, Index zeros) {
   std::vector<Lack> lacks;
   std::size_t products = 0;
   for (Qubit q = 0; q < values.size(); ++q) {
     Boolean<Index> difference = values[q];
-    toggle(difference, bit_mask(q));
+    if (!test_bit(zeros, q)) toggle(difference, bit_mask(q));
     if (difference.empty()) continue;
     products += difference.size();
     lacks.push_back({q, {}, 0});

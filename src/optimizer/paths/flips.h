@@ -13,8 +13,8 @@ struct Flip {
   Index controls = 0;
 };
 
-/// Flips that together take qubit q to values[q], where each qubit can change at once for good. Nothing where that
-/// goes in no order, or where it takes many.
-std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& values);
+/// Flips that together take qubit q to values[q], where each qubit can change at once for good, and the qubits `zeros`
+/// are 0 before. Nothing where that goes in no order, or where it takes many.
+std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& values, Index zeros);
 
 }  // namespace qsim

@@ -51,24 +51,27 @@ double angle_of_turns(std::uint64_t turns) {
   return std::ldexp(static_cast<double>(static_cast<std::int64_t>(turns)), -63) * std::numbers::pi;
 }
 
-std::size_t PathSum::Hash::operator()(Wide product) const {
-  Index h = low(product) * 0x9E3779B97F4A7C15ull;
-  h = (h ^ (h >> 29)) + high(product) * 0xBF58476D1CE4E5B9ull;
-  return static_cast<std::size_t>(h ^ (h >> 32));
+PathSum::PathSum(std::uint32_t qubits, Index zeros) : qubits_(qubits), zeros_(zeros), values_(qubits), holds_(qubits) {
+  for (Qubit q = 0; q < qubits; ++q) {
+    if (!test_bit(zeros, q)) values_[q].push_back(bit(q));
+    note_value(q);
+  }
 }
 
-PathSum::PathSum(std::uint32_t qubits) : qubits_(qubits), values_(qubits), holds_(qubits) {
-  for (Qubit q = 0; q < qubits; ++q) set_value(q, {bit(q)});
+void PathSum::forget_zeros(Index qubits) {
+  for_each_bit(qubits & zeros_, [&](unsigned q) {
+    values_[q].assign(1, bit(q));
+    note_value(q);
+  });
+  zeros_ &= ~qubits;
 }
 
 bool PathSum::flip(Qubit target, Index controls) {
   Boolean<Wide> product{0};
   for_each_bit(controls, [&](unsigned c) { too_large_ = too_large_ || !multiply(product, values_[c]); });
   if (too_large_) return false;
-  Boolean<Wide> value = values_[target];
-  for (const Wide p : product) toggle(value, p);
-  if (value.size() > kMostProducts) too_large_ = true;
-  set_value(target, std::move(value));
+  for (const Wide p : product) toggle(values_[target], p);
+  note_value(target);
   return !too_large_;
 }
 
@@ -103,7 +106,8 @@ bool PathSum::turn(Qubit qubit) {
   products_of_[variable].clear();
   for (const Wide p : values_[qubit]) add(p | bit(variable), kHalfTurn);
   const Wide left = holds_[qubit];
-  set_value(qubit, {bit(variable)});
+  values_[qubit].assign(1, bit(variable));
+  note_value(qubit);
   reduce(left & ~held());
   return !too_large_;
 }
@@ -127,14 +131,9 @@ bool PathSum::multiply(Boolean<Wide>& product, const Boolean<Wide>& by) {
 
 void PathSum::add(Wide product, std::uint64_t turns) {
   ++work_;
-  const auto [found, fresh] = phases_.try_emplace(product, 0);
-  found->second += turns;
-  if (found->second == 0) {
-    phases_.erase(found);
-  } else if (fresh) {
-    for_each_variable(product & created_, [&](unsigned v) { products_of_[v].push_back(product); });
-    too_large_ = too_large_ || phases_.size() > kMostPhases;
-  }
+  if (turns == 0 || !phases_.add(product, turns)) return;
+  for_each_variable(product & created_, [&](unsigned v) { products_of_[v].push_back(product); });
+  too_large_ = too_large_ || phases_.size() > kMostPhases;
 }
 
 void PathSum::add_lifted(Wide product, std::span<const Wide> polynomial, std::uint64_t turns) {
@@ -156,10 +155,11 @@ void PathSum::add_sets(Wide product, std::span<const Wide> polynomial, std::uint
   }
 }
 
-void PathSum::set_value(Qubit qubit, Boolean<Wide> value) {
-  values_[qubit] = std::move(value);
+void PathSum::note_value(Qubit qubit) {
   holds_[qubit] = 0;
+  empty_ = values_[qubit].empty() ? empty_ | bit_mask(qubit) : empty_ & ~bit_mask(qubit);
   for (const Wide p : values_[qubit]) holds_[qubit] |= p;
+  too_large_ = too_large_ || values_[qubit].size() > kMostProducts;
 }
 
 Wide PathSum::held() const {
@@ -214,18 +214,17 @@ bool PathSum::turn_ends(Qubit qubit) const {
 /// Products that are gone, and those that are listed twice, are taken from the list.
 void PathSum::tidy(unsigned variable) {
   std::vector<Wide>& products = products_of_[variable];
+  std::erase_if(products, [&](Wide p) { return phases_.at(p) == 0; });
   std::ranges::sort(products);
   products.erase(std::unique(products.begin(), products.end()), products.end());
-  std::erase_if(products, [&](Wide p) { return !phases_.contains(p); });
   work_ += products.size();
 }
 
 PathSum::Cofactor PathSum::cofactor(unsigned variable) const {
   Cofactor result;
   for (const Wide p : products_of_[variable]) {
-    const auto found = phases_.find(p);
-    if (found == phases_.end()) continue;
-    const std::uint64_t turns = found->second;
+    const std::uint64_t turns = phases_.at(p);
+    if (turns == 0) continue;
     const Wide rest = p & ~bit(variable);
     if (turns == kHalfTurn) {
       toggle(result.half_turns, rest);
@@ -266,8 +265,8 @@ Wide PathSum::substitute(unsigned variable, const Boolean<Wide>& by) {
       }
     }
     work_ += value.size();
-    too_large_ = too_large_ || value.size() > kMostProducts;
-    set_value(q, std::move(value));
+    values_[q] = std::move(value);
+    note_value(q);
   }
   if ((fine_ & bit(variable)) != 0) {
     for (const Wide b : by) fine_ |= b & created_;
@@ -275,10 +274,8 @@ Wide PathSum::substitute(unsigned variable, const Boolean<Wide>& by) {
   Wide changed = 0;
   const std::vector<Wide> products = std::exchange(products_of_[variable], {});
   for (const Wide p : products) {
-    const auto found = phases_.find(p);
-    if (found == phases_.end()) continue;
-    const std::uint64_t turns = found->second;
-    phases_.erase(found);
+    const std::uint64_t turns = phases_.take(p);
+    if (turns == 0) continue;
     const Wide rest = p & ~bit(variable);
     changed |= rest;
     add_lifted(rest, by, turns);
@@ -289,7 +286,7 @@ Wide PathSum::substitute(unsigned variable, const Boolean<Wide>& by) {
 }
 
 void PathSum::take_out(unsigned variable) {
-  for (const Wide p : products_of_[variable]) phases_.erase(p);
+  for (const Wide p : products_of_[variable]) phases_.take(p);
   forget(variable);
 }
 
@@ -300,34 +297,46 @@ void PathSum::forget(unsigned variable) {
 
 std::optional<PhasedPermutation> PathSum::permutation() const {
   // After a Hadamard gate its variable is the qubit's input, and all that is left of the one before is a half turn of
-  // both. The powers of sqrt(1/2) are as many as those gates then, since each identity takes its own.
-  const Wide hidden = inputs() & ~held();
-  if (too_large_ || count(hidden) != count(created_)) return std::nullopt;
+  // both. The powers of sqrt(1/2) are as many as those gates then, since each identity takes its own. A variable
+  // without such a half turn is that of a Hadamard gate on a qubit that was 0 and still holds it.
+  const Wide hidden = given() & ~held();
+  if (too_large_ || count(hidden) > count(created_) || count(created_) > count(hidden | Wide{zeros_})) {
+    return std::nullopt;
+  }
   PhasedPermutation result;
   std::array<Qubit, kMostVariables> qubit_of{};
-  for (const auto& [product, turns] : phases_) {
+  Wide named = 0;
+  bool tied = true;
+  phases_.for_each([&](Wide product, std::uint64_t turns) {
     const Wide input = product & hidden;
-    if (input == 0) continue;
+    if (input == 0 || !tied) return;
     const Wide variable = product & created_;
-    if (turns != kHalfTurn || product != (input | variable) || count(input) != 1 || count(variable) != 1) {
-      return std::nullopt;
-    }
-    if ((low(input) & result.turned) != 0) return std::nullopt;
+    tied = turns == kHalfTurn && product == (input | variable) && count(input) == 1 && count(variable) == 1 &&
+           (low(input) & result.turned) == 0;
+    if (!tied) return;
     result.turned |= low(input);
     for_each_variable(variable, [&](unsigned v) { qubit_of[v] = log2_exact(low(input)); });
-  }
-  Index turned = 0;
-  for_each_variable(created_, [&](unsigned v) { turned |= bit_mask(qubit_of[v]); });
-  if (result.turned != low(hidden) || turned != result.turned) return std::nullopt;
+    tied = (named & variable) == 0;
+    named |= variable;
+  });
+  if (!tied || result.turned != low(hidden)) return std::nullopt;
+  for_each_bit(zeros_, [&](unsigned q) {
+    if (values_[q].size() != 1 || count(values_[q][0]) != 1 || (values_[q][0] & created_ & ~named) == 0) return;
+    for_each_variable(values_[q][0], [&](unsigned v) { qubit_of[v] = q; });
+    named |= values_[q][0];
+    result.turned |= bit_mask(q);
+  });
+  if (named != created_) return std::nullopt;
+  result.zeros = zeros_ & ~result.turned;
 
   const auto renamed = [&](Wide product) {
     Index mask = low(product & inputs());
     for_each_variable(product & created_, [&](unsigned v) { mask |= bit_mask(qubit_of[v]); });
     return mask;
   };
-  for (const auto& [product, turns] : phases_) {
+  phases_.for_each([&](Wide product, std::uint64_t turns) {
     if ((product & hidden) == 0) result.phases.emplace_back(renamed(product), turns);
-  }
+  });
   std::ranges::sort(result.phases);
   for (const Boolean<Wide>& value : values_) {
     Boolean<Index>& out = result.values.emplace_back();

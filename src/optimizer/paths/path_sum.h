@@ -16,11 +16,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/bits.h"
+#include "optimizer/paths/phase_table.h"
 #include "qsim/types.h"
 
 namespace qsim {
@@ -42,17 +42,23 @@ template <typename Mask>
 void toggle(Boolean<Mask>& polynomial, Mask product);
 
 /// Hadamard gates of the qubits `turned`, and then for a basis state x: its phase is the sum of the phases of those
-/// products that are 1, and qubit q becomes values[q].
+/// products that are 1, and qubit q becomes values[q]. The qubits `zeros` are 0 in x.
 struct PhasedPermutation {
   Index turned = 0;
+  Index zeros = 0;
   std::vector<Boolean<Index>> values;  // by qubit
   std::vector<std::pair<Index, std::uint64_t>> phases;
 };
 
 class PathSum {
  public:
-  /// At most 64 qubits.
-  explicit PathSum(std::uint32_t qubits);
+  /// At most 64 qubits, of which some are 0 at the start.
+  explicit PathSum(std::uint32_t qubits, Index zeros = 0);
+
+  /// These may be anything at the start. Nothing may have been appended to them.
+  void forget_zeros(Index qubits);
+  /// Qubits that are 0 now, whatever else there is.
+  Index zeros() const { return empty_; }
 
   // What is appended. False once the sum has become too large to go on.
   bool flip(Qubit target, Index controls);
@@ -80,9 +86,6 @@ class PathSum {
   static constexpr double kMostSets = 2048;              // of products that one polynomial makes as a number
   static constexpr std::uint64_t kHalfTurn = std::uint64_t{1} << 63;
 
-  struct Hash {
-    std::size_t operator()(Wide product) const;
-  };
   static std::uint64_t low(Wide mask) { return static_cast<std::uint64_t>(mask); }
   static std::uint64_t high(Wide mask) { return static_cast<std::uint64_t>(mask >> 64); }
   static unsigned count(Wide mask) { return count_bits(low(mask)) + count_bits(high(mask)); }
@@ -93,9 +96,10 @@ class PathSum {
   /// turns * product * polynomial, as a number.
   void add_lifted(Wide product, std::span<const Wide> polynomial, std::uint64_t turns);
   void add_sets(Wide product, std::span<const Wide> polynomial, std::uint64_t turns);
-  void set_value(Qubit qubit, Boolean<Wide> value);
+  void note_value(Qubit qubit);  // that it has changed
   Wide held() const;
   Wide inputs() const { return (Wide{1} << qubits_) - 1; }
+  Wide given() const { return inputs() & ~Wide{zeros_}; }  // inputs that may be anything
   /// Takes out what the identities can of these variables and of those that change by it.
   void reduce(Wide variables);
   struct Cofactor {
@@ -111,9 +115,11 @@ class PathSum {
   void forget(unsigned variable);
 
   std::uint32_t qubits_;
+  Index zeros_;                        // inputs that are 0
+  Index empty_ = 0;                    // qubits whose value is 0
   std::vector<Boolean<Wide>> values_;  // by qubit
   std::vector<Wide> holds_;            // by qubit: the variables of its value
-  std::unordered_map<Wide, std::uint64_t, Hash> phases_;
+  PhaseTable phases_;
   std::array<std::vector<Wide>, kMostVariables> products_of_;  // by variable: with it, among them some that are gone
   std::array<std::uint32_t, kMostVariables> born_{};
   Wide created_ = 0;  // the variables that are no inputs

@@ -30,11 +30,17 @@ constexpr std::uint64_t kFewSteps = 300'000;  // products that may be looked at 
 
 bool turns_alone(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kH && op.controls == 0; }
 
-double weight_of(const PhasedPermutation& permutation, const std::vector<Flip>& flips) {
+/// Of what a permutation is made of but its flips.
+double weight_of(const PhasedPermutation& permutation) {
   double sum = weight::kRealTurn * count_bits(permutation.turned);
   for (const auto& [product, turns] : permutation.phases) {
     if (product != 0) sum += weight::diagonal(count_bits(product));
   }
+  return sum;
+}
+
+double weight_of(const std::vector<Flip>& flips) {
+  double sum = 0;
   for (const Flip& flip : flips) sum += flip.controls == 0 ? weight::kFlip : weight::kControlledFlip;
   return sum;
 }
@@ -59,7 +65,8 @@ struct Running {
 
 class PermutationRecogniser {
  public:
-  explicit PermutationRecogniser(const Circuit& circuit) : circuit_(circuit) {}
+  PermutationRecogniser(const Circuit& circuit, bool from_zero)
+      : circuit_(circuit), zeros_(from_zero ? low_mask(circuit.qubits()) : 0) {}
 
   bool run(Rewritten& result) {
     if (circuit_.qubits() > 64 || !is_promising()) return false;
@@ -71,7 +78,7 @@ class PermutationRecogniser {
 
  private:
   struct Placed {
-    Index qubits = 0;
+    Index qubits = 0, changed = 0;
     std::size_t first_step = 0, steps = 0;  // none: no sum goes on over it
     bool turns = false;
     double weight = 0;
@@ -148,6 +155,9 @@ class PermutationRecogniser {
     Placed gate;
     const Reach reach = reach_of(circuit_, op);
     gate.qubits = reach.all;
+    Index controls = 0;
+    for (const Qubit c : circuit_.controls(op)) controls |= bit_mask(c);
+    if ((controls & zeros_) == 0) gate.changed = reach.all & ~reach.diagonal;
     gate.first_step = steps_.size();
     append_steps(circuit_, op, steps_);
     gate.steps = steps_.size() - gate.first_step;
@@ -249,8 +259,9 @@ class PermutationRecogniser {
     order_.push_back(i);
     gates_.push_back(read(circuit_.operations()[i]));
     const Placed& gate = gates_.back();
-    if (gate.turns || gate.steps == 0) note_closed();
-    if (gate.turns && spent_ <= kFewSteps) begin(at);
+    const bool begins = gate.turns || (gate.steps != 0 && (gate.changed & zeros_) != 0);
+    if (begins || gate.steps == 0) note_closed();
+    if (begins && spent_ <= kFewSteps) begin(at);
     if (spent_ > kFewSteps) running_.clear();
     ways_.push_back({ways_[at].weight + gate.weight, -1});
     for (Running& running : running_) {
@@ -259,6 +270,8 @@ class PermutationRecogniser {
       spent_ += 1 + running.sum.work() - before;
     }
     std::erase_if(running_, [](const Running& running) { return running.ended; });
+    zeros_ &= ~gate.changed;
+    for (const Running& running : running_) zeros_ |= running.sum.zeros();
     if (gate.turns) note_closed();
   }
 
@@ -274,7 +287,7 @@ class PermutationRecogniser {
       const auto open = std::find_if_not(running_.rbegin(), running_.rend() - 1, closed);
       running_.erase(open == running_.rend() - 1 ? running_.begin() + 1 : open.base() - 1);
     }
-    running_.push_back({at, at, PathSum(circuit_.qubits()), 0, {}, 0, false});
+    running_.push_back({at, at, PathSum(circuit_.qubits(), zeros_), 0, {}, 0, false});
   }
 
   /// False where the sum ends before the gate.
@@ -283,6 +296,7 @@ class PermutationRecogniser {
     const Index before = running.touched & gate.qubits;
     if (before == 0 && at != running.first && (gate.steps == 0 || !gate.turns)) {
       running.kept.push_back(order_[at]);
+      running.sum.forget_zeros(gate.changed);
       running.kept_weight += gate.weight;
       return true;
     }
@@ -304,12 +318,12 @@ class PermutationRecogniser {
       std::optional<PhasedPermutation> permutation = running.sum.permutation();
       if (!permutation) continue;
       running.closed_at = at;
-      const double start = ways_[running.first].weight + running.kept_weight;
+      const double start = ways_[running.first].weight + running.kept_weight + weight_of(*permutation);
       if (!running.sum.saw_through() || start >= ways_[at].weight) continue;
-      std::optional<std::vector<Flip>> flips = flips_of(permutation->values);
+      std::optional<std::vector<Flip>> flips = flips_of(permutation->values, permutation->zeros);
       spent_ += permutation->phases.size();
       if (!flips) continue;
-      const double weight = start + weight_of(*permutation, *flips);
+      const double weight = start + weight_of(*flips);
       if (weight >= ways_[at].weight - 1e-9) continue;
       ways_[at] = {weight, static_cast<std::int64_t>(replacements_.size())};
       replacements_.push_back({running.first, running.kept, std::move(*permutation), std::move(*flips)});
@@ -367,6 +381,7 @@ class PermutationRecogniser {
   }
 
   const Circuit& circuit_;
+  Index zeros_;             // qubits that are 0 before the next gate, however one comes there
   std::uint32_t seen_ = 0;  // operations that were looked at
   std::vector<std::uint32_t> order_;
   std::vector<Placed> gates_;  // in that order
@@ -381,7 +396,11 @@ class PermutationRecogniser {
 }  // namespace
 
 bool recognise_permutations(const Circuit& circuit, Rewritten& result) {
-  return PermutationRecogniser(circuit).run(result);
+  return PermutationRecogniser(circuit, false).run(result);
+}
+
+bool recognise_permutations_from_zero(const Circuit& circuit, Rewritten& result) {
+  return PermutationRecogniser(circuit, true).run(result);
 }
 
 }  // namespace qsim

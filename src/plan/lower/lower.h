@@ -49,6 +49,7 @@ struct Lowered {
   std::uint64_t gates = 0;     // gates of the circuit: the ops' counts plus `removed`
   std::vector<RemovedGate> removed;
   std::vector<std::string_view> recognised;  // the passes that have given back structure
+  double weight = 0;                         // circuit_cost(), where the optimizer stands before
   OpenNumbers open;           // of the circuit's open angles: what its phases and matrices say with numbers in it
   std::uint64_t refused = 0;  // rewrites that were not made: put together again they were not what they stood for
   // Where the optimizer has rewritten the circuit: by its operation, the caller's that it stands for.

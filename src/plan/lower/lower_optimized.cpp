@@ -50,14 +50,25 @@ bool pass_enabled(const std::vector<std::string>& disabled, std::string_view nam
   return std::find(disabled.begin(), disabled.end(), name) == disabled.end();
 }
 
-Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled, const Rewritten* form) {
+Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled) {
+  Optimizer optimizer(circuit, false);
+  return lower_optimized(optimizer, disabled);
+}
+
+Lowered lower_optimized(Optimizer& optimizer, const std::vector<std::string>& disabled) {
   check_names(disabled);
+  const Circuit& circuit = optimizer.circuit();
   Rewritten rewritten;
-  if (!circuit.measurements_are_terminal() || !optimize(circuit, disabled, rewritten, form)) return lower(circuit);
+  if (!circuit.measurements_are_terminal() || !optimizer.run(disabled, rewritten)) {
+    Lowered lowered = lower(circuit);
+    lowered.weight = rewritten.cost;
+    return lowered;
+  }
   Lowered lowered = lower(rewritten.circuit);
   set_sources(lowered, rewritten);
   lowered.refused = rewritten.refused;
   lowered.recognised = rewritten.recognised;
+  lowered.weight = rewritten.cost;
   lowered.gates = 0;
   for (LoweredOp& op : lowered.ops) {
     if (op.gates != 0) op.gates = static_cast<std::uint32_t>(lowered.sources(op.source).size());

@@ -19,8 +19,7 @@ bool pass_enabled(const std::vector<std::string>& disabled, std::string_view nam
 
 /// The circuit after the passes, lowered; sources and gate counts are those of the circuit before. UsageError with the
 /// known names when `disabled` has another.
-/// `form`: what the circuit is written as before the passes, if anything.
-Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled,
-                        const Rewritten* form = nullptr);
+Lowered lower_optimized(Optimizer& optimizer, const std::vector<std::string>& disabled);
+Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled);
 
 }  // namespace qsim

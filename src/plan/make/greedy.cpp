@@ -238,7 +238,7 @@ void count_merges(Plan& plan, const Lowered& lowered) {
 Plan plan_from(const Lowered& source, const Machine& machine, const PlanOptions& options, const Layout& initial,
                Diagonals diagonals) {
   Lowered lowered = source;
-  const bool known = options.start == Start::kZero && options.known_zeros;
+  const bool known = options.knows_zero();
   const auto wire_at = initial.qubit_at();
   const std::span<const Qubit> global(wire_at.data() + (lowered.qubits - options.rank_bits), options.rank_bits);
   const KnownStart start = known ? absorb_known_start(lowered, global) : plain_start(lowered, options.rank_bits);
@@ -267,18 +267,18 @@ Plan best_plan_from(const Lowered& lowered, const Machine& machine, const PlanOp
 
 }  // namespace
 
-Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
-  const Lowered lowered = lower_optimized(circuit, options.disabled_passes);
+Plan greedy_plan(Optimizer& optimizer, const Machine& machine, const PlanOptions& options) {
+  const Lowered lowered = lower_optimized(optimizer, options.disabled_passes);
   if (options.initial_layout || options.start == Start::kState) {
     const Layout identity = Layout::identity(static_cast<int>(lowered.qubits));
     return best_plan_from(lowered, machine, options, options.initial_layout.value_or(identity));
   }
   // First uses count from where the known start ends.
   Lowered reduced = lowered;
-  if (options.start == Start::kZero && options.known_zeros) absorb_known_start(reduced, {});
+  if (options.knows_zero()) absorb_known_start(reduced, {});
   std::vector<Qubit> order = by_first_use(reduced);
   Plan late_global = best_plan_from(lowered, machine, options, layout_of(order));
-  const bool known = options.start == Start::kZero && options.known_zeros;
+  const bool known = options.knows_zero();
   if (options.rank_bits == 0 || !known || lowered.ops.size() > kCompareLimit) return late_global;
   // Global wires that are used first may be done with before the first write.
   const auto first_qubits = by_first_use(lowered);

@@ -55,8 +55,10 @@ Plan dispatch(const Circuit& circuit, const Machine& machine, const PlanOptions&
   switch (options.strategy) {
     case Strategy::kNaive:
       return naive_plan(circuit, machine, options);
-    case Strategy::kGreedy:
-      return greedy_plan(circuit, machine, options);
+    case Strategy::kGreedy: {
+      Optimizer optimizer(circuit, options.knows_zero());
+      return greedy_plan(optimizer, machine, options);
+    }
     case Strategy::kSearch:
       return search_plan(circuit, machine, options);
   }
@@ -81,17 +83,16 @@ bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
 
 namespace {
 
-// `recognised`: the passes that have given back structure, where the circuit is short enough to be planned without as
-// well.
-Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions& options,
-              std::vector<std::string_view>& recognised, const Rewritten* form) {
-  recognised.clear();
+Lowered form_of(Optimizer& optimizer, const PlanOptions& options) {
   // The timeline would join split gates again; each sweep splits its own turns, beside its own diagonals.
   std::vector<std::string> left_out = options.disabled_passes;
   left_out.emplace_back("split_turns");
-  const Lowered lowered = lower_optimized(circuit, left_out, form);
+  return lower_optimized(optimizer, left_out);
+}
+
+Plan searched(const Lowered& lowered, Optimizer& optimizer, const Machine& machine, const PlanOptions& options,
+              bool open) {
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
-  if (circuit.operations().size() <= kFewOperations) recognised = lowered.recognised;
   std::optional<Plan> strings = string_plan(lowered, machine, options);
   const auto best = [&](Plan plan) { return strings && cheaper(*strings, plan, options) ? *std::move(strings) : plan; };
   if (lowered.ops.size() > kSearchedTwice) return best(searched_plan(lowered, machine, options, {}));
@@ -106,13 +107,13 @@ Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions&
   Plan plan = searched_plan(lowered, machine, options, {});
   // Packing in order may touch less memory while it is young.
   std::optional<Plan> greedy;
-  if (form == nullptr) greedy = greedy_plan(circuit, machine, options);
+  if (!open) greedy = greedy_plan(optimizer, machine, options);
   if (other.valid()) {
     Plan second = other.get();
     if (cheaper(second, plan, options)) plan = std::move(second);
   }
-  const bool zeros = options.start == Start::kZero && options.known_zeros;
-  if (greedy && (zeros || plan_work(*greedy).sweeps <= plan_work(plan).sweeps) && cheaper(*greedy, plan, options))
+  if (greedy && (options.knows_zero() || plan_work(*greedy).sweeps <= plan_work(plan).sweeps) &&
+      cheaper(*greedy, plan, options))
     plan = *std::move(greedy);
   return best(std::move(plan));
 }
@@ -120,13 +121,22 @@ Plan searched(const Circuit& circuit, const Machine& machine, const PlanOptions&
 }  // namespace
 
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options, const Rewritten* form) {
-  std::vector<std::string_view> recognised;
-  Plan plan = searched(circuit, machine, options, recognised, form);
+  const bool open = form != nullptr;
+  Optimizer optimizer(circuit, options.knows_zero(), form);
+  const Lowered lowered = form_of(optimizer, options);
+  Plan plan = searched(lowered, optimizer, machine, options, open);
+  if (circuit.operations().size() > kFewOperations) return plan;
+  std::vector<std::string_view> recognised = lowered.recognised;
   PlanOptions fewer = options;
   const auto try_without = [&](std::span<const std::string_view> passes) {
     fewer.disabled_passes.insert(fewer.disabled_passes.end(), passes.begin(), passes.end());
-    Plan other = searched(circuit, machine, fewer, recognised, form);
-    if (cheaper(other, plan, options)) plan = std::move(other);
+    const Lowered other = form_of(optimizer, fewer);
+    recognised = other.recognised;
+    // What is so much heavier as it is written is not faster.
+    constexpr double kHopeless = 4;
+    if (other.weight > kHopeless * lowered.weight) return;
+    Plan without = searched(other, optimizer, machine, fewer, open);
+    if (cheaper(without, plan, options)) plan = std::move(without);
   };
   // The pass that no other judges is first left out alone.
   constexpr std::string_view kChoices = "recognise_choices";

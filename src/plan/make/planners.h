@@ -17,7 +17,7 @@ Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOption
 /// All operations as they are written in one sweep, for a single run on one rank whose tile holds the state.
 Plan written_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
 /// Merges neighbours and packs operations into sweeps in order, with a look-ahead over what commutes.
-Plan greedy_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
+Plan greedy_plan(Optimizer& optimizer, const Machine& machine, const PlanOptions& options);
 
 /// For one run: the gates as they are written, where that takes no longer, by prediction, than to look for a better
 /// plan would. Nothing where it does, for states that are too large to run so, or where the options ask for more.

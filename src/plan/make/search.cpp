@@ -42,7 +42,7 @@ class Planner {
         lowered_(lowered),
         wires_(lowered.qubits),
         local_(static_cast<int>(lowered.qubits - options.rank_bits)) {
-    known_ = options.start == Start::kZero && options.known_zeros;
+    known_ = options.knows_zero();
     fixed_ = options.initial_layout || options.start == Start::kState;
   }
 
@@ -478,7 +478,7 @@ Plan searched_plan(const Lowered& lowered, const Machine& machine, const PlanOpt
                    const SearchBeginning& beginning) {
   Planner late(lowered, machine, options, Births::kLate, beginning);
   Plan plan = late.run();
-  const bool zeros = options.start == Start::kZero && options.known_zeros;
+  const bool zeros = options.knows_zero();
   if (!zeros || !late.first_write_may_win(plan)) return plan;
   Plan first = Planner(lowered, machine, options, Births::kFirstWrite, beginning).run();
   return cheaper(first, plan, options) ? first : plan;

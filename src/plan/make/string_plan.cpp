@@ -33,7 +33,7 @@ class Joiner {
   }
 
   std::vector<StringStretch> stretches() {
-    std::vector<StringStretch> found = string_stretches(lowered_, knows_zero(), open_);
+    std::vector<StringStretch> found = string_stretches(lowered_, options_.knows_zero(), open_);
     std::erase_if(found, [&](const StringStretch& stretch) { return !worthwhile(stretch); });
     return found;
   }
@@ -50,7 +50,8 @@ class Joiner {
       for (const std::uint32_t index : stretch.before) between.push_back(lowered_.ops[index]);
       next = stretch.last;
       // Gates on |0...0> cost nothing, and gates after the last stretch might be the only ones there.
-      const bool before = (stretch.first == 0 && knows_zero()) || (!between.empty() && next == lowered_.ops.size());
+      const bool before =
+          (stretch.first == 0 && options_.knows_zero()) || (!between.empty() && next == lowered_.ops.size());
       if (before) {
         put_rests_first(stretch, open_);
         add_rests(stretch);
@@ -66,8 +67,6 @@ class Joiner {
   }
 
  private:
-  bool knows_zero() const { return options_.start == Start::kZero && options_.known_zeros; }
-
   bool worthwhile(const StringStretch& stretch) const {
     const StringCounts counts = count_string_sweeps(stretch.rotations, tile_);
     return static_cast<double>(counts.by_strings) <= kWorthwhile * static_cast<double>(counts.by_wires);

@@ -18,7 +18,7 @@ constexpr double kSecondsOfMove = 0.5e-6;
 
 std::uint64_t set_search_budget(std::size_t turns, const Machine& machine, const PlanOptions& options, int local) {
   // From |0...0> two schedules are looked for, with births late and in the first write.
-  const bool known = options.start == Start::kZero && options.known_zeros;
+  const bool known = options.knows_zero();
   const std::uint64_t share = known ? kMost * 3 / 8 : kMost;
   const std::uint64_t more = (known ? 6 : 12) * turns;
   if (options.tile_bits) return share + more;  // the fewest sweeps are asked for
