@@ -13,7 +13,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kRecognisers{"recognise_permutations", "recognise_multiplexers",
                                                        "recognise_choices", "recognise_products"};
 
-constexpr std::array<Pass, 14> kPasses{{
+constexpr std::array<Pass, 15> kPasses{{
+    {"name_turns", "turns square roots of X between phases into Hadamard gates, flips and rotations", name_turns},
     {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
     {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
@@ -35,7 +36,7 @@ constexpr std::array<Pass, 14> kPasses{{
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
 // Places in the list where what several sets of passes share ends, with the dearest pass, and where recognition ends.
-constexpr std::size_t kShared = 5, kRecognised = 12;
+constexpr std::size_t kShared = 6, kRecognised = 13;
 static_assert(kPasses[kShared - 1].name == kRecognisers.front() &&
               kPasses[kRecognised - 1].name == kRecognisers.back());
 

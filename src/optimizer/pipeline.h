@@ -94,6 +94,9 @@ bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, 
 /// both.
 double circuit_cost(const Circuit& circuit);
 
+/// Square roots of X between phases become the Hadamard gates, flips and rotations that they were written for.
+bool name_turns(const Circuit& circuit, Rewritten& result);
+
 /// Unitary matrices that act only where a target is 1 become smaller ones with controls.
 bool extract_controls(const Circuit& circuit, Rewritten& result);
 

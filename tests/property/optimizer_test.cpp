@@ -79,7 +79,8 @@ TEST(Optimizer, EachPassKeepsTheStateAndNeverCostsMore) {
       }
       if (HasFailure()) return;
     }
-    EXPECT_GT(changed, pass.name == "merge_controlled" ? 50 : 300) << pass.name;  // it needs the same controls twice
+    // Two of them need the same controls twice, or one of two gates beside another.
+    EXPECT_GT(changed, pass.name == "merge_controlled" ? 50 : pass.name == "name_turns" ? 200 : 300) << pass.name;
   }
 }
 
