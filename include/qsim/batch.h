@@ -30,8 +30,10 @@ struct BatchResult {
 
 /// Evaluates `circuit`, of at most kMaxBatchQubits qubits, from |0...0> with sets of values of its parameters, one
 /// behind the other (without parameters `evaluations` says how many times; 0: once). Evaluation e's draw s depends on
-/// (seed, e, s) alone. Measurements at the end are left out; open may be the angles of rx, ry, rz, p, u2, u, rxx, ryy
-/// and rzz. UsageError where the values are no whole number of sets and for targets of several ranks, UnsupportedError.
+/// (seed, e, s) alone. Measurements at the end are left out; open may be the angles of any gate. The circuit is planned
+/// once a call, before `seconds` begin. UsageError where the values are no whole number of sets, where an angle is not
+/// finite with them and for targets of several ranks; UnsupportedError, also for a matrix on more than 3 qubits that
+/// the planner finds no smaller gates for.
 BatchResult run_batch(const Circuit& circuit, std::span<const double> values, const BatchOptions& options,
                       std::size_t evaluations = 0);
 

@@ -34,38 +34,86 @@ __device__ Number rounded(double2 a) {
   return {static_cast<Real>(a.x), static_cast<Real>(a.y)};
 }
 
-__device__ double angle_of(const BatchAngle& angle, const double* values) {
-  return angle.scale == 0 ? angle.offset : angle.scale * values[angle.parameter] + angle.offset;
+/// An angle's remainder by 4 pi; see reduced_angle().
+__device__ __noinline__ double remainder_of(double angle) {
+  double s, c;
+  sincos(angle / 2, &s, &c);
+  return 2 * atan2(s, c);
 }
 
-/// The rotation's 2 x 2 matrix for one evaluation.
-__device__ Matrix2<double2> matrix_of(BatchForm form, const BatchAngle* angles, const double* values) {
-  const double theta = angle_of(angles[0], values);
-  double s, c;
-  sincos(theta / 2, &s, &c);
-  if (form == BatchForm::kRx) return {{c, 0}, {0, -s}, {0, -s}, {c, 0}};
-  if (form == BatchForm::kRy) return {{c, 0}, {-s, 0}, {s, 0}, {c, 0}};
-  if (form == BatchForm::kRz) return {{c, -s}, {0, 0}, {0, 0}, {c, s}};
-  double2 phi{}, lambda{};
-  if (form == BatchForm::kPhase) {
-    sincos(theta, &phi.y, &phi.x);
-    return {{1, 0}, {0, 0}, {0, 0}, phi};
+/// e^{i angle} of a sum for one evaluation.
+__device__ double2 phase_of(const BatchArrays& program, std::uint32_t sum, const double* values) {
+  std::uint32_t at = sum == 1 ? 0 : program.sums[sum - 2].end;
+  const std::uint32_t end = program.sums[sum - 1].end;
+  double angle = program.sums[sum - 1].constant;
+  for (; at < end; ++at) {
+    const BatchTerm& term = program.terms[at];
+    const double value = values[term.parameter], part = term.factor * value;
+    angle += fabs(part) < kPlainAngle ? part : term.share * remainder_of(term.in_angle * value);
   }
-  sincos(angle_of(angles[1], values), &phi.y, &phi.x);
-  sincos(angle_of(angles[2], values), &lambda.y, &lambda.x);
-  const double2 both = product(phi, lambda);
-  return {{c, 0}, {-s * lambda.x, -s * lambda.y}, {s * phi.x, s * phi.y}, {c * both.x, c * both.y}};
+  double2 phase;
+  sincos(angle, &phase.y, &phase.x);
+  return phase;
+}
+
+// Device code does not call what std::array and std::complex have.
+template <typename Array>
+__device__ const double2* numbers_of(const Array& array) {
+  return reinterpret_cast<const double2*>(&array);
+}
+__device__ std::uint32_t target_of(const BatchOp& op, std::uint32_t j) {
+  return reinterpret_cast<const std::uint8_t*>(&op.targets)[j];
+}
+
+__device__ Matrix2<double2> product(const Matrix2<double2>& a, const Matrix2<double2>& b) {
+  return {sum(product(a.m00, b.m00), product(a.m01, b.m10)), sum(product(a.m00, b.m01), product(a.m01, b.m11)),
+          sum(product(a.m10, b.m00), product(a.m11, b.m10)), sum(product(a.m10, b.m01), product(a.m11, b.m11))};
+}
+
+/// The product of an operation's factors for one evaluation.
+__device__ Matrix2<double2> product_of(const BatchArrays& program, const BatchOp& op, const double* values) {
+  Matrix2<double2> m{{1, 0}, {0, 0}, {0, 0}, {1, 0}};
+  for (std::uint32_t at = op.begin; at < op.end; ++at) {
+    const BatchFactor& factor = program.factors[at];
+    const double2 phase = factor.sum == 0 ? double2{0, 0} : phase_of(program, factor.sum, values);
+    if (factor.step == BatchStep::kRow || factor.step == BatchStep::kColumn) {
+      const bool one = factor.line == 1, row = factor.step == BatchStep::kRow;
+      double2& first = one ? (row ? m.m10 : m.m01) : m.m00;
+      double2& second = one ? m.m11 : (row ? m.m01 : m.m10);
+      first = product(phase, first);
+      second = product(phase, second);
+      continue;
+    }
+    const double2* const fixed = numbers_of(factor.fixed);
+    const double2* const turned = numbers_of(factor.turned);
+    const Matrix2<double2> f{sum(fixed[0], product(phase, turned[0])), sum(fixed[1], product(phase, turned[1])),
+                             sum(fixed[2], product(phase, turned[2])), sum(fixed[3], product(phase, turned[3]))};
+    m = at == op.begin ? f : product(f, m);
+  }
+  return m;
+}
+
+/// Amplitudes below the target's bit become twice as many.
+template <typename Number>
+__device__ void bear(Number* state, std::uint32_t bits, const BatchOp& op, const Matrix2<double2>& m) {
+  const Number at_zero = rounded<Number>(m.m00), at_one = rounded<Number>(m.m10);
+  const std::uint32_t half = 1u << target_of(op, 0), circuit = threadIdx.x & ((1u << bits) - 1);
+  for (std::uint32_t i = threadIdx.x >> bits; i < half; i += kThreads >> bits) {
+    Number& a = state[i << bits | circuit];
+    state[(i | half) << bits | circuit] = product(at_one, a);
+    a = product(at_zero, a);
+  }
 }
 
 template <typename Number>
-__device__ void apply_matrix2(Number* state, std::uint32_t bits, std::uint32_t half, const BatchOp& op,
+__device__ void apply_matrix2(Number* state, std::uint32_t bits, std::uint32_t qubits, const BatchOp& op,
                               const Matrix2<double2>& exact) {
   const Matrix2<Number> m{rounded<Number>(exact.m00), rounded<Number>(exact.m01), rounded<Number>(exact.m10),
                           rounded<Number>(exact.m11)};
-  const std::uint32_t low = (1u << op.targets[0]) - 1, circuit = threadIdx.x & ((1u << bits) - 1);
-  for (std::uint32_t k = threadIdx.x >> bits; k < half; k += kThreads >> bits) {
+  const std::uint32_t low = (1u << target_of(op, 0)) - 1, circuit = threadIdx.x & ((1u << bits) - 1);
+  for (std::uint32_t k = threadIdx.x >> bits; k < 1u << (qubits - 1); k += kThreads >> bits) {
     const std::uint32_t i = (k & low) | (k & ~low) << 1;
-    if ((i & op.controls) != op.controls) continue;
+    if ((i & op.mask) != op.value) continue;
     Number& a = state[i << bits | circuit];
     Number& b = state[(i | (low + 1)) << bits | circuit];
     const Number old_a = a, old_b = b;
@@ -80,13 +128,13 @@ __device__ void apply_dense(Number* state, std::uint32_t bits, std::uint32_t qub
                             const double2* matrix) {
   const std::uint32_t circuit = threadIdx.x & ((1u << bits) - 1), size = 1u << op.target_count;
   std::uint32_t mask = 0;
-  for (std::uint32_t j = 0; j < op.target_count; ++j) mask |= 1u << op.targets[j];
+  for (std::uint32_t j = 0; j < op.target_count; ++j) mask |= 1u << target_of(op, j);
   const auto place = [&](std::uint32_t i, std::uint32_t v) {
-    for (std::uint32_t j = 0; j < op.target_count; ++j) i |= (v >> j & 1u) << op.targets[j];
+    for (std::uint32_t j = 0; j < op.target_count; ++j) i |= (v >> j & 1u) << target_of(op, j);
     return i << bits | circuit;
   };
   for (std::uint32_t i = threadIdx.x >> bits; i < 1u << qubits; i += kThreads >> bits) {
-    if ((i & mask) != 0 || (i & op.controls) != op.controls) continue;
+    if ((i & mask) != 0 || (i & op.mask) != op.value) continue;
     Number old[1 << kMaxBatchTargets];
     for (std::uint32_t v = 0; v < size; ++v) old[v] = state[place(i, v)];
     for (std::uint32_t row = 0; row < size; ++row) {
@@ -98,21 +146,36 @@ __device__ void apply_dense(Number* state, std::uint32_t bits, std::uint32_t qub
   }
 }
 
-template <typename Real>
-__device__ void apply(Amplitude<Real>* state, std::uint32_t bits, const BatchWork<Real>& work, const BatchOp& op,
+template <typename Number>
+__device__ void apply_phase(Number* state, std::uint32_t bits, std::uint32_t qubits, const BatchOp& op, double2 exact) {
+  const auto factor = rounded<Number>(exact);
+  const std::uint32_t circuit = threadIdx.x & ((1u << bits) - 1);
+  for (std::uint32_t i = threadIdx.x >> bits; i < 1u << qubits; i += kThreads >> bits) {
+    if ((i & op.mask) != op.value || (op.parity != 0 && __popc(i & op.parity) % 2 == 0)) continue;
+    Number& a = state[i << bits | circuit];
+    a = product(factor, a);
+  }
+}
+
+template <typename Number>
+__device__ void apply(Number* state, std::uint32_t bits, const BatchArrays& program, const BatchOp& op,
                       const double* values) {
-  const std::uint32_t half = 1u << (work.qubits - 1);
-  if (op.form == BatchForm::kMatrix) {
-    const double2* const matrix = work.matrices + op.matrix_begin;
-    if (op.target_count == 1) {
-      apply_matrix2(state, bits, half, op, {matrix[0], matrix[1], matrix[2], matrix[3]});
-    } else {
-      apply_dense(state, bits, work.qubits, op, matrix);
+  const std::uint32_t qubits = program.qubits;
+  switch (op.form) {
+    case BatchForm::kBirth:
+      return bear(state, bits, op, product_of(program, op, values));
+    case BatchForm::kTurn:
+      return apply_matrix2(state, bits, qubits, op, product_of(program, op, values));
+    case BatchForm::kMatrix: {
+      const double2* const matrix = program.matrices + op.begin;
+      if (op.target_count > 1) return apply_dense(state, bits, qubits, op, matrix);
+      return apply_matrix2(state, bits, qubits, op, {matrix[0], matrix[1], matrix[2], matrix[3]});
     }
-  } else if (op.form == BatchForm::kFlip) {
-    apply_matrix2(state, bits, half, op, {{0, 0}, {1, 0}, {1, 0}, {0, 0}});
-  } else {
-    apply_matrix2(state, bits, half, op, matrix_of(op.form, work.angles + op.angle_begin, values));
+    case BatchForm::kFlip:
+      return apply_matrix2(state, bits, qubits, op, {{0, 0}, {1, 0}, {1, 0}, {0, 0}});
+    case BatchForm::kPhase:
+      return apply_phase(state, bits, qubits, op,
+                         op.sum == 0 ? *numbers_of(op.phase) : phase_of(program, op.sum, values));
   }
 }
 
@@ -132,9 +195,9 @@ __device__ void write_marginals(const Amplitude<Real>* state, std::uint32_t bits
                                 std::uint64_t evaluation, bool mine) {
   __shared__ double parts[kThreads];
   const std::uint32_t circuit = threadIdx.x & ((1u << bits) - 1);
-  for (std::uint32_t qubit = 0; qubit < work.qubits; ++qubit) {
+  for (std::uint32_t qubit = 0; qubit < work.program.qubits; ++qubit) {
     double part = 0;
-    for (std::uint32_t i = threadIdx.x >> bits; i < 1u << work.qubits; i += kThreads >> bits) {
+    for (std::uint32_t i = threadIdx.x >> bits; i < 1u << work.program.qubits; i += kThreads >> bits) {
       if ((i >> qubit & 1) != 0) part += probability(state[i << bits | circuit]);
     }
     __syncthreads();
@@ -143,7 +206,7 @@ __device__ void write_marginals(const Amplitude<Real>* state, std::uint32_t bits
     if (threadIdx.x >> bits == 0 && mine) {
       double total = 0;
       for (std::uint32_t t = circuit; t < kThreads; t += 1u << bits) total += parts[t];
-      work.marginals[evaluation * work.qubits + qubit] = total;
+      work.marginals[evaluation * work.program.qubits + qubit] = total;
     }
   }
 }
@@ -153,8 +216,8 @@ template <typename Real>
 __device__ void draw(const Amplitude<Real>* state, std::uint64_t* segments, std::uint32_t bits,
                      const BatchWork<Real>& work, std::uint64_t evaluation, bool mine) {
   const std::uint32_t circuit = threadIdx.x & ((1u << bits) - 1);
-  const std::uint32_t segment_bits = work.qubits < kSegmentBits ? work.qubits : kSegmentBits;
-  const std::uint32_t length = 1u << (work.qubits - segment_bits);
+  const std::uint32_t segment_bits = work.program.qubits < kSegmentBits ? work.program.qubits : kSegmentBits;
+  const std::uint32_t length = 1u << (work.program.qubits - segment_bits);
   for (std::uint32_t s = threadIdx.x >> bits; s < 1u << segment_bits; s += kThreads >> bits) {
     std::uint64_t total = 0;
     for (std::uint32_t i = s * length; i < (s + 1) * length; ++i) total += units(state[i << bits | circuit]);
@@ -181,31 +244,34 @@ template <typename Real>
 __global__ void __launch_bounds__(kThreads)
     batch_kernel(const BatchWork<Real> work, std::uint32_t bits, bool in_shared) {
   using Number = Amplitude<Real>;
+  const BatchArrays& program = work.program;
   extern __shared__ double2 memory[];
-  const std::uint32_t segment_bits = work.qubits < kSegmentBits ? work.qubits : kSegmentBits;
+  const std::uint32_t segment_bits = work.program.qubits < kSegmentBits ? work.program.qubits : kSegmentBits;
   auto* const segments = reinterpret_cast<std::uint64_t*>(memory);
-  Number* const state = in_shared ? reinterpret_cast<Number*>(segments + (std::size_t{1} << (segment_bits + bits)))
-                                  : work.scratch + (static_cast<std::size_t>(blockIdx.x) << (work.qubits + bits));
+  Number* const state = in_shared
+                            ? reinterpret_cast<Number*>(segments + (std::size_t{1} << (segment_bits + bits)))
+                            : work.scratch + (static_cast<std::size_t>(blockIdx.x) << (work.program.qubits + bits));
   const std::uint32_t circuits = 1u << bits, circuit = threadIdx.x & (circuits - 1);
   const std::uint64_t groups = (work.evaluations + circuits - 1) >> bits;
   for (std::uint64_t group = blockIdx.x; group < groups; group += gridDim.x) {
     const std::uint64_t evaluation = (group << bits) + circuit;
     const bool mine = evaluation < work.evaluations;
-    const double* const values = work.values + (mine ? evaluation : work.evaluations - 1) * work.parameters;
+    const double* const values = work.values + (mine ? evaluation : work.evaluations - 1) * work.program.parameters;
     __syncthreads();
-    for (std::uint32_t i = threadIdx.x >> bits; i < 1u << work.qubits; i += kThreads >> bits) {
-      state[i << bits | circuit] = {i == 0 ? Real{1} : Real{0}, Real{0}};
+    if (threadIdx.x < circuits) {
+      state[circuit] =
+          rounded<Number>(program.start_sum == 0 ? program.start : phase_of(program, program.start_sum, values));
     }
-    for (std::uint32_t g = 0; g < work.op_count; ++g) {
+    for (std::uint32_t g = 0; g < program.op_count; ++g) {
       __syncthreads();
-      apply(state, bits, work, work.ops[g], values);
+      apply(state, bits, program, program.ops[g], values);
     }
     __syncthreads();
     if (work.marginals != nullptr) write_marginals(state, bits, work, evaluation, mine);
     if (work.outcomes != nullptr) draw(state, segments, bits, work, evaluation, mine);
     if (work.states == nullptr || !mine) continue;
-    for (std::uint32_t i = threadIdx.x >> bits; i < 1u << work.qubits; i += kThreads >> bits) {
-      work.states[(evaluation << work.qubits) + i] = state[i << bits | circuit];
+    for (std::uint32_t i = threadIdx.x >> bits; i < 1u << work.program.qubits; i += kThreads >> bits) {
+      work.states[(evaluation << work.program.qubits) + i] = state[i << bits | circuit];
     }
   }
 }
@@ -218,11 +284,11 @@ std::size_t batch_scratch_amplitudes(std::uint32_t qubits) {
 
 template <typename Real>
 cudaError_t launch_batch(const BatchWork<Real>& work, cudaStream_t stream) {
-  const std::uint32_t bits = circuit_bits(work.qubits);
-  const bool in_shared = work.qubits <= kSharedQubits;
-  const std::uint32_t segment_bits = work.qubits < kSegmentBits ? work.qubits : kSegmentBits;
+  const std::uint32_t bits = circuit_bits(work.program.qubits);
+  const bool in_shared = work.program.qubits <= kSharedQubits;
+  const std::uint32_t segment_bits = work.program.qubits < kSegmentBits ? work.program.qubits : kSegmentBits;
   std::size_t bytes = sizeof(std::uint64_t) << (segment_bits + bits);
-  if (in_shared) bytes += sizeof(Amplitude<Real>) << (work.qubits + bits);
+  if (in_shared) bytes += sizeof(Amplitude<Real>) << (work.program.qubits + bits);
   const cudaError_t status =
       cudaFuncSetAttribute(batch_kernel<Real>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
   if (status != cudaSuccess) return status;

@@ -11,19 +11,28 @@
 
 namespace qsim::cuda {
 
+/// A BatchProgram on the device.
+struct BatchArrays {
+  const BatchOp* ops = nullptr;
+  const BatchFactor* factors = nullptr;
+  const BatchSum* sums = nullptr;
+  const BatchTerm* terms = nullptr;
+  const double2* matrices = nullptr;
+  double2 start = {1, 0};
+  std::uint32_t qubits = 0, parameters = 0, op_count = 0, start_sum = 0;
+};
+
 /// Amplitudes of Real; values, matrices and answers but the states are in double. Device pointers; null outputs are not
 /// wanted. Sizes are those of BatchProgram and BatchOutputs for `evaluations`.
 template <typename Real>
 struct BatchWork {
-  const BatchOp* ops = nullptr;
-  const BatchAngle* angles = nullptr;
-  const double2* matrices = nullptr;
+  BatchArrays program;
   const double* values = nullptr;
   double* marginals = nullptr;
   std::uint32_t* outcomes = nullptr;
   Amplitude<Real>* states = nullptr;
   Amplitude<Real>* scratch = nullptr;  // batch_scratch_amplitudes() of them
-  std::uint32_t qubits = 0, parameters = 0, op_count = 0, shots = 0;
+  std::uint32_t shots = 0;
   std::uint64_t seed = 0, first = 0, evaluations = 0;  // `first`: number of the first evaluation, for its draws
 };
 

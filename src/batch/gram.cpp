@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/numbers/finite.h"
 #include "base/text.h"
-#include "batch/lower.h"
+#include "batch/program.h"
 #include "device/gpu_parts.h"
 #include "plan/cost/state_bytes.h"
 #include "qsim/batch.h"
@@ -115,12 +115,9 @@ GramResult gram(const Circuit& circuit, std::span<const double> values, const Ta
   result.qubits = circuit.qubits();
   result.states = count_evaluations(circuit, values, 0);
   result.gram.resize(result.states * result.states);
-  const LoweredBatch lowered = lower_batch(circuit);
-  const BatchProgram& program = lowered.program;
+  const BatchProgram program = make_batch_program(circuit, true);
   result.backend = choose_batch_backend(program, result.states, target);
   if (result.backend == BackendKind::kCuda) {
-    std::vector<double> extended;
-    if (!lowered.sums.empty()) values = extended = with_sums(lowered, values, result.states);
     const BatchGramTimes times = run_gram_on_gpu(program, values, result.states, result.gram, target);
     result.prepare_seconds = times.prepare_seconds;
     result.product_seconds = times.product_seconds;

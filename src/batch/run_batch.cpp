@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/numbers/finite.h"
-#include "batch/lower.h"
+#include "batch/program.h"
 #include "device/gpu_parts.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
@@ -61,8 +61,7 @@ std::size_t count_evaluations(const Circuit& circuit, std::span<const double> va
 BatchResult run_batch(const Circuit& circuit, std::span<const double> values, const BatchOptions& options,
                       std::size_t evaluations) {
   evaluations = count_evaluations(circuit, values, evaluations);
-  const LoweredBatch batch = lower_batch(circuit);
-  const BatchProgram& program = batch.program;
+  const BatchProgram program = make_batch_program(circuit, options.states);
   BatchResult result;
   result.qubits = circuit.qubits();
   result.evaluations = evaluations;
@@ -73,8 +72,6 @@ BatchResult run_batch(const Circuit& circuit, std::span<const double> values, co
   result.backend = choose_batch_backend(program, evaluations, options.target);
   const Clock::time_point start = Clock::now();
   const BatchWatch watch = watch_of(options, start);
-  std::vector<double> extended;
-  if (!batch.sums.empty()) values = extended = with_sums(batch, values, evaluations);
   if (evaluations > 0) {
     if (result.backend == BackendKind::kCuda) {
       run_batch_on_gpu(program, values, evaluations, outputs, options.target, watch);

@@ -3,13 +3,13 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <complex>
-#include <cstring>
+#include <deque>
 #include <exception>
 #include <vector>
 
 #include "base/threads/thread_team.h"
 #include "cpu/cpu_info.h"
+#include "cpu/line_vector.h"
 #include "device/batch_program.h"
 #include "device/numbers/probability.h"
 #include "kernels/cpu/batch_lanes.h"
@@ -66,31 +66,47 @@ template <typename Real>
 class LaneGroup {
  public:
   static constexpr std::size_t kLanes = kBatchLanes<Real>;
+  static constexpr std::size_t kRow = 2 * kLanes;
 
   LaneGroup(const BatchProgram& program, const BatchLanes<Real>& lanes)
       : program_(program),
         lanes_(lanes),
         matrices_(2 * program.matrices.size()),
-        state_((std::size_t{2} << program.qubits) * kLanes),
-        probabilities_((std::size_t{1} << program.qubits) * kLanes) {
-    const auto* const parts = reinterpret_cast<const double*>(program.matrices.data());
-    std::transform(parts, parts + matrices_.size(), matrices_.begin(),
-                   [](double part) { return static_cast<Real>(part); });
+        factors_(program.factors.size()),
+        values_(program.parameters * kLanes),
+        angles_(program.sums.size()),
+        circle_(program.sums.size() * kRow),
+        phases_((1 + program.ops.size()) * kRow),
+        matrix_(4 * kRow),
+        state_(kRow << program.qubits),
+        probabilities_(kLanes << program.qubits) {
+    put_rounded(program.matrices, matrices_.data());
+    for (std::size_t i = 0; i < factors_.size(); ++i) {
+      const BatchFactor& factor = program.factors[i];
+      factors_[i].step = factor.step;
+      factors_[i].line = factor.line;
+      if (factor.sum != 0) factors_[i].phase = phase_of(factor.sum);
+      put_rounded(factor.fixed, factors_[i].fixed);
+      put_rounded(factor.turned, factors_[i].turned);
+    }
+    put_same(program.start, phases_.data());
+    for (std::size_t i = 0; i < program.ops.size(); ++i) {
+      put_same(program.ops[i].phase, phases_.data() + (1 + i) * kRow);
+    }
   }
+  LaneGroup(const LaneGroup&) = delete;
+  LaneGroup& operator=(const LaneGroup&) = delete;
 
   /// Evaluations first .. first + count - 1, count <= kLanes; idle lanes repeat the last. Left where the batch ends.
   void run(std::span<const double> values, std::size_t first, std::size_t count, const BatchOutputs& outputs,
            Watched& watched, int worker) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const std::size_t evaluation = first + std::min(lane, count - 1);
-      values_[lane] = values.subspan(evaluation * program_.parameters, program_.parameters);
-    }
-    std::fill(state_.begin(), state_.end(), Real{0});
-    std::fill_n(state_.begin(), kLanes, Real{1});
+    put_circle(values, first, count);
+    const Real* const start = program_.start_sum == 0 ? phases_.data() : phase_of(program_.start_sum);
+    std::copy_n(start, kRow, state_.begin());
     const std::size_t ops_a_look = std::max<std::size_t>(1, (kLookEvery / kLanes) >> program_.qubits);
     std::size_t unseen = 0;
-    for (const BatchOp& op : program_.ops) {
-      apply(op);
+    for (std::size_t i = 0; i < program_.ops.size(); ++i) {
+      apply(i);
       if (++unseen < ops_a_look) continue;
       watched.done(unseen);
       unseen = 0;
@@ -105,53 +121,66 @@ class LaneGroup {
   }
 
  private:
-  double angle(const BatchOp& op, std::uint32_t number, std::size_t lane) const {
-    const BatchAngle& angle = program_.angles[op.angle_begin + number];
-    return angle.scale == 0 ? angle.offset : angle.scale * values_[lane][angle.parameter] + angle.offset;
+  static void put_rounded(std::span<const Complex> from, Real* to) {
+    for (const Complex value : from) {
+      *to++ = static_cast<Real>(value.real());
+      *to++ = static_cast<Real>(value.imag());
+    }
   }
+  static void put_same(Complex value, Real* to) {
+    std::fill_n(to, kLanes, static_cast<Real>(value.real()));
+    std::fill_n(to + kLanes, kLanes, static_cast<Real>(value.imag()));
+  }
+  Real* phase_of(std::uint32_t sum) { return circle_.data() + (sum - 1) * kRow; }
 
-  void apply(const BatchOp& op) {
-    const std::uint32_t n = program_.qubits, target = op.targets[0];
-    switch (op.form) {
-      case BatchForm::kFlip:
-        lanes_.flip(state_.data(), n, target, op.controls);
-        return;
-      case BatchForm::kMatrix:
-        lanes_.dense(state_.data(), n, op.targets, op.target_count, op.controls,
-                     matrices_.data() + 2 * std::size_t{op.matrix_begin});
-        return;
-      case BatchForm::kRx:
-      case BatchForm::kRy:
-      case BatchForm::kU:
-        make_matrices(op);
-        lanes_.one_target(state_.data(), n, target, op.controls, matrix_.data());
-        return;
-      case BatchForm::kRz:
-      case BatchForm::kPhase:
-        make_matrices(op);
-        lanes_.diagonal(state_.data(), n, target, op.controls, matrix_.data());
-        return;
+  /// Cosines and sines of all sums.
+  void put_circle(std::span<const double> values, std::size_t first, std::size_t count) {
+    const std::size_t each = program_.parameters;
+    bool plain = true;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double* const from = values.data() + (first + std::min(lane, count - 1)) * each;
+      for (std::size_t p = 0; p < each; ++p) {
+        values_[p * kLanes + lane] = from[p];
+        plain = plain && std::abs(from[p]) < program_.plain_values;
+      }
+    }
+    if (plain) {
+      lanes_.circle(program_.sums.data(), program_.sums.size(), program_.terms.data(), values_.data(), circle_.data());
+      return;
+    }
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      batch_angles(program_, values.subspan((first + std::min(lane, count - 1)) * each, each), angles_);
+      for (std::size_t i = 0; i < angles_.size(); ++i) {
+        circle_[i * kRow + lane] = static_cast<Real>(std::cos(angles_[i]));
+        circle_[i * kRow + kLanes + lane] = static_cast<Real>(std::sin(angles_[i]));
+      }
     }
   }
 
-  void make_matrices(const BatchOp& op) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const double theta = angle(op, 0, lane), c = std::cos(theta / 2), s = std::sin(theta / 2);
-      std::array<Complex, 4> m{};
-      if (op.form == BatchForm::kRx) m = {Complex(c), Complex(0, -s), Complex(0, -s), Complex(c)};
-      if (op.form == BatchForm::kRy) m = {Complex(c), Complex(-s), Complex(s), Complex(c)};
-      if (op.form == BatchForm::kRz) m = {Complex(c, -s), Complex(0), Complex(0), Complex(c, s)};
-      if (op.form == BatchForm::kPhase)
-        m = {Complex(1), Complex(0), Complex(0), Complex(std::cos(theta), std::sin(theta))};
-      if (op.form == BatchForm::kU) {
-        const double phi = angle(op, 1, lane), lambda = angle(op, 2, lane);
-        const Complex left = std::polar(1.0, phi), right = std::polar(1.0, lambda);
-        m = {Complex(c), -right * s, left * s, left * right * c};
-      }
-      for (std::size_t entry = 0; entry < 4; ++entry) {
-        matrix_[2 * entry * kLanes + lane] = static_cast<Real>(m[entry].real());
-        matrix_[(2 * entry + 1) * kLanes + lane] = static_cast<Real>(m[entry].imag());
-      }
+  void apply(std::size_t number) {
+    const BatchOp& op = program_.ops[number];
+    const BatchControls where{program_.qubits, op.mask, op.value};
+    const std::uint32_t target = op.targets[0];
+    switch (op.form) {
+      case BatchForm::kBirth:
+        lanes_.product(factors_.data() + op.begin, factors_.data() + op.end, matrix_.data());
+        lanes_.birth(state_.data(), target, matrix_.data());
+        return;
+      case BatchForm::kTurn:
+        lanes_.product(factors_.data() + op.begin, factors_.data() + op.end, matrix_.data());
+        lanes_.turn(state_.data(), where, target, matrix_.data());
+        return;
+      case BatchForm::kMatrix:
+        lanes_.dense(state_.data(), where, op.targets.data(), op.target_count,
+                     matrices_.data() + 2 * std::size_t{op.begin});
+        return;
+      case BatchForm::kFlip:
+        lanes_.flip(state_.data(), where, target);
+        return;
+      case BatchForm::kPhase:
+        lanes_.phase(state_.data(), where, op.parity,
+                     op.sum == 0 ? phases_.data() + (1 + number) * kRow : phase_of(op.sum));
+        return;
     }
   }
 
@@ -196,12 +225,16 @@ class LaneGroup {
 
   const BatchProgram& program_;
   const BatchLanes<Real>& lanes_;
-  std::vector<Real> matrices_;  // of the program: re, im pairs
-  std::vector<Real> state_;
-  std::vector<double> probabilities_;
+  LineVector<Real> matrices_;  // of the program: re, im pairs
+  std::vector<BatchLaneFactor<Real>> factors_;
+  LineVector<double> values_;  // kLanes of each parameter
+  std::vector<double> angles_;
+  LineVector<Real> circle_;  // by sum
+  LineVector<Real> phases_;  // that are fixed: of the start, then by operation
+  LineVector<Real> matrix_;  // a 2 x 2 matrix a lane
+  LineVector<Real> state_;
+  LineVector<double> probabilities_;
   std::vector<std::uint64_t> ends_;
-  std::array<std::span<const double>, kLanes> values_;
-  std::array<Real, 8 * kLanes> matrix_{};  // a 2 x 2 matrix a lane, laid out as BatchLanes wants it
 };
 
 template <typename Real>
@@ -213,7 +246,8 @@ void run_lanes(const BatchProgram& program, std::span<const double> values, std:
   Watched watched(watch, program, groups);
   ThreadTeam team(static_cast<int>(std::max<std::size_t>(1, std::min(wanted, groups))));
   const BatchLanes<Real> lanes = lanes_of<Real>(target.instruction_set);
-  std::vector<LaneGroup<Real>> workers(static_cast<std::size_t>(team.size()), LaneGroup<Real>(program, lanes));
+  std::deque<LaneGroup<Real>> workers;
+  for (int worker = 0; worker < team.size(); ++worker) workers.emplace_back(program, lanes);
   team.run(groups, [&](std::uint64_t group, int worker) {
     if (!watched.go_on(worker)) return;
     const std::size_t first = group * kLanes;

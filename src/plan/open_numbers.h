@@ -32,6 +32,12 @@ struct OpenFactor {
 
 class OpenNumbers {
  public:
+  struct Term {
+    std::uint32_t angle = 0;
+    double factor = 0;
+    friend bool operator==(const Term&, const Term&) = default;
+  };
+
   bool empty() const { return sums_.empty(); }
 
   /// `factor` times angle number `angle` of the circuit.
@@ -50,26 +56,24 @@ class OpenNumbers {
   /// A product with these values of the sums.
   std::array<Complex, 4> matrix(std::uint32_t product, std::span<const double> values) const;
 
+  /// What is multiplied, the first factor first.
+  std::span<const OpenFactor> factors(std::uint32_t product) const;
+  /// What is added up: multiples of the circuit's angles, none for a fixed angle, and a constant.
+  std::span<const Term> terms(std::uint32_t sum) const;
+  double constant(const OpenAngle& angle) const { return angle.sum == 0 ? angle.value : sums_[angle.sum - 1].constant; }
+
   /// Forgets what `plan` does not refer to, and renumbers what it does.
   void keep_used(Plan& plan);
 
   friend bool operator==(const OpenNumbers&, const OpenNumbers&) = default;
 
  private:
-  std::span<const OpenFactor> factors(std::uint32_t product) const;
-  struct Term {
-    std::uint32_t angle = 0;
-    double factor = 0;
-    friend bool operator==(const Term&, const Term&) = default;
-  };
   /// Terms begin where those of the sum before end.
   struct Sum {
     double constant = 0;
     std::uint32_t end = 0;
     friend bool operator==(const Sum&, const Sum&) = default;
   };
-  std::span<const Term> terms(std::uint32_t sum) const;
-  double constant(const OpenAngle& angle) const { return angle.sum == 0 ? angle.value : sums_[angle.sum - 1].constant; }
   std::uint32_t close(double constant);
 
   std::vector<Sum> sums_;

@@ -3,16 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "base/philox.h"
-#include "batch/lower.h"
+#include "batch/program.h"
 #include "circuit/gate_table.h"
 #include "circuit/generate/families.h"
 #include "cpu/cpu_info.h"
 #include "device/gpu_parts.h"
 #include "document/result.h"
+#include "kernels/cpu/batch_lanes.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "simulator/simulator.h"
@@ -59,11 +61,8 @@ Circuit random_parametric(std::uint32_t qubits, int gates, std::uint64_t seed) {
     const Gate gate = gate_table()[random.below(kGateCount)].gate;
     const GateInfo& info = gate_info(gate);
     if (static_cast<std::uint32_t>(info.targets) > std::min(qubits, 3u)) continue;
-    const bool bindable = gate == Gate::kRx || gate == Gate::kRy || gate == Gate::kRz || gate == Gate::kPhase ||
-                          gate == Gate::kU2 || gate == Gate::kU || gate == Gate::kRxx || gate == Gate::kRyy ||
-                          gate == Gate::kRzz;
     std::vector<Angle> angles;
-    for (int p = 0; p < info.params; ++p) angles.push_back(bindable ? angle() : Angle(random.uniform(-3, 3)));
+    for (int p = 0; p < info.params; ++p) angles.push_back(gate == Gate::kU0 ? Angle(1) : angle());
     const auto targets = static_cast<std::size_t>(info.targets);
     const std::size_t controls = random.below(std::min<std::uint64_t>(3, qubits - targets + 1));
     const auto controlled = std::span(order).subspan(targets, controls);
@@ -218,24 +217,93 @@ TEST_P(BatchOnGpu, EndsWithWhatTheProgressThrows) {
 INSTANTIATE_TEST_SUITE_P(Precisions, BatchOnGpu, testing::Values(Precision::kDouble, Precision::kSingle),
                          [](const auto& precision) { return std::string(name_of(precision.param)); });
 
-// By the optimizer; open angles stay where they are.
-TEST(Batch, FixedGatesArePutTogether) {
+std::size_t count_of(const BatchProgram& program, BatchForm form) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(program.ops, [form](const BatchOp& op) { return op.form == form; }));
+}
+
+// First gates are births, what follows on a wire is one matrix, and what undoes itself is not there.
+TEST(Batch, GatesArePutTogether) {
   Circuit circuit(2, 2);
-  circuit.h(0).t(0).h(0).rx(Parameter{"a"}, 0).h(0).h(0).rx(Parameter{"a"}, 0);
-  circuit.cx(0, 1).cx(0, 1).x(1).add_measure(0, 0);
-  const LoweredBatch batch = lower_batch(circuit);
-  std::vector<BatchForm> forms;
-  for (const BatchOp& op : batch.program.ops) forms.push_back(op.form);
-  EXPECT_EQ(forms, (std::vector<BatchForm>{BatchForm::kMatrix, BatchForm::kRx, BatchForm::kRx, BatchForm::kFlip}));
-  EXPECT_EQ(batch.program.parameters, 1u);
+  circuit.ry(Parameter{"a"}, 0).rz(Parameter{"b"}, 0).cx(0, 1).cx(0, 1).x(1);
+  BatchProgram program = make_batch_program(circuit, true);
+  EXPECT_EQ(program.ops.size(), 2u);
+  EXPECT_EQ(count_of(program, BatchForm::kBirth), 2u);
+
+  circuit.add_pauli_rotation(Parameter{"a"}, "ZZ", std::vector<Qubit>{0, 1});
+  circuit.h(0).rx(Parameter{"a"}, 0).t(0).ry(Parameter{"b"}, 0).add_measure(0, 0);
+  program = make_batch_program(circuit, true);
+  EXPECT_EQ(program.ops.size(), 2u);
+}
+
+// Two layers of ry and rz on 4 qubits with chains of cx: 16 rotations and 6 flips as they are written.
+TEST(Batch, RotationsCostLessThanTheyWouldOneByOne) {
+  Circuit circuit(4);
+  for (int layer = 0; layer < 2; ++layer) {
+    for (Qubit q = 0; q < 4; ++q) {
+      const std::string name = std::to_string(4 * layer) + "." + std::to_string(q);
+      circuit.ry(Parameter{"y" + name}, q).rz(Parameter{"z" + name}, q);
+    }
+    for (Qubit q = 0; q + 1 < 4; ++q) circuit.cx(q, q + 1);
+  }
+  BatchProgram program = make_batch_program(circuit, true);
+  EXPECT_EQ(count_of(program, BatchForm::kTurn), 4u);
+  EXPECT_LE(program.ops.size(), 20u);
+  EXPECT_EQ(program.sums.size(), 17u);  // an angle each, and the phase of everything
+  program = make_batch_program(circuit, false);
+  EXPECT_EQ(program.sums.size(), 12u);  // nothing sees the last rz
+}
+
+// A rotation under a control is one matrix under it, also when its fixed parts were put into others.
+TEST(Batch, ControlledRotationsAreOneMatrix) {
+  Circuit circuit(2);
+  const std::vector<Qubit> target{1};
+  const std::vector<ControlQubit> control{0};
+  const std::vector<Angle> angle{Parameter{"c"}};
+  circuit.h(0).ry(Parameter{"a"}, 1).apply(Gate::kRx, control, target, angle);
+  const BatchProgram program = make_batch_program(circuit, true);
+  EXPECT_EQ(count_of(program, BatchForm::kPhase), 0u);
+  ASSERT_EQ(count_of(program, BatchForm::kTurn), 1u);
+  EXPECT_EQ(program.ops.size(), 3u);
+  EXPECT_EQ(program.ops.back().mask, 1u);
+}
+
+// Up to kPlainAngle, tiny ones and those beside quarter turns among them.
+TEST(Batch, SinesOfLanesAreRightInTheirLastPlaces) {
+  constexpr std::size_t kLanes = cpu::kBatchLanes<double>;
+  for (const std::string& set : cpu::instruction_sets()) {
+    const auto lanes = set == "avx512" ? cpu::batch_lanes_avx512<double>()
+                       : set == "avx2" ? cpu::batch_lanes_avx2<double>()
+                                       : cpu::batch_lanes_scalar<double>();
+    const BatchSum sum{0, 1};
+    const BatchTerm term{0, 1, 1, 1};
+    alignas(64) double values[kLanes], circle[2 * kLanes];
+    PhiloxSequence random(5);
+    for (int round = 0; round < 20000; ++round) {
+      for (double& value : values) {
+        value = random.uniform(-kPlainAngle, kPlainAngle);
+        if (round % 4 == 1) value = std::numbers::pi / 2 * std::round(value);
+        if (round % 4 == 2) value = std::ldexp(value, -static_cast<int>(random.below(60)));
+      }
+      lanes.circle(&sum, 1, &term, values, circle);
+      for (std::size_t l = 0; l < kLanes; ++l) {
+        const double cosine = std::cos(values[l]), sine = std::sin(values[l]);
+        ASSERT_LE(std::abs(circle[l] - cosine), 3e-16 * std::abs(cosine)) << set << " " << values[l];
+        ASSERT_LE(std::abs(circle[kLanes + l] - sine), 3e-16 * std::abs(sine)) << set << " " << values[l];
+      }
+    }
+  }
 }
 
 TEST(Batch, LargerCircuitsAndCircuitsWithoutParameters) {
-  const Circuit fixed = generate("qft", {14, 0, 1});
-  const BatchResult batch = run_batch(fixed, {}, on_cpu(), 3);
-  ASSERT_EQ(batch.evaluations, 3u);
-  for (std::size_t i = 0; i < batch.states.size(); ++i) ASSERT_NEAR(std::abs(batch.states[i] - 1.0 / 128), 0, 1e-13);
-  for (const double marginal : batch.marginals) EXPECT_NEAR(marginal, 0.5, 1e-12);
+  for (const std::uint32_t qubits : {14u, kMaxBatchQubits}) {
+    const Circuit fixed = generate("qft", {qubits, 0, 1});
+    const BatchResult batch = run_batch(fixed, {}, on_cpu(), 3);
+    ASSERT_EQ(batch.evaluations, 3u);
+    const double even = std::ldexp(1, -static_cast<int>(qubits / 2));
+    for (const Complex amplitude : batch.states) ASSERT_NEAR(std::abs(amplitude - even), 0, 1e-13);
+    for (const double marginal : batch.marginals) EXPECT_NEAR(marginal, 0.5, 1e-12);
+  }
 }
 
 TEST(Batch, WhatTheProgressThrowsEndsItSoon) {
@@ -269,9 +337,18 @@ TEST(Batch, WrongUseIsAnError) {
   const Angle open = Parameter{"a"};
   const Qubit zero = 0;
   EXPECT_THROW(circuit.apply(Gate::kU0, {}, {&zero, 1}, {&open, 1}), CircuitError);
-  Circuit rotation(1);
-  rotation.add_pauli_rotation(open, "X", {&zero, 1});
-  EXPECT_THROW(run_batch(rotation, std::vector<double>{1}, on_cpu()), UnsupportedError);
+  Circuit large(4);
+  const std::vector<Qubit> all{0, 1, 2, 3};
+  Matrix mixing(256);
+  double norm = 0;  // a reflection that no smaller gates make
+  for (int i = 1; i <= 16; ++i) norm += std::pow(i, 3);
+  for (std::size_t i = 0; i < 256; ++i) {
+    const double row = std::pow(1 + i / 16, 1.5), column = std::pow(1 + i % 16, 1.5);
+    mixing[i] = (i / 16 == i % 16 ? 1.0 : 0.0) - 2 * row * column / norm;
+  }
+  large.add_unitary(mixing, {}, all);
+  EXPECT_THROW(run_batch(large, {}, on_cpu()), UnsupportedError);
+  EXPECT_THROW(run_batch(circuit, std::vector<double>{1, std::nan("")}, on_cpu()), UsageError);
   EXPECT_THROW(static_cast<void>(circuit.bind(std::vector<double>{1})), UsageError);
   Circuit dynamic(2, 1);
   dynamic.add_measure(0, 0);

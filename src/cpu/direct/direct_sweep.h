@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/tile/line_vector.h"
+#include "cpu/line_vector.h"
 #include "cpu/tile/tile_geometry.h"
 #include "kernels/cpu/direct_machine.h"
 #include "plan/plan.h"

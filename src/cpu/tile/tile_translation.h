@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/tile/line_vector.h"
+#include "cpu/line_vector.h"
 #include "cpu/tile/tile_geometry.h"
 #include "cpu/tile/tile_items.h"
 #include "kernels/cpu/tile_program.h"

@@ -10,6 +10,7 @@
 
 #include "base/threads/thread_team.h"
 #include "comm/gpu/pinned_buffer.h"
+#include "cuda/backend/uploaded_batch.h"
 #include "cuda/device_array.h"
 #include "device/batch_program.h"
 #include "device/gpu_parts.h"
@@ -30,21 +31,6 @@ struct Both {
   Value* host() const { return static_cast<Value*>(pinned.data()); }
   PinnedBuffer pinned;
   DeviceArray<Value> device;
-};
-
-/// What does not change from slice to slice.
-class Uploaded {
- public:
-  Uploaded(const BatchProgram& program, const Stream& stream)
-      : ops(program.ops.size()), angles(program.angles.size()), matrices(program.matrices.size()) {
-    ops.upload(program.ops.data(), program.ops.size() * sizeof(BatchOp), stream);
-    angles.upload(program.angles.data(), program.angles.size() * sizeof(BatchAngle), stream);
-    matrices.upload(program.matrices.data(), program.matrices.size() * sizeof(Complex), stream);
-    check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize before a batch");
-  }
-  DeviceArray<BatchOp> ops;
-  DeviceArray<BatchAngle> angles;
-  DeviceArray<double2> matrices;
 };
 
 template <typename Real>
@@ -121,20 +107,16 @@ class BatchRun {
   }
 
   void start(Slice& slice, std::size_t first, std::size_t count) {
+    require_finite_angles(program_, values_.subspan(first * parameters(), count * parameters()));
     std::copy_n(values_.data() + first * parameters(), count * parameters(), slice.values.host());
     slice.values.device.upload(slice.values.host(), count * parameters() * sizeof(double), slice.stream);
     BatchWork<Real> work;
-    work.ops = uploaded_.ops.get();
-    work.angles = uploaded_.angles.get();
-    work.matrices = uploaded_.matrices.get();
+    work.program = uploaded_.arrays();
     work.values = slice.values.device.get();
     work.marginals = slice.marginals.device.get();
     work.outcomes = slice.outcomes.device.get();
     work.states = slice.states.device.get();
     work.scratch = scratch_.get();
-    work.qubits = program_.qubits;
-    work.parameters = program_.parameters;
-    work.op_count = static_cast<std::uint32_t>(program_.ops.size());
     work.shots = outputs_.shots;
     work.seed = outputs_.seed;
     work.first = first;
@@ -164,7 +146,7 @@ class BatchRun {
   const std::size_t evaluations_;
   const BatchOutputs& outputs_;
   const BatchWatch& watch_;
-  const Uploaded uploaded_;
+  const UploadedBatch uploaded_;
   const DeviceArray<Amplitude<Real>> scratch_;
   std::size_t slice_ = 0, count_ = 0;  // evaluations of a slice, slices
   std::atomic<std::size_t> next_{0}, done_{0};

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cuda/backend/uploaded_batch.h"
 #include "cuda/device_array.h"
 #include "cuda/read_out/cublas.h"
 #include "device/gpu_parts.h"
@@ -26,25 +27,16 @@ BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const doub
   BatchGramTimes times;
   Clock::time_point start = Clock::now();
   const Stream stream;
-  const DeviceArray<BatchOp> ops(program.ops.size());
-  const DeviceArray<BatchAngle> angles(program.angles.size());
-  const DeviceArray<double2> matrices(program.matrices.size());
+  require_finite_angles(program, values);
+  const UploadedBatch uploaded(program, stream);
   const DeviceArray<double> device_values(values.size());
   const DeviceArray<double2> scratch(batch_scratch_amplitudes(program.qubits)), states(evaluations << program.qubits);
-  ops.upload(program.ops.data(), program.ops.size() * sizeof(BatchOp), stream);
-  angles.upload(program.angles.data(), program.angles.size() * sizeof(BatchAngle), stream);
-  matrices.upload(program.matrices.data(), program.matrices.size() * sizeof(Complex), stream);
   device_values.upload(values.data(), values.size_bytes(), stream);
   BatchWork<double> work;
-  work.ops = ops.get();
-  work.angles = angles.get();
-  work.matrices = matrices.get();
+  work.program = uploaded.arrays();
   work.values = device_values.get();
   work.states = states.get();
   work.scratch = scratch.get();
-  work.qubits = program.qubits;
-  work.parameters = program.parameters;
-  work.op_count = static_cast<std::uint32_t>(program.ops.size());
   work.evaluations = evaluations;
   check(launch_batch(work, stream.get()), "launch of a batch");
   check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize after a batch");

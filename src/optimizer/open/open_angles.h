@@ -13,9 +13,16 @@ namespace qsim {
 /// Angles that are the same sum for all values of the parameters are one. The circuit must outlive this.
 class OpenAngles {
  public:
+  /// The constant, and multiples of parameters that are added to it.
+  struct Open {
+    double constant = 0;
+    std::span<const Circuit::OpenTerm> terms;
+  };
+
   explicit OpenAngles(const Circuit& circuit);
 
   std::size_t size() const { return angles_.size(); }
+  const Open& operator[](std::size_t number) const { return angles_[number]; }
   /// The angles with these values, as Circuit::bind() has them. UsageError for one that is not finite.
   std::vector<double> bound(std::span<const double> values) const;
   /// Angles that nothing can be told of: no two of them, nor sums and differences of a few, are the same or a simple
@@ -29,10 +36,6 @@ class OpenAngles {
   }
 
  private:
-  struct Open {
-    double constant = 0;
-    std::span<const Circuit::OpenTerm> terms;
-  };
   std::vector<Open> angles_;
   std::map<std::uint64_t, std::uint32_t> number_;
 };

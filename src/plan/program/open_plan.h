@@ -23,6 +23,8 @@ class OpenPlan {
   /// At a generic point.
   const std::shared_ptr<const Plan>& shape() const { return shape_; }
   double predicted_seconds() const { return predicted_seconds_; }
+  /// How the shape's numbers follow the angles.
+  const OpenNumbers& numbers() const { return numbers_; }
   /// The shape with the numbers of these angles.
   std::shared_ptr<const Plan> at(std::span<const double> angles) const;
 

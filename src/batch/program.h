@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "device/batch_program.h"
 #include "qsim/batch.h"
@@ -11,15 +10,9 @@
 
 namespace qsim {
 
-struct LoweredBatch {
-  BatchProgram program;  // its parameters: the circuit's, then the sums
-  std::vector<std::vector<Circuit::OpenTerm>> sums;
-};
-
-/// UnsupportedError for what no batch can do.
-LoweredBatch lower_batch(const Circuit& circuit);
-/// `values` of the circuit's parameters with the values of the sums behind each set.
-std::vector<double> with_sums(const LoweredBatch& batch, std::span<const double> values, std::size_t evaluations);
+/// Phases that no measurement of all qubits sees are left out where no states are wanted. UnsupportedError for what no
+/// batch can do.
+BatchProgram make_batch_program(const Circuit& circuit, bool wants_states);
 /// How many sets `values` are; UsageError where they are no whole number of sets. Without parameters: `evaluations`,
 /// or 1.
 std::size_t count_evaluations(const Circuit& circuit, std::span<const double> values, std::size_t evaluations);
