@@ -56,10 +56,15 @@ __device__ double2 phase_of(const BatchArrays& program, std::uint32_t sum, const
   return phase;
 }
 
+/// Complex numbers of the host's, which are aligned as their parts are and not as a double2.
+struct Numbers {
+  const double* parts;
+  __device__ double2 operator[](std::uint32_t i) const { return {parts[2 * i], parts[2 * i + 1]}; }
+};
 // Device code does not call what std::array and std::complex have.
 template <typename Array>
-__device__ const double2* numbers_of(const Array& array) {
-  return reinterpret_cast<const double2*>(&array);
+__device__ Numbers numbers_of(const Array& array) {
+  return {reinterpret_cast<const double*>(&array)};
 }
 __device__ std::uint32_t target_of(const BatchOp& op, std::uint32_t j) {
   return reinterpret_cast<const std::uint8_t*>(&op.targets)[j];
@@ -84,8 +89,7 @@ __device__ Matrix2<double2> product_of(const BatchArrays& program, const BatchOp
       second = product(phase, second);
       continue;
     }
-    const double2* const fixed = numbers_of(factor.fixed);
-    const double2* const turned = numbers_of(factor.turned);
+    const Numbers fixed = numbers_of(factor.fixed), turned = numbers_of(factor.turned);
     const Matrix2<double2> f{sum(fixed[0], product(phase, turned[0])), sum(fixed[1], product(phase, turned[1])),
                              sum(fixed[2], product(phase, turned[2])), sum(fixed[3], product(phase, turned[3]))};
     m = at == op.begin ? f : product(f, m);
@@ -175,7 +179,7 @@ __device__ void apply(Number* state, std::uint32_t bits, const BatchArrays& prog
       return apply_matrix2(state, bits, qubits, op, {{0, 0}, {1, 0}, {1, 0}, {0, 0}});
     case BatchForm::kPhase:
       return apply_phase(state, bits, qubits, op,
-                         op.sum == 0 ? *numbers_of(op.phase) : phase_of(program, op.sum, values));
+                         op.sum == 0 ? numbers_of(op.phase)[0] : phase_of(program, op.sum, values));
   }
 }
 
