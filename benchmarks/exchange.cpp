@@ -101,7 +101,7 @@ class Rank {
       Target target;
       target.oversubscribe_gpus = settings.oversubscribe;
       const int place = communicator.name() == "mpi" ? launch_environment().local_rank : communicator.rank();
-      options.device_id = pick_gpu(survey_gpus(), target, place).id;
+      options.device_id = pick_gpu(survey_gpus(communicator.size()), target, place).id;
     }
     backend_ = make_backend(settings.backend(), options);
   }
