@@ -36,6 +36,7 @@ TileOp rotations(std::size_t count) {
 /// Its factors are constants, or an entry of a table.
 TileOp phases(TileOpKind kind, const std::vector<std::size_t>& present, int table, std::uint32_t set = 0xffff) {
   TileOp op = op_of(kind, set);
+  op.slots = {0, 1};
   for (const std::size_t f : present) {
     op.factor[f].present = true;
     op.factor[f].table = table;
@@ -72,12 +73,16 @@ TEST(CudaWork, OfADenseMatrixIsItsRowsAndTwoTripsThroughSharedMemory) {
   EXPECT_EQ(work({op}), 16 + 32);
 }
 
+/// A product that a thread makes of two factors, beside its 16 registers'.
+constexpr double kProductOfFactors = 4.0 / 16;
+
 TEST(CudaWork, OfAPairIsThatOfTheQuartersThatMeetAFactor) {
   const auto pair = [](const std::vector<std::size_t>& present) { return phases(TileOpKind::kPair, present, 0); };
   EXPECT_EQ(work({pair({0})}), 4);
   EXPECT_EQ(work({pair({1})}), 2);
   EXPECT_EQ(work({pair({2})}), 2);
-  EXPECT_EQ(work({pair({1, 2})}), 3);
+  EXPECT_EQ(work({pair({1, 2})}), 3 + kProductOfFactors);
+  EXPECT_EQ(work({pair({1, 2, 3})}), 3 + 2 * kProductOfFactors);
   EXPECT_EQ(work({pair({3})}), 1);
   EXPECT_EQ(work({pair({})}), 0);
   TileOp op = pair({3});
@@ -86,15 +91,17 @@ TEST(CudaWork, OfAPairIsThatOfTheQuartersThatMeetAFactor) {
   EXPECT_EQ(work({op}), 1 + 1);
 }
 
-TEST(CudaWork, ConstantPhasesAreOneMultiplicationBeforeWhatIsNoPhase) {
+TEST(CudaWork, PhasesAreOneMultiplicationBeforeWhatIsNoPhase) {
   const TileOp quarter = phases(TileOpKind::kMultiply, {0}, -1, 0xf), all = phases(TileOpKind::kMultiply, {0}, -1);
   const TileOp table = phases(TileOpKind::kMultiply, {0}, 0, 0xff);
   EXPECT_EQ(work({quarter, quarter}), 1) << "of the same registers";
   EXPECT_EQ(work({quarter, phases(TileOpKind::kMultiply, {0}, -1, 0xf0)}), 2);
   EXPECT_EQ(work({all, quarter, all}), 4);
   EXPECT_EQ(work({all, rotations(1), all}), 4 + 2 + 4);
-  EXPECT_EQ(work({all, table, all}), 2 + 4);
-  EXPECT_EQ(work({all, phases(TileOpKind::kPair, {3}, 0), all}), 1 + 4);
+  EXPECT_EQ(work({all, table, all}), 4 + kProductOfFactors);
+  EXPECT_EQ(work({table, table}), 2 + kProductOfFactors);
+  EXPECT_EQ(work({table, rotations(1), table}), 2 + 2 + 2);
+  EXPECT_EQ(work({all, phases(TileOpKind::kPair, {3}, 0), all}), 4 + kProductOfFactors);
   EXPECT_EQ(work({all, phases(TileOpKind::kPair, {0, 3}, -1)}), 4);
   TileOp inverse = all, minus = quarter;
   inverse.factor[0].constant = Complex(0.6, -0.8);

@@ -88,6 +88,8 @@ void KernelText::begin() {
   line("__shared__ double scratch[32];");
   line("const u32 t = threadIdx.x;");
   line("const u64 number = first_tile + blockIdx.x;");
+  // Added to the places of real arguments that are held (real_arg): a place that the compiler does not know.
+  line("const u32 z = (u32)(first_tile >> 63);");
   // The chunk's runs are known only at launch: their number is part of the structure, masks are filled in there.
   line("u64 base = base0;");
   line("#pragma unroll 1");

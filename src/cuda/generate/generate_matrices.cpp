@@ -11,6 +11,13 @@
 
 namespace qsim::cuda {
 
+namespace {
+
+// Numbers of a matrix that are held at a time: more leave uniform registers for those that amplitudes need.
+constexpr double kMostHeldDoubles = 20, kMostHeldFloats = 32;
+
+}  // namespace
+
 void KernelText::rotate(const TileOp& op) {
   for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(program_.register_bits); ++s) {
     if (op.rotation[s] == Rotation::kNone) continue;
@@ -35,6 +42,7 @@ std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std:
   double largest = 0;
   for (const Complex entry : matrix) largest = std::max(largest, std::abs(entry));
   const double nothing = 1e-17 * largest;  // matrices may carry a scale
+  const bool held = matrix_numbers(matrix, order) <= (double_ ? kMostHeldDoubles : kMostHeldFloats);
   for (std::size_t r = 0; r < order; ++r) {
     std::size_t unit = order;  // a column whose entry needs no multiplication
     for (std::size_t c = 0; c < order && unit == order; ++c) {
@@ -50,7 +58,7 @@ std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std:
                       (turned ? entry.imag() : entry.real()) < 0 ? "-" : "", turned ? 'y' : 'x', turned ? 'x' : 'y');
     }
     for (std::size_t c = 0; c < order; ++c) {
-      if (c != unit) add_entry(text, matrix[r * order + c], r, c, nothing, empty);
+      if (c != unit) add_entry(text, matrix[r * order + c], r, c, nothing, held, empty);
     }
     if (empty) text += fmt::format("x{} = mk(0, 0);", r);
     text += "\n";
@@ -60,12 +68,12 @@ std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std:
   return name;
 }
 
-void KernelText::add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, double nothing,
+void KernelText::add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, double nothing, bool held,
                            bool& empty) {
   const auto add = [&](double part, const char* sign, char first, char second) {
     if (std::abs(part) <= nothing) return;
     const std::size_t e = entries_.size();
-    entries_.push_back(real_arg(part));
+    entries_.push_back(real_arg(part, held));
     text += empty ? fmt::format("x{0}.x = {1}e{2} * y{3}.{4}; x{0}.y = e{2} * y{3}.{5};", r, sign, e, c, first, second)
                   : fmt::format("x{0}.x = fma({1}e{2}, y{3}.{4}, x{0}.x); x{0}.y = fma(e{2}, y{3}.{5}, x{0}.y);", r,
                                 sign, e, c, first, second);
@@ -85,7 +93,6 @@ void KernelText::matrix(const TileOp& op, std::vector<std::uint8_t> slots) {
   if (out_.reals.size() % 2 != 0) out_.reals.push_back(0);
   const std::string function = matrix_function(op.matrix, order);
   open_threads(op);
-  const bool held = hold_entries(op, order);
   for (std::uint32_t j = 0; j < registers_; ++j) {
     if ((op.set >> j & 1) == 0) continue;
     std::string call = function + "(";
@@ -94,18 +101,10 @@ void KernelText::matrix(const TileOp& op, std::vector<std::uint8_t> slots) {
       for (std::size_t s = 0; s < slots.size(); ++s) place |= static_cast<std::uint32_t>(r >> s & 1) << slots[s];
       call += (r == 0 ? "" : ",") + a(place);
     }
-    for (std::size_t e = 0; e < entries_.size(); ++e) call += held ? fmt::format(",h{}", e) : "," + entries_[e];
+    for (const std::string& entry : entries_) call += "," + entry;
     line(fmt::format("{});", call));
   }
   line("}");
-}
-
-bool KernelText::hold_entries(const TileOp& op, std::size_t order) {
-  constexpr std::size_t kMostHeld = 32;
-  if (double_ || entries_.empty() || entries_.size() > kMostHeld || count_bits(op.set) < 2 || order < 4) return false;
-  line(fmt::format("const R* const held = &{} + hidden_zero(t, first_tile);", entries_.front()));
-  for (std::size_t e = 0; e < entries_.size(); ++e) line(fmt::format("const R h{0} = held[{0}];", e));
-  return true;
 }
 
 void KernelText::swap(const TileOp& op, bool conditional) {

@@ -1,7 +1,5 @@
-// Phases: constant ones wait and become one multiplication, the others are products of tables and tile factors.
+// Phases: products of constants, tables and tile factors, which wait and become one multiplication.
 #include <fmt/format.h>
-
-#include <map>
 
 #include "base/bits.h"
 #include "base/numbers/rounding.h"
@@ -41,27 +39,42 @@ bool KernelText::separable(const std::vector<Complex>& table) {
 }
 
 void KernelText::defer(const TileOp& op) {
-  const auto number = static_cast<std::uint32_t>(deferred_count_++);
-  for (std::uint32_t j = 0; j < registers_; ++j) {
-    Deferred& mine = deferred_[j];
-    const std::uint32_t quarter = (j >> op.slots[0] & 1) | (j >> op.slots[1] & 1) << 1;
-    for (std::uint32_t f = 0; f < 4; ++f) {
-      if (!op.factor[f].present) continue;
-      const bool applies = op.kind == TileOpKind::kMultiply ? (op.set >> j & 1) != 0 : (quarter & f) == f;
-      if (!applies || plain_of(op.factor[f].constant) == Plain::kOne) continue;
-      mine.factors.push_back(number * 4 + f);
-      mine.value *= op.factor[f].constant;
-    }
+  const std::uint32_t number = deferred_.take(op);
+  for (std::uint32_t f = 0; f < 4; ++f) {
+    if (op.factor[f].present && !is_constant(op.factor[f]))
+      factor_variable(fmt::format("v{}", number * 4 + f), op.factor[f]);
   }
 }
 
+std::string KernelText::product_of(const std::vector<std::uint32_t>& variables,
+                                   std::map<std::vector<std::uint32_t>, std::string>& made) {
+  if (variables.size() == 1) return fmt::format("v{}", variables.front());
+  if (const auto found = made.find(variables); found != made.end()) return found->second;
+  const std::string before = product_of({variables.begin(), variables.end() - 1}, made);
+  const std::string name = fmt::format("w{}", products_++);
+  line(fmt::format("const C {} = mul({}, v{});", name, before, variables.back()));
+  return made[variables] = name;
+}
+
 void KernelText::multiply_deferred() {
-  std::map<std::vector<std::uint32_t>, std::uint32_t> sets;  // factors -> registers
-  for (std::uint32_t j = 0; j < registers_; ++j) sets[deferred_[j].factors] |= 1u << j;
-  for (const auto& [factors, set] : sets) {
-    if (!factors.empty()) multiply_constant(set, deferred_[log2_exact(set & (~set + 1))].value);
+  std::map<std::vector<std::uint32_t>, std::string> made;
+  for (const DeferredPhases::Group& group : deferred_.done()) {
+    if (group.variables.empty()) {
+      multiply_constant(group.set, group.value);
+      continue;
+    }
+    std::string product = product_of(group.variables, made);
+    line("{");
+    if (plain_of(group.value) == Plain::kNo) {
+      line(fmt::format("const C g = mul({}, {});", product, complex_arg(group.value)));
+      product = "g";
+    }
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if (group.set >> j & 1) line(fmt::format("{0} = mul({0}, {1});", a(j), product));
+    }
+    line("}");
+    if (plain_of(group.value) != Plain::kNo) multiply_constant(group.set, group.value);
   }
-  deferred_.assign(registers_, {});
 }
 
 void KernelText::multiply_constant(std::uint32_t set, Complex value) {

@@ -44,7 +44,6 @@ INLINE u64 bit64(u32 t, int i, u64 c) { return (0ull - (u64)(t >> i & 1u)) & c; 
 INLINE void mma(double& d0, double& d1, double a, double b) {
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(d0), "+d"(d1) : "d"(a), "d"(b));
 }
-INLINE u32 hidden_zero(u32 t, u64 first_tile) { return t & (u32)(first_tile >> 63); }
 INLINE void add_norm(Norm* cells, double sum, double* scratch) {
   for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = sum;

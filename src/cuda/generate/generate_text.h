@@ -2,43 +2,40 @@
 // variables a0, a1, ... that uncontrolled swaps merely rename.
 #pragma once
 
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "cuda/generate/generate.h"
 #include "cuda/tile/addresses.h"
+#include "cuda/tile/deferred.h"
 
 namespace qsim::cuda {
 
 class KernelText {
  public:
-  explicit KernelText(const TileProgram& program) : program_(program) {
+  explicit KernelText(const TileProgram& program) : program_(program), deferred_(1u << program.register_bits) {
     double_ = program.precision == Precision::kDouble;
     registers_ = 1u << program.register_bits;
     amplitude_bytes_ = double_ ? 16 : 8;
     name_.resize(registers_);
-    deferred_.resize(registers_);
     reset_names();
     out_.shared_bytes = amplitude_bytes_ << program.bits;
   }
   GeneratedSweep generate();
 
  private:
-  /// What a register must still be multiplied with, and by which factors of which operations.
-  struct Deferred {
-    std::vector<std::uint32_t> factors;
-    Complex value{1};
-  };
-
   void line(const std::string& text) { body_ += text + '\n'; }
   std::string int_arg(std::uint64_t value) {
     out_.ints.push_back(value);
     return "p.u[" + std::to_string(out_.ints.size() - 1) + "]";
   }
-  std::string real_arg(double value) {
+  /// Text of a real number among the arguments. One that is `held` is loaded once, to a uniform register; of the others
+  /// the compiler loads all but a few again for each use: up to a third of a kernel's instructions.
+  std::string real_arg(double value, bool held = true) {
     out_.reals.push_back(value);
-    return "p.d[" + std::to_string(out_.reals.size() - 1) + "]";
+    return "p.d[" + std::to_string(out_.reals.size() - 1) + (held ? "+z]" : "]");
   }
   std::string complex_arg(Complex value) {
     if (out_.reals.size() % 2 != 0) out_.reals.push_back(0);  // both parts are loaded at once
@@ -74,12 +71,10 @@ class KernelText {
   /// own reals on; returns its name. Parts that are exactly 0 are left out.
   std::string matrix_function(const std::vector<Complex>& matrix, std::size_t order);
   /// Row r += entry * column c.
-  void add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, double nothing, bool& empty);
+  void add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, double nothing, bool held,
+                 bool& empty);
   void open_threads(const TileOp& op);
   void matrix(const TileOp& op, std::vector<std::uint8_t> slots);
-  /// Entries of a matrix that is used several times stay in registers where there is room: arithmetic in single
-  /// precision leaves no issue slots for loading them each time, and the compiler would.
-  bool hold_entries(const TileOp& op, std::size_t order);
   void swap(const TileOp& op, bool conditional);
   void dense(const TileOp& op);
 
@@ -98,10 +93,13 @@ class KernelText {
   /// lines, so they stay in the first-level cache.
   std::string table_entry(int table) const;
   static bool separable(const std::vector<Complex>& table);
-  /// Keeps constant phases aside: those of several operations are one multiplication. Registers that the same factors
-  /// of the same operations meet share a constant, whatever the angles are.
+  /// Keeps phases aside; declares the factors that threads or tiles change.
   void defer(const TileOp& op);
   void multiply_deferred();
+  /// Name of the variable that has the product of these factors, which are declared; products that one begins with are
+  /// `made`.
+  std::string product_of(const std::vector<std::uint32_t>& variables,
+                         std::map<std::vector<std::uint32_t>, std::string>& made);
   void multiply_constant(std::uint32_t set, Complex value);
   /// Declares variable `name` with the factor's value.
   void factor_variable(const std::string& name, const Factor& factor);
@@ -139,13 +137,13 @@ class KernelText {
   const Epoch* epoch_ = nullptr;
   std::size_t number_ = 0;  // of the epoch
   GeneratedSweep out_;
-  std::vector<Deferred> deferred_;
-  std::size_t deferred_count_ = 0;
+  DeferredPhases deferred_;
   std::string functions_, body_;
   std::vector<std::string> entries_;  // arguments of the latest matrix function
   std::vector<std::uint32_t> name_;   // variable that holds each register
   bool double_ = true, tile_read_ = false, others_read_ = false;
   std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
+  std::size_t products_ = 0;  // that have a name
   std::size_t function_count_ = 0, dense_used_ = 0;
 };
 

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/bits.h"
 #include "base/numbers/rounding.h"
+#include "cuda/tile/deferred.h"
 
 namespace qsim::cuda {
 namespace {
@@ -27,12 +28,17 @@ double matrix_work(const TileOp& op, std::uint32_t registers) {
   return 2 * matrix_numbers(op.matrix, op.kind == TileOpKind::kMatrix1 ? 2 : 4) * share(op.set, registers);
 }
 
-double pair_work(const TileOp& op) {
+/// What threads make of a factor that not all of them share.
+double cross_work(const TileOp& op) {
   double work = 0;
   for (const Factor& factor : op.factor) {
-    if (factor.present)
-      work += 0.5 * static_cast<double>(factor.cross.size());  // made once a thread, as the others are
+    if (factor.present) work += 0.5 * static_cast<double>(factor.cross.size());
   }
+  return work;
+}
+
+double pair_work(const TileOp& op) {
+  double work = cross_work(op);
   for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
     bool any = false;
     for (std::uint32_t f = 0; f < 4; ++f) any = any || (op.factor[f].present && (quarter & f) == f);
@@ -63,34 +69,26 @@ double work_of(const TileOp& op, std::uint32_t registers) {
   return 0;
 }
 
-/// Phases that will be one multiplication of each register that they change.
-class Deferred {
- public:
-  explicit Deferred(std::uint32_t registers) : value_(registers, Complex(1)) {}
+bool is_turn(Complex value) { return is_one(-value) || is_one(value * value * -1.0); }
 
-  void take(const TileOp& op) {
-    for (std::uint32_t j = 0; j < value_.size(); ++j) {
-      const std::uint32_t quarter = (j >> op.slots[0] & 1) | (j >> op.slots[1] & 1) << 1;
-      for (std::uint32_t f = 0; f < 4; ++f) {
-        const bool applies = op.kind == TileOpKind::kMultiply ? (op.set >> j & 1) != 0 : (quarter & f) == f;
-        if (applies && op.factor[f].present) value_[j] *= op.factor[f].constant;
-      }
+/// Of all that waits: a product for each register, and for what groups of them do not share.
+double done_work(DeferredPhases& deferred, std::uint32_t registers) {
+  double products = 0, turns = 0;
+  std::set<std::vector<std::uint32_t>> made;
+  for (const DeferredPhases::Group& group : deferred.done()) {
+    const double size = count_bits(group.set);
+    const bool none = is_one(group.value), turn = is_turn(group.value);
+    for (std::size_t n = 2; n <= group.variables.size(); ++n) {
+      const auto end = group.variables.begin() + static_cast<std::ptrdiff_t>(n);
+      if (made.emplace(group.variables.begin(), end).second) products += 1;
     }
+    if (!group.variables.empty())
+      products += size + (none || turn ? 0 : 1);
+    else
+      (turn ? turns : products) += none ? 0 : size;
   }
-  /// Their work; nothing is left.
-  double done() {
-    const double each = 1.0 / static_cast<double>(value_.size());
-    double work = 0;
-    for (Complex& value : value_) {
-      const Complex factor = std::exchange(value, Complex(1));
-      if (!is_one(factor)) work += each * (is_one(-factor) || is_one(factor * factor * -1.0) ? kTurn : kProduct);
-    }
-    return work;
-  }
-
- private:
-  std::vector<Complex> value_;
-};
+  return (products * kProduct + turns * kTurn) / registers;
+}
 
 }  // namespace
 
@@ -116,28 +114,25 @@ bool is_constant(const Factor& factor) {
 }
 
 bool is_deferred(const TileOp& op) {
-  if (!op.guard.always()) return false;
-  if (op.kind == TileOpKind::kMultiply) return is_constant(op.factor[0]);
-  return op.kind == TileOpKind::kPair && std::all_of(op.factor.begin(), op.factor.end(), [](const Factor& factor) {
-           return !factor.present || is_constant(factor);
-         });
+  return op.guard.always() && (op.kind == TileOpKind::kPair || op.kind == TileOpKind::kMultiply);
 }
 
 double work_of(const TileProgram& program) {
   const std::uint32_t registers = 1u << program.register_bits;
-  Deferred deferred(registers);
+  DeferredPhases deferred(registers);
   double work = -kMove;  // the first epoch comes from memory
   for (const Epoch& epoch : program.epochs) {
     work += epoch.exchanged ? kExchange : kMove;
     for (const TileOp& op : epoch.ops) {
       if (is_deferred(op)) {
+        work += cross_work(op);
         deferred.take(op);
         continue;
       }
+      if (op.kind != TileOpKind::kPair && op.kind != TileOpKind::kMultiply) work += done_work(deferred, registers);
       work += work_of(op, registers);
-      if (op.kind != TileOpKind::kPair && op.kind != TileOpKind::kMultiply) work += deferred.done();
     }
-    work += deferred.done();
+    work += done_work(deferred, registers);
   }
   return work;
 }

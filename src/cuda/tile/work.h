@@ -22,7 +22,7 @@ double matrix_numbers(std::span<const Complex> matrix, std::size_t order);
 /// A factor that no thread or tile changes.
 bool is_constant(const Factor& factor);
 
-/// A phase that generated kernels keep aside, to multiply it together with others that follow.
+/// Phases that generated kernels keep aside, to multiply them together with others that follow.
 bool is_deferred(const TileOp& op);
 
 }  // namespace qsim::cuda
