@@ -17,6 +17,7 @@
 #include "circuit/generate/families.h"
 #include "comm/rank_threads.h"
 #include "qsim/error.h"
+#include "session/rank/rank_session.h"
 
 namespace qsim {
 namespace {
@@ -331,6 +332,28 @@ TEST(Session, ManyProgramsAndManyStates) {
     const std::vector<Complex> found = states[i].amplitudes(0, 256), wanted = same.amplitudes(0, 256);
     for (std::size_t a = 0; a < found.size(); ++a) EXPECT_LT(std::abs(found[a] - wanted[a]), 1e-12) << i;
   }
+}
+
+TEST(Session, AStateThatIsInThePoolTakesNoMemoryOfTheHost) {
+  Target target = on_cpu();
+  target.states = 1;  // others wait on the host
+  const std::unique_ptr<Communicator> self = make_self_communicator();
+  RankSession session(target, *self, Verify::kNorm);
+  const auto zero = [](Index first, std::span<Complex> values) {
+    std::ranges::fill(values, Complex(0));
+    if (first == 0) values[0] = 1;
+  };
+  Shard one, other;
+  one.qubits = other.qubits = 10;
+  session.fill(one, zero);
+  session.fill(other, zero);
+  EXPECT_EQ(one.host.size(), 16384u);
+  session.enter(one);  // brought back
+  EXPECT_EQ(one.host.capacity(), 0u);
+  EXPECT_EQ(other.host.size(), 16384u);
+  session.fill(other, zero);  // made anew
+  EXPECT_EQ(other.host.capacity(), 0u);
+  EXPECT_EQ(one.host.size(), 16384u);
 }
 
 TEST(Session, AStateIsReadWhereItLies) {
