@@ -84,8 +84,7 @@ class Circuit {
   std::uint32_t add_qreg(const std::string& name, std::uint32_t size);  // returns its index
   /// No result shows the bits of registers without a name, which come last.
   std::uint32_t add_creg(const std::string& name, std::uint32_t size);
-  /// Value of a classical bit before the first operation; 0 unless it is set.
-  void set_initial(Clbit clbit, bool value);
+  void set_initial(Clbit clbit, bool value);  // before the first operation; 0 unless it is set
   bool initial(Clbit clbit) const { return clbit < initial_.size() && initial_[clbit]; }
 
   /// Gate `gate` of the table (angles in radians; those beyond 4 pi are kept reduced, which no gate can tell).
@@ -109,15 +108,24 @@ class Circuit {
 
   // The gates by their names: angles, controls, targets.
   Circuit &id(Qubit q), &x(Qubit q), &y(Qubit q), &z(Qubit q), &h(Qubit q), &s(Qubit q), &sdg(Qubit q), &t(Qubit q);
-  Circuit &tdg(Qubit q), &sx(Qubit q), &sxdg(Qubit q), &swap(Qubit a, Qubit b);
+  Circuit &tdg(Qubit q), &sx(Qubit q), &sxdg(Qubit q), &swap(Qubit a, Qubit b), &iswap(Qubit a, Qubit b);
+  Circuit &dcx(Qubit a, Qubit b), &dcxdg(Qubit a, Qubit b), &ecr(Qubit a, Qubit b), &rccx(Qubit a, Qubit b, Qubit q);
+  Circuit &rc3x(Qubit a, Qubit b, Qubit c, Qubit q), &rc3xdg(Qubit a, Qubit b, Qubit c, Qubit q);
   Circuit &rx(Angle angle, Qubit q), &ry(Angle angle, Qubit q), &rz(Angle angle, Qubit q), &p(Angle angle, Qubit q);
-  Circuit &u2(Angle phi, Angle lambda, Qubit q), &u(Angle theta, Angle phi, Angle lambda, Qubit q);
-  Circuit &cx(Qubit control, Qubit q), &cy(Qubit control, Qubit q), &cz(Qubit control, Qubit q);
-  Circuit &ch(Qubit control, Qubit q), &csx(Qubit control, Qubit q), &ccx(Qubit control, Qubit other, Qubit q);
-  Circuit &crx(Angle angle, Qubit control, Qubit q), &cry(Angle angle, Qubit control, Qubit q);
-  Circuit &crz(Angle angle, Qubit control, Qubit q), &cp(Angle angle, Qubit control, Qubit q);
-  Circuit &cswap(Qubit control, Qubit a, Qubit b), &rxx(Angle angle, Qubit a, Qubit b);
-  Circuit &ryy(Angle angle, Qubit a, Qubit b), &rzz(Angle angle, Qubit a, Qubit b);
+  Circuit &u0(Angle angle, Qubit q), &u2(Angle phi, Angle lambda, Qubit q), &r(Angle theta, Angle phi, Qubit q);
+  Circuit& u(Angle theta, Angle phi, Angle lambda, Qubit q);
+  Circuit& cu3(Angle theta, Angle phi, Angle lambda, Qubit c, Qubit q);
+  Circuit& uphase(Angle theta, Angle phi, Angle lambda, Angle gamma, Qubit q);
+  Circuit& cu(Angle theta, Angle phi, Angle lambda, Angle gamma, Qubit c, Qubit q);
+  Circuit &rxx(Angle angle, Qubit a, Qubit b), &ryy(Angle angle, Qubit a, Qubit b), &rzz(Angle angle, Qubit a, Qubit b);
+  Circuit &rzx(Angle angle, Qubit a, Qubit b), &xx_minus_yy(Angle theta, Angle beta, Qubit a, Qubit b);
+  Circuit& xx_plus_yy(Angle theta, Angle beta, Qubit a, Qubit b);
+  Circuit &cx(Qubit c, Qubit q), &cy(Qubit c, Qubit q), &cz(Qubit c, Qubit q), &ch(Qubit c, Qubit q);
+  Circuit &cs(Qubit c, Qubit q), &csdg(Qubit c, Qubit q), &csx(Qubit c, Qubit q), &ccx(Qubit c, Qubit d, Qubit q);
+  Circuit &ccz(Qubit c, Qubit d, Qubit q), &c3x(Qubit c, Qubit d, Qubit e, Qubit q);
+  Circuit &c3sx(Qubit c, Qubit d, Qubit e, Qubit q), &c4x(Qubit c, Qubit d, Qubit e, Qubit f, Qubit q);
+  Circuit &crx(Angle angle, Qubit c, Qubit q), &cry(Angle angle, Qubit c, Qubit q), &crz(Angle angle, Qubit c, Qubit q);
+  Circuit &cp(Angle angle, Qubit c, Qubit q), &cswap(Qubit c, Qubit a, Qubit b);
 
   struct EndWhen {
     std::int32_t outer = -1;
@@ -127,15 +135,13 @@ class Circuit {
   /// While what it gives lives, operations that are appended run only where the condition holds. It ends before an
   /// outer one does, and before the circuit is moved.
   [[nodiscard]] When when(const Condition& condition);
-  /// What is appended from now on comes from this line of a source; for readers of programs.
-  void set_line(std::uint32_t line) { current_line_ = line; }
+  void set_line(std::uint32_t line) { current_line_ = line; }  // of the source of what is appended from now on
 
   /// Copies `op` of `other` (same qubit numbering) with all its operands, and its condition unless it is to have none.
   void append(const Circuit& other, const Operation& op, bool with_condition = true);
   /// The same registers, parameters, initial bits and classical end; no operations, but room for as many.
   Circuit without_operations() const;
-  /// Takes back the operations from number `operations` on.
-  void truncate(std::size_t operations);
+  void truncate(std::size_t operations);  // takes back the operations from that number on
 
   const std::vector<std::string>& parameters() const { return parameters_; }  // names, in the order of first use
   /// Gives parameters these places in parameters() before they are used.
@@ -157,10 +163,8 @@ class Circuit {
   std::span<const Qubit> targets(const Operation& op) const;
   std::span<const std::uint32_t> letters(const Operation& op) const;  // kPauliRotation: 1, 2, 3 = X, Y, Z
   Clbit clbit(const Operation& op) const;                             // kMeasure
-  /// Angles (of open ones the constant), or the matrix as re, im pairs.
-  std::span<const double> params(const Operation& op) const;
-  /// Multiples of parameters that are added to angle number `param` of the circuit (Operation::param_begin counts
-  /// them).
+  std::span<const double> params(const Operation& op) const;  // angles (of open ones the constant), or matrix: re, im
+  /// Multiples of parameters that are added to angle number `param` of the circuit, as Operation::param_begin counts.
   struct OpenTerm {
     std::uint32_t parameter = 0;  // index into parameters()
     double factor = 1;
@@ -190,12 +194,9 @@ class Circuit {
  private:
   Operation& append_operation(OpKind kind, std::span<const Qubit> controls, std::span<const Qubit> targets);
   std::int32_t intern_condition(const Condition& condition);
-  /// The place of `name` in parameters_, where it is put if it is new.
-  std::uint32_t parameter_index(const std::string& name);
-  /// Notes what is open of the last angle but `back`.
-  void open_last(const Angle& angle, std::size_t back = 0);
-  /// Notes what is open of the last operation, the inverse of `op`.
-  void open_inverse(const Circuit& of, const Operation& op);
+  std::uint32_t parameter_index(const std::string& name);     // in parameters_, where it is put if it is new
+  void open_last(const Angle& angle, std::size_t back = 0);   // notes what is open of the last angle but `back`
+  void open_inverse(const Circuit& of, const Operation& op);  // the same of the last operation, the inverse of `op`
 
   std::uint32_t qubits_ = 0, clbits_ = 0;
   std::vector<Register> qregs_, cregs_;

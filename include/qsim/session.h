@@ -63,15 +63,14 @@ struct SessionOptions {
 };
 
 /// A target with its memory, streams, links between ranks and compiled kernels. One thread uses it at a time, others
-/// get UsageError. With a communicator every rank makes the same calls in the same order.
+/// get UsageError. With a communicator every rank makes the same calls with the same arguments: else CommunicatorError.
 class Session {
  public:
   /// UsageError for a target that makes no sense, DeviceError, CommunicatorError.
   explicit Session(const Target& target = {}, const SessionOptions& options = {});
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
-  /// Its states cannot be used any more.
-  ~Session();
+  ~Session();  // its states cannot be used any more
 
   /// With the backend that was chosen, and why.
   const Target& target() const;

@@ -78,8 +78,6 @@ class State {
  private:
   friend class Session;
   explicit State(std::unique_ptr<Impl> impl);
-  void require(const Program& program, std::span<const double> values) const;
-  void run_from_zero(const Program& program, std::span<const double> values);
   Impl& impl() const;
   std::unique_ptr<Impl> impl_;
 };

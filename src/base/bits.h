@@ -1,9 +1,8 @@
-// Arithmetic on amplitude indices: picking, spreading and inserting bits. All constexpr; masks are over an Index.
+// Arithmetic on amplitude indices: picking and spreading bits. All constexpr; masks are over an Index.
 #pragma once
 
 #include <bit>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "qsim/types.h"
@@ -58,19 +57,6 @@ constexpr Index extract_bits(Index value, Index mask) {
   return result;
 }
 
-/// Makes room for a 0 at `bit`: higher bits of `value` move up by one.
-constexpr Index insert_zero(Index value, unsigned bit) {
-  const Index low = value & low_mask(bit);
-  return (value & ~low_mask(bit)) << 1 | low;
-}
-
-/// Makes room for a 0 at each of `bits` (ascending, positions in the result).
-template <typename Position>
-constexpr Index insert_zeros(Index value, std::span<const Position> bits) {
-  for (const Position bit : bits) value = insert_zero(value, bit);
-  return value;
-}
-
 /// Counts up by one in the bits under `mask` alone; wraps to zeros there.
 constexpr Index next_under_mask(Index index, Index mask) { return (((index | ~mask) + 1) & mask) | (index & ~mask); }
 
@@ -82,12 +68,6 @@ constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
 constexpr std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? ~std::uint64_t{0} : product;
-}
-
-/// Index with bits `a` and `b` swapped.
-constexpr Index swap_bits(Index index, unsigned a, unsigned b) {
-  const Index differ = (index >> a ^ index >> b) & 1;
-  return index ^ (differ << a | differ << b);
 }
 
 /// The lowest `count` bits of `index` in the opposite order.

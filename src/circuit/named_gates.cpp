@@ -8,59 +8,94 @@
 namespace qsim {
 namespace {
 
-Circuit& one(Circuit& to, Gate gate, Qubit target, std::span<const Qubit> controls = {}) {
-  return to.add_gate(gate, controls, {&target, 1});
+using Qubits = std::initializer_list<Qubit>;
+using Angles = std::initializer_list<Angle>;
+
+Circuit& put(Circuit& to, Gate gate, Qubits controls, Qubits targets) {
+  return to.add_gate(gate, {controls.begin(), controls.size()}, {targets.begin(), targets.size()});
 }
 
-Circuit& turn(Circuit& to, Gate gate, const Angle& angle, Qubit target,
-              std::initializer_list<ControlQubit> controls = {}) {
-  return to.apply(gate, {controls.begin(), controls.size()}, {&target, 1}, {&angle, 1});
+Circuit& put(Circuit& to, Gate gate, std::span<const Angle> angles, std::initializer_list<ControlQubit> controls,
+             Qubits targets) {
+  return to.apply(gate, {controls.begin(), controls.size()}, {targets.begin(), targets.size()}, angles);
 }
 
-Circuit& pair(Circuit& to, Gate gate, std::span<const Angle> angles, Qubit a, Qubit b,
+Circuit& turn(Circuit& to, Gate gate, const Angle& angle, Qubits targets,
               std::initializer_list<ControlQubit> controls = {}) {
-  return to.apply(gate, {controls.begin(), controls.size()}, std::array<Qubit, 2>{a, b}, angles);
+  return put(to, gate, {&angle, 1}, controls, targets);
+}
+
+Circuit& turn(Circuit& to, Gate gate, Angles angles, Qubits targets,
+              std::initializer_list<ControlQubit> controls = {}) {
+  return put(to, gate, {angles.begin(), angles.size()}, controls, targets);
 }
 
 }  // namespace
 
-Circuit& Circuit::id(Qubit q) { return one(*this, Gate::kId, q); }
-Circuit& Circuit::x(Qubit q) { return one(*this, Gate::kX, q); }
-Circuit& Circuit::y(Qubit q) { return one(*this, Gate::kY, q); }
-Circuit& Circuit::z(Qubit q) { return one(*this, Gate::kZ, q); }
-Circuit& Circuit::h(Qubit q) { return one(*this, Gate::kH, q); }
-Circuit& Circuit::s(Qubit q) { return one(*this, Gate::kS, q); }
-Circuit& Circuit::sdg(Qubit q) { return one(*this, Gate::kSdg, q); }
-Circuit& Circuit::t(Qubit q) { return one(*this, Gate::kT, q); }
-Circuit& Circuit::tdg(Qubit q) { return one(*this, Gate::kTdg, q); }
-Circuit& Circuit::sx(Qubit q) { return one(*this, Gate::kSx, q); }
-Circuit& Circuit::sxdg(Qubit q) { return one(*this, Gate::kSxdg, q); }
-Circuit& Circuit::cx(Qubit control, Qubit q) { return one(*this, Gate::kX, q, {&control, 1}); }
-Circuit& Circuit::cy(Qubit control, Qubit q) { return one(*this, Gate::kY, q, {&control, 1}); }
-Circuit& Circuit::cz(Qubit control, Qubit q) { return one(*this, Gate::kZ, q, {&control, 1}); }
-Circuit& Circuit::ch(Qubit control, Qubit q) { return one(*this, Gate::kH, q, {&control, 1}); }
-Circuit& Circuit::csx(Qubit control, Qubit q) { return one(*this, Gate::kSx, q, {&control, 1}); }
-Circuit& Circuit::ccx(Qubit control, Qubit other, Qubit q) {
-  return one(*this, Gate::kX, q, std::array<Qubit, 2>{control, other});
-}
-Circuit& Circuit::rx(Angle angle, Qubit q) { return turn(*this, Gate::kRx, angle, q); }
-Circuit& Circuit::ry(Angle angle, Qubit q) { return turn(*this, Gate::kRy, angle, q); }
-Circuit& Circuit::rz(Angle angle, Qubit q) { return turn(*this, Gate::kRz, angle, q); }
-Circuit& Circuit::p(Angle angle, Qubit q) { return turn(*this, Gate::kPhase, angle, q); }
-Circuit& Circuit::crx(Angle angle, Qubit control, Qubit q) { return turn(*this, Gate::kRx, angle, q, {control}); }
-Circuit& Circuit::cry(Angle angle, Qubit control, Qubit q) { return turn(*this, Gate::kRy, angle, q, {control}); }
-Circuit& Circuit::crz(Angle angle, Qubit control, Qubit q) { return turn(*this, Gate::kRz, angle, q, {control}); }
-Circuit& Circuit::cp(Angle angle, Qubit control, Qubit q) { return turn(*this, Gate::kPhase, angle, q, {control}); }
-Circuit& Circuit::u2(Angle phi, Angle lambda, Qubit q) {
-  return apply(Gate::kU2, {}, {&q, 1}, std::array<Angle, 2>{phi, lambda});
-}
+Circuit& Circuit::id(Qubit q) { return put(*this, Gate::kId, {}, {q}); }
+Circuit& Circuit::x(Qubit q) { return put(*this, Gate::kX, {}, {q}); }
+Circuit& Circuit::y(Qubit q) { return put(*this, Gate::kY, {}, {q}); }
+Circuit& Circuit::z(Qubit q) { return put(*this, Gate::kZ, {}, {q}); }
+Circuit& Circuit::h(Qubit q) { return put(*this, Gate::kH, {}, {q}); }
+Circuit& Circuit::s(Qubit q) { return put(*this, Gate::kS, {}, {q}); }
+Circuit& Circuit::sdg(Qubit q) { return put(*this, Gate::kSdg, {}, {q}); }
+Circuit& Circuit::t(Qubit q) { return put(*this, Gate::kT, {}, {q}); }
+Circuit& Circuit::tdg(Qubit q) { return put(*this, Gate::kTdg, {}, {q}); }
+Circuit& Circuit::sx(Qubit q) { return put(*this, Gate::kSx, {}, {q}); }
+Circuit& Circuit::sxdg(Qubit q) { return put(*this, Gate::kSxdg, {}, {q}); }
+Circuit& Circuit::swap(Qubit a, Qubit b) { return put(*this, Gate::kSwap, {}, {a, b}); }
+Circuit& Circuit::iswap(Qubit a, Qubit b) { return put(*this, Gate::kIswap, {}, {a, b}); }
+Circuit& Circuit::dcx(Qubit a, Qubit b) { return put(*this, Gate::kDcx, {}, {a, b}); }
+Circuit& Circuit::dcxdg(Qubit a, Qubit b) { return put(*this, Gate::kDcxdg, {}, {a, b}); }
+Circuit& Circuit::ecr(Qubit a, Qubit b) { return put(*this, Gate::kEcr, {}, {a, b}); }
+Circuit& Circuit::rccx(Qubit a, Qubit b, Qubit q) { return put(*this, Gate::kRccx, {}, {a, b, q}); }
+Circuit& Circuit::rc3x(Qubit a, Qubit b, Qubit c, Qubit q) { return put(*this, Gate::kRc3x, {}, {a, b, c, q}); }
+Circuit& Circuit::rc3xdg(Qubit a, Qubit b, Qubit c, Qubit q) { return put(*this, Gate::kRc3xdg, {}, {a, b, c, q}); }
+Circuit& Circuit::rx(Angle angle, Qubit q) { return turn(*this, Gate::kRx, angle, {q}); }
+Circuit& Circuit::ry(Angle angle, Qubit q) { return turn(*this, Gate::kRy, angle, {q}); }
+Circuit& Circuit::rz(Angle angle, Qubit q) { return turn(*this, Gate::kRz, angle, {q}); }
+Circuit& Circuit::p(Angle angle, Qubit q) { return turn(*this, Gate::kPhase, angle, {q}); }
+Circuit& Circuit::u0(Angle angle, Qubit q) { return turn(*this, Gate::kU0, angle, {q}); }
+Circuit& Circuit::u2(Angle phi, Angle lambda, Qubit q) { return turn(*this, Gate::kU2, {phi, lambda}, {q}); }
+Circuit& Circuit::r(Angle theta, Angle phi, Qubit q) { return turn(*this, Gate::kR, {theta, phi}, {q}); }
 Circuit& Circuit::u(Angle theta, Angle phi, Angle lambda, Qubit q) {
-  return apply(Gate::kU, {}, {&q, 1}, std::array<Angle, 3>{theta, phi, lambda});
+  return turn(*this, Gate::kU, {theta, phi, lambda}, {q});
 }
-Circuit& Circuit::swap(Qubit a, Qubit b) { return pair(*this, Gate::kSwap, {}, a, b); }
-Circuit& Circuit::cswap(Qubit control, Qubit a, Qubit b) { return pair(*this, Gate::kSwap, {}, a, b, {control}); }
-Circuit& Circuit::rxx(Angle angle, Qubit a, Qubit b) { return pair(*this, Gate::kRxx, {&angle, 1}, a, b); }
-Circuit& Circuit::ryy(Angle angle, Qubit a, Qubit b) { return pair(*this, Gate::kRyy, {&angle, 1}, a, b); }
-Circuit& Circuit::rzz(Angle angle, Qubit a, Qubit b) { return pair(*this, Gate::kRzz, {&angle, 1}, a, b); }
+Circuit& Circuit::cu3(Angle theta, Angle phi, Angle lambda, Qubit c, Qubit q) {
+  return turn(*this, Gate::kU, {theta, phi, lambda}, {q}, {c});
+}
+Circuit& Circuit::uphase(Angle theta, Angle phi, Angle lambda, Angle gamma, Qubit q) {
+  return turn(*this, Gate::kUPhase, {theta, phi, lambda, gamma}, {q});
+}
+Circuit& Circuit::cu(Angle theta, Angle phi, Angle lambda, Angle gamma, Qubit c, Qubit q) {
+  return turn(*this, Gate::kUPhase, {theta, phi, lambda, gamma}, {q}, {c});
+}
+Circuit& Circuit::rxx(Angle angle, Qubit a, Qubit b) { return turn(*this, Gate::kRxx, angle, {a, b}); }
+Circuit& Circuit::ryy(Angle angle, Qubit a, Qubit b) { return turn(*this, Gate::kRyy, angle, {a, b}); }
+Circuit& Circuit::rzz(Angle angle, Qubit a, Qubit b) { return turn(*this, Gate::kRzz, angle, {a, b}); }
+Circuit& Circuit::rzx(Angle angle, Qubit a, Qubit b) { return turn(*this, Gate::kRzx, angle, {a, b}); }
+Circuit& Circuit::xx_minus_yy(Angle theta, Angle beta, Qubit a, Qubit b) {
+  return turn(*this, Gate::kXxMinusYy, {theta, beta}, {a, b});
+}
+Circuit& Circuit::xx_plus_yy(Angle theta, Angle beta, Qubit a, Qubit b) {
+  return turn(*this, Gate::kXxPlusYy, {theta, beta}, {a, b});
+}
+Circuit& Circuit::cx(Qubit c, Qubit q) { return put(*this, Gate::kX, {c}, {q}); }
+Circuit& Circuit::cy(Qubit c, Qubit q) { return put(*this, Gate::kY, {c}, {q}); }
+Circuit& Circuit::cz(Qubit c, Qubit q) { return put(*this, Gate::kZ, {c}, {q}); }
+Circuit& Circuit::ch(Qubit c, Qubit q) { return put(*this, Gate::kH, {c}, {q}); }
+Circuit& Circuit::cs(Qubit c, Qubit q) { return put(*this, Gate::kS, {c}, {q}); }
+Circuit& Circuit::csdg(Qubit c, Qubit q) { return put(*this, Gate::kSdg, {c}, {q}); }
+Circuit& Circuit::csx(Qubit c, Qubit q) { return put(*this, Gate::kSx, {c}, {q}); }
+Circuit& Circuit::ccx(Qubit c, Qubit d, Qubit q) { return put(*this, Gate::kX, {c, d}, {q}); }
+Circuit& Circuit::ccz(Qubit c, Qubit d, Qubit q) { return put(*this, Gate::kZ, {c, d}, {q}); }
+Circuit& Circuit::c3x(Qubit c, Qubit d, Qubit e, Qubit q) { return put(*this, Gate::kX, {c, d, e}, {q}); }
+Circuit& Circuit::c3sx(Qubit c, Qubit d, Qubit e, Qubit q) { return put(*this, Gate::kSx, {c, d, e}, {q}); }
+Circuit& Circuit::c4x(Qubit c, Qubit d, Qubit e, Qubit f, Qubit q) { return put(*this, Gate::kX, {c, d, e, f}, {q}); }
+Circuit& Circuit::crx(Angle angle, Qubit c, Qubit q) { return turn(*this, Gate::kRx, angle, {q}, {c}); }
+Circuit& Circuit::cry(Angle angle, Qubit c, Qubit q) { return turn(*this, Gate::kRy, angle, {q}, {c}); }
+Circuit& Circuit::crz(Angle angle, Qubit c, Qubit q) { return turn(*this, Gate::kRz, angle, {q}, {c}); }
+Circuit& Circuit::cp(Angle angle, Qubit c, Qubit q) { return turn(*this, Gate::kPhase, angle, {q}, {c}); }
+Circuit& Circuit::cswap(Qubit c, Qubit a, Qubit b) { return put(*this, Gate::kSwap, {c}, {a, b}); }
 
 }  // namespace qsim

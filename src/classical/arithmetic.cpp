@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "classical/classical.h"
 #include "qsim/error.h"
@@ -79,61 +80,41 @@ Complex finite(Complex value, const char* what) {
   throw ArithmeticFault(what);
 }
 
-Scalar real_arithmetic(Operator op, ScalarType type, double a, double b) {
-  double value = 0;
+/// The operators that real and complex numbers share; nothing for others.
+template <typename Number>
+std::optional<Number> field_arithmetic(Operator op, Number a, Number b) {
   switch (op) {
     case Operator::kAdd:
-      value = a + b;
-      break;
+      return a + b;
     case Operator::kSubtract:
-      value = a - b;
-      break;
+      return a - b;
     case Operator::kMultiply:
-      value = a * b;
-      break;
+      return a * b;
     case Operator::kDivide:
-      if (b == 0) throw ArithmeticFault("division by zero");
-      value = a / b;
-      break;
-    case Operator::kModulo:
-    case Operator::kMod:
-      if (b == 0) throw ArithmeticFault("division by zero");
-      value = std::fmod(a, b);
-      break;
-    case Operator::kPower:
-    case Operator::kPow:
-      value = std::pow(a, b);
-      break;
+      if (b == 0.0) throw ArithmeticFault("division by zero");
+      return a / b;
     default:
-      throw Error("no operator of real numbers");
+      return std::nullopt;
   }
-  return make_real(type, finite(value, "this value is not a finite real number").real());
+}
+
+Scalar real_arithmetic(Operator op, ScalarType type, double a, double b) {
+  std::optional<double> value = field_arithmetic(op, a, b);
+  if (op == Operator::kModulo || op == Operator::kMod) {
+    if (b == 0) throw ArithmeticFault("division by zero");
+    value = std::fmod(a, b);
+  } else if (op == Operator::kPower || op == Operator::kPow) {
+    value = std::pow(a, b);
+  }
+  if (!value) throw Error("no operator of real numbers");
+  return make_real(type, finite(*value, "this value is not a finite real number").real());
 }
 
 Scalar complex_arithmetic(Operator op, ScalarType type, Complex a, Complex b) {
-  Complex value;
-  switch (op) {
-    case Operator::kAdd:
-      value = a + b;
-      break;
-    case Operator::kSubtract:
-      value = a - b;
-      break;
-    case Operator::kMultiply:
-      value = a * b;
-      break;
-    case Operator::kDivide:
-      if (b == 0.0) throw ArithmeticFault("division by zero");
-      value = a / b;
-      break;
-    case Operator::kPower:
-    case Operator::kPow:
-      value = a == 0.0 && b != 0.0 ? Complex{} : std::pow(a, b);
-      break;
-    default:
-      throw Error("no operator of complex numbers");
-  }
-  return make_complex(type, finite(value, "this value is not a finite number"));
+  std::optional<Complex> value = field_arithmetic(op, a, b);
+  if (op == Operator::kPower || op == Operator::kPow) value = a == 0.0 && b != 0.0 ? Complex{} : std::pow(a, b);
+  if (!value) throw Error("no operator of complex numbers");
+  return make_complex(type, finite(*value, "this value is not a finite number"));
 }
 
 Scalar arithmetic(Operator op, ScalarType type, const Scalar& a, const Scalar& b) {

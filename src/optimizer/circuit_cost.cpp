@@ -14,7 +14,7 @@ namespace {
 using namespace weight;
 
 // Diagonals on one qubit since its last operation that was none.
-struct Slot {
+struct Gap {
   bool phases = false, joined = false;
 };
 
@@ -34,11 +34,11 @@ double turning_weight(const Operation& op, const Reach& reach) {
 }  // namespace
 
 double circuit_cost(const Circuit& circuit) {
-  std::vector<Slot> slots(circuit.qubits());
+  std::vector<Gap> gaps(circuit.qubits());
   double total = 0;
   const auto close = [&](Qubit q) {
-    if (slots[q].phases && !slots[q].joined) total += kLonelyPhases;
-    slots[q] = {};
+    if (gaps[q].phases && !gaps[q].joined) total += kLonelyPhases;
+    gaps[q] = {};
   };
   for (const Operation& op : circuit.operations()) {
     if (skipped(op)) continue;
@@ -46,11 +46,11 @@ double circuit_cost(const Circuit& circuit) {
     std::optional<Matrix2> single;
     if (!reach.is_diagonal()) single = single_qubit_matrix(circuit, op);
     if (popcount(reach.all) == 1 && (reach.is_diagonal() || is_diagonal(*single))) {
-      slots[static_cast<std::size_t>(std::countr_zero(reach.all))].phases = true;
+      gaps[static_cast<std::size_t>(std::countr_zero(reach.all))].phases = true;
       total += kPhase;
     } else if (reach.is_diagonal()) {
       if (reach.all != 0) total += diagonal(count_bits(reach.all));
-      for_each_bit(reach.all, [&](unsigned q) { slots[q].joined = true; });
+      for_each_bit(reach.all, [&](unsigned q) { gaps[q].joined = true; });
     } else {
       total += single ? matrix_weight(*single) : turning_weight(op, reach);
       for_each_bit(reach.all & ~reach.diagonal, [&](unsigned q) { close(q); });

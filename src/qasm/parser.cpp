@@ -100,17 +100,29 @@ void Parser::recover(std::uint32_t start) {
   }
 }
 
-void Parser::statement() {
-  circuit_.set_line(source_->include_line != 0 ? source_->include_line : stream_->token().line);
+// A gate, a measurement or a reset: what a condition may stand before.
+bool Parser::operation() {
   switch (stream_->kind()) {
     case TokenKind::kIdentifier:
     case TokenKind::kBuiltinU:
     case TokenKind::kBuiltinCx:
-      return gate_call();
+      gate_call();
+      return true;
     case TokenKind::kMeasure:
-      return measure();
+      measure();
+      return true;
     case TokenKind::kReset:
-      return reset();
+      reset();
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Parser::statement() {
+  circuit_.set_line(source_->include_line != 0 ? source_->include_line : stream_->token().line);
+  if (operation()) return;
+  switch (stream_->kind()) {
     case TokenKind::kBarrier:
       return barrier();
     case TokenKind::kIf:

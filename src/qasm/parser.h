@@ -70,6 +70,7 @@ class Parser {
 
   // statements.cpp: what acts on qubits
   void if_statement();
+  bool operation();
   void gate_call();
   void measure();
   void reset();

@@ -373,18 +373,7 @@ void Parser::if_statement() {
   condition.creg = entry.index;
   condition_ = circuit_.when(condition);
   stream_->expect(TokenKind::kRightParen, "')'");
-  switch (stream_->kind()) {
-    case TokenKind::kIdentifier:
-    case TokenKind::kBuiltinU:
-    case TokenKind::kBuiltinCx:
-      return gate_call();
-    case TokenKind::kMeasure:
-      return measure();
-    case TokenKind::kReset:
-      return reset();
-    default:
-      stream_->fail_expected("a gate, 'measure' or 'reset' after if(...)");
-  }
+  if (!operation()) stream_->fail_expected("a gate, 'measure' or 'reset' after if(...)");
 }
 
 void Parser::gate_call() {

@@ -1,6 +1,7 @@
 // Sessions: ranks that are opened, and one caller at a time.
 #include "qsim/session.h"
 
+#include <array>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -24,9 +25,16 @@ std::shared_ptr<Communicator> mpi_communicator() {
 Session::Impl::Impl(const Target& wanted, const SessionOptions& wanted_options)
     : target(wanted), options(wanted_options) {
   require_rank_count(ranks());
+  std::int64_t asked = options.progress ? 1 : 0;  // by any of the ranks, which stop together
+  if (target.communicator != nullptr) {
+    const std::array<Fact, 2> facts{Fact{"`precision`", std::string(name_of(target.precision))},
+                                    Fact{"`verify`", std::string(name_of(options.verify))}};
+    require_same(*target.communicator, facts);
+    target.communicator->max({&asked, 1});
+  }
   const auto open = [&](Communicator& communicator) {
     auto rank = std::make_unique<RankSession>(wanted, communicator, options.verify);
-    if (options.progress) rank->on_progress = progress_of(communicator);
+    if (asked != 0) rank->on_progress = progress_of(communicator);
     return rank;
   };
   if (target.communicator != nullptr) {
@@ -64,7 +72,8 @@ std::function<void(double)> Session::Impl::progress_of(Communicator& communicato
   return [this, &communicator](double fraction) {
     std::int64_t stop = 0;
     const auto now = std::chrono::steady_clock::now();
-    if (communicator.rank() == 0 && is_root() && now - told_ >= std::chrono::milliseconds(100) && fraction > 0) {
+    if (options.progress && communicator.rank() == 0 && is_root() && now - told_ >= std::chrono::milliseconds(100) &&
+        fraction > 0) {
       told_ = now;
       const double elapsed = std::chrono::duration<double>(now - began_).count();
       try {
@@ -84,15 +93,24 @@ void Session::Impl::begin_progress() {
   from_progress_ = nullptr;
 }
 
-void Session::Impl::each(bool split, const char* call, const Work& work) {
+void Session::Impl::agree(const Call& call) const {
+  const auto check = [&] {
+    if (call.check) call.check();
+  };
+  if (target.communicator == nullptr) return check();
+  const std::array<Fact, 2> facts{Fact{"the call", call.name},
+                                  Fact{"arguments with the digest", std::to_string(call.arguments)}};
+  require_same(*target.communicator, facts);
+  together(*target.communicator, check);
+}
+
+void Session::Impl::each(bool split, const Call& call, const Work& work, const std::function<void()>& agreed) {
   const std::unique_lock lock(busy, std::try_to_lock);
   if (!lock.owns_lock()) throw UsageError("this session is in use: one thread, and one call, at a time");
   bury();
   begin_progress();
-  if (target.communicator != nullptr) {
-    const Fact fact{"the call", call};
-    require_same(*target.communicator, {&fact, 1});
-  }
+  agree(call);
+  if (agreed) agreed();
   try {
     if (!split) {
       work(whole_ranks(), 0);
@@ -144,6 +162,15 @@ void Session::Impl::bury() {
   ended_shards_.clear();
 }
 
+namespace {
+
+Session::Impl& required(const std::shared_ptr<Session::Impl>& session) {
+  if (!session) throw UsageError("this session was moved from");
+  return *session;
+}
+
+}  // namespace
+
 Session::Session(const Target& target, const SessionOptions& options)
     : impl_(std::make_shared<Impl>(target, options)) {}
 Session::Session(Session&&) noexcept = default;
@@ -156,53 +183,65 @@ Session::~Session() {
   if (impl_) impl_->ended = true;
 }
 
-const Target& Session::target() const { return impl_->target; }
-int Session::ranks() const { return impl_->ranks(); }
-int Session::rank() const { return impl_->target.communicator != nullptr ? impl_->target.communicator->rank() : 0; }
-const std::string& Session::reason() const { return impl_->shared.front()->settled().reason; }
+const Target& Session::target() const { return required(impl_).target; }
+int Session::ranks() const { return required(impl_).ranks(); }
+int Session::rank() const {
+  return required(impl_).target.communicator != nullptr ? required(impl_).target.communicator->rank() : 0;
+}
+const std::string& Session::reason() const { return required(impl_).shared.front()->settled().reason; }
 
-std::uint64_t Session::memory_bytes() const { return impl_->shared.front()->settled().memory.least_bytes; }
+std::uint64_t Session::memory_bytes() const { return required(impl_).shared.front()->settled().memory.least_bytes; }
 
 Program Session::compile(const Circuit& circuit, const CompileOptions& options) const {
-  return Program(
-      make_program(circuit, impl_->target, impl_->ranks(), impl_->shared.front()->settled().machine, options));
+  const Impl& own = required(impl_);
+  return Program(make_program(circuit, own.target, own.ranks(), own.shared.front()->settled().machine, options));
 }
 
 State Session::state(std::uint32_t qubits) {
-  State state(std::make_unique<State::Impl>(impl_, qubits, is_split(qubits, impl_->ranks(), 0)));
+  required(impl_).each(true, {"state", qubits, [&] { require_qubits(qubits); }}, [](RankSession&, std::size_t) {});
+  State state(std::make_unique<State::Impl>(impl_, qubits, is_split(qubits, required(impl_).ranks(), 0)));
   state.set();
   return state;
 }
 
 State Session::run(const Program& program, std::span<const double> values) {
+  required(impl_);
   State state(std::make_unique<State::Impl>(impl_, program.qubits(), program.impl_->is_split()));
-  state.run_from_zero(program, values);
+  state.impl().run(*program.impl_, values, true);
   return state;
 }
 
 ProgramAnswers Session::answer(const Program& program, const Questions& questions, std::span<const double> values) {
   const Program::Impl& of = *program.impl_;
-  impl_->require_target(of);
-  of.circuit.require_values(values);
-  if (questions.shots > 0 && !of.circuit.measures()) throw UsageError("`shots` of a circuit that measures nothing");
-  if (questions.distribution && of.circuit.clbits() == 0) {
-    throw UsageError("`distribution` of a circuit without classical bits");
-  }
   ReadOuts wanted;
   wanted.shots = questions.shots;
   wanted.seed = questions.seed.value_or(0);
-  if (questions.shots > 0 && !questions.seed) wanted.seed = impl_->draw_seed();
   wanted.distribution = questions.distribution;
   wanted.marginals = questions.marginals;
   wanted.probabilities = questions.probabilities;
   wanted.expectation = questions.expectations;
-  require_read_outs(wanted, of.circuit);
+  const auto check = [&] {
+    required(impl_).require_target(of);
+    of.circuit.require_values(values);
+    if (questions.shots > 0 && !of.circuit.measures()) throw UsageError("`shots` of a circuit that measures nothing");
+    if (questions.distribution && of.circuit.clbits() == 0) {
+      throw UsageError("`distribution` of a circuit without classical bits");
+    }
+    require_read_outs(wanted, of.circuit);
+  };
   Answers found;
-  impl_->each(of.is_split(), "answer", [&](RankSession& rank, std::size_t index) {
+  const auto work = [&](RankSession& rank, std::size_t index) {
     Program::Impl::Whole whole;
     together(rank.rank().communicator(), [&] { whole = program.impl_->whole(values); });
     Answers mine = rank.answer(*whole.circuit, *whole.planned, wanted);
     if (index == 0) found = std::move(mine);
+  };
+  const std::uint64_t digest =
+      required(impl_).digest_of({required(impl_).digest_of(values), of.circuit.qubits(), of.circuit.operations().size(),
+                                 wanted.shots, questions.seed.has_value(), wanted.seed, wanted.distribution,
+                                 wanted.marginals, wanted.probabilities.size(), wanted.expectation.size()});
+  required(impl_).each(of.is_split(), {"answer", digest, check}, work, [&] {
+    if (questions.shots > 0 && !questions.seed) wanted.seed = required(impl_).draw_seed();
   });
   ProgramAnswers answers;
   if (found.counts) answers.counts = std::move(*found.counts);

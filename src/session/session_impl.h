@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/ranks/communicator.h"
 #include "comm/rank_threads.h"
 #include "qsim/session.h"
@@ -23,10 +26,30 @@ namespace qsim {
 struct Session::Impl {
   Impl(const Target& wanted, const SessionOptions& options);
 
+  /// What processes that are ranks compare before they begin: a call's name, a digest of its arguments, and whether
+  /// they are right: what `check` throws on one of them, all throw.
+  struct Call {
+    Call(const char* of, std::uint64_t digest = 0, std::function<void()> arguments_check = {})  // implicit: most have
+        : name(of), arguments(digest), check(std::move(arguments_check)) {}                     // no arguments
+    const char* name;
+    std::uint64_t arguments;
+    std::function<void()> check;
+  };
+  /// Collective where those are several.
+  void agree(const Call& call) const;
+  /// For Call::arguments; 0 where nobody compares them.
+  template <class Item>
+  std::uint64_t digest_of(std::span<const Item> items) const {
+    return target.communicator == nullptr ? 0 : xxh3({reinterpret_cast<const char*>(items.data()), items.size_bytes()});
+  }
+  std::uint64_t digest_of(std::initializer_list<std::uint64_t> numbers) const {
+    return digest_of(std::span(numbers.begin(), numbers.size()));
+  }
+
   using Work = std::function<void(RankSession&, std::size_t rank)>;
-  /// Does `work` on every rank that is this process's; `rank` counts those. `call` names it: ranks of other processes
-  /// that do another are told so. UsageError while another thread does something here.
-  void each(bool split, const char* call, const Work& work);
+  /// Agrees on `call`, then does `agreed`, then `work` on every rank that is this process's; `rank` counts those.
+  /// UsageError while another thread does something here.
+  void each(bool split, const Call& call, const Work& work, const std::function<void()>& agreed = {});
   using Shards = std::vector<std::unique_ptr<Shard>>;
   /// Ends the shards of a state: now, or when the call under way is over.
   void end(Shards shards, bool split);
@@ -61,6 +84,9 @@ struct Session::Impl {
   std::exception_ptr from_progress_;
 };
 
+/// UsageError for numbers of qubits that no state has.
+void require_qubits(std::uint32_t qubits);
+
 struct State::Impl {
   Impl(std::shared_ptr<Session::Impl> of, std::uint32_t qubits, bool split);
   Impl(const Impl&) = delete;
@@ -68,11 +94,12 @@ struct State::Impl {
   ~Impl();
 
   using Work = std::function<void(RankSession&, Shard&, bool first)>;
+  using Call = Session::Impl::Call;
   /// Does `work` on every shard, which is in the pool then; `first`: this process's first.
-  void read(const char* call, const Work& work);
+  void read(const Call& call, const Work& work, const std::function<void()>& agreed = {});
   /// What `question(rank)` gives on the first of them; every one is asked.
   template <class Question>
-  auto ask(const char* call, const Question& question) {
+  auto ask(const Call& call, const Question& question) {
     std::invoke_result_t<Question, RankSession&> answer{};
     read(call, [&](RankSession& rank, Shard&, bool first) {
       auto mine = question(rank);
@@ -81,9 +108,11 @@ struct State::Impl {
     return answer;
   }
   /// As read(), for work that makes the state what it is; where it fails there is none.
-  void write(const char* call, const Work& work);
-  void run(const char* call, const std::function<ShapedPlan(RankSession&, Shard&)>& plan_of,
+  void write(const Call& call, const Work& work);
+  void run(const Call& call, const std::function<ShapedPlan(RankSession&, Shard&)>& plan_of,
            std::uint64_t start_seed = 1);
+  /// As State::run(); `from_zero`: of |0...0>, whatever the state was.
+  void run(Program::Impl& program, std::span<const double> values, bool from_zero);
 
   /// UsageError unless the state has a value.
   void require_value() const;

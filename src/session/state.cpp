@@ -35,12 +35,16 @@ ShapedPlan plan_from_zero(const Circuit& circuit, const RankSession& rank, Start
 
 }  // namespace
 
-State::Impl::Impl(std::shared_ptr<Session::Impl> of, std::uint32_t of_qubits, bool is_split)
-    : session(std::move(of)), qubits(of_qubits), split(is_split) {
+void require_qubits(std::uint32_t qubits) {
   if (qubits == 0 || qubits > static_cast<std::uint32_t>(kMaxQubits)) {
     throw UsageError("a state of " + std::to_string(qubits) + " qubits: 1 to " + std::to_string(kMaxQubits) +
                      " can be addressed");
   }
+}
+
+State::Impl::Impl(std::shared_ptr<Session::Impl> of, std::uint32_t of_qubits, bool is_split)
+    : session(std::move(of)), qubits(of_qubits), split(is_split) {
+  require_qubits(qubits);
   for (std::size_t i = 0; i < session->shards(split); ++i) {
     shards.push_back(std::make_unique<Shard>());
     shards.back()->qubits = qubits;
@@ -57,23 +61,24 @@ void State::Impl::require_value() const {
   if (!defined) throw UsageError("this state has no value: its last run failed; set it again");
 }
 
-void State::Impl::read(const char* call, const Work& work) {
+void State::Impl::read(const Call& call, const Work& work, const std::function<void()>& agreed) {
   require_session();
   require_value();
-  session->each(split, call, [&](RankSession& rank, std::size_t index) {
+  const auto on_rank = [&](RankSession& rank, std::size_t index) {
     rank.enter(*shards[index]);
     alone(rank.rank().communicator(), [&] { work(rank, *shards[index], index == 0); });
-  });
+  };
+  session->each(split, call, on_rank, agreed);
 }
 
-void State::Impl::write(const char* call, const Work& work) {
+void State::Impl::write(const Call& call, const Work& work) {
   require_session();
-  defined = false;
-  session->each(split, call, [&](RankSession& rank, std::size_t index) { work(rank, *shards[index], index == 0); });
+  const auto on_rank = [&](RankSession& rank, std::size_t index) { work(rank, *shards[index], index == 0); };
+  session->each(split, call, on_rank, [&] { defined = false; });
   defined = true;
 }
 
-void State::Impl::run(const char* call, const std::function<ShapedPlan(RankSession&, Shard&)>& plan_of,
+void State::Impl::run(const Call& call, const std::function<ShapedPlan(RankSession&, Shard&)>& plan_of,
                       std::uint64_t start_seed) {
   write(call, [&](RankSession& rank, Shard& shard, bool) {
     ShapedPlan plan;
@@ -94,85 +99,91 @@ State::Impl& State::impl() const {
 
 std::uint32_t State::qubits() const { return impl().qubits; }
 
-void State::require(const Program& program, std::span<const double> values) const {
-  const Impl& own = impl();
-  const Program::Impl& of = *program.impl_;
-  if (of.dynamic) {
-    throw UnsupportedError("the circuit measures, resets or branches before its end, so it has no single final state");
-  }
-  if (of.circuit.qubits() != own.qubits) {
-    throw UsageError("a program of " + std::to_string(of.circuit.qubits()) + " qubits for a state of " +
-                     std::to_string(own.qubits));
-  }
-  own.session->require_target(of);
-  if (of.is_split() != own.split) {
-    throw UsageError("the program has a gate on more qubits than a rank of this state holds",
-                     "Session::run() makes a state for it; fewer ranks hold more qubits each");
-  }
-  of.circuit.require_values(values);
+void State::Impl::run(Program::Impl& program, std::span<const double> values, bool from_zero) {
+  const auto check = [&] {
+    if (program.dynamic) {
+      throw UnsupportedError(
+          "the circuit measures, resets or branches before its end, so it has no single final state");
+    }
+    if (program.circuit.qubits() != qubits) {
+      throw UsageError("a program of " + std::to_string(program.circuit.qubits()) + " qubits for a state of " +
+                       std::to_string(qubits));
+    }
+    session->require_target(program);
+    if (program.is_split() != split) {
+      throw UsageError("the program has a gate on more qubits than a rank of this state holds",
+                       "Session::run() makes a state for it; fewer ranks hold more qubits each");
+    }
+    program.circuit.require_values(values);
+    if (!from_zero) require_value();
+  };
+  const std::uint64_t arguments = session->digest_of(
+      {session->digest_of(values), program.circuit.qubits(), program.circuit.operations().size(), from_zero});
+  run({"run", arguments, check}, [&](RankSession& rank, Shard& shard) {
+    return program.plan(values, from_zero ? nullptr : &rank.layout_of(shard));
+  });
 }
 
-void State::run(const Program& program, std::span<const double> values) {
-  require(program, values);
-  impl().require_value();
-  impl().run("run",
-             [&](RankSession& rank, Shard& shard) { return program.impl_->plan(values, &rank.layout_of(shard)); });
-}
-
-void State::run_from_zero(const Program& program, std::span<const double> values) {
-  require(program, values);
-  impl().run("run", [&](RankSession&, Shard&) { return program.impl_->plan(values, nullptr); });
-}
+void State::run(const Program& program, std::span<const double> values) { impl().run(*program.impl_, values, false); }
 
 void State::set(Index index) {
-  if (index >> qubits() != 0) {
-    throw UsageError("basis state " + std::to_string(index) + " of " + std::to_string(qubits()) + " qubits");
-  }
   Circuit flips(qubits());
-  for (Qubit qubit = 0; qubit < qubits(); ++qubit) {
-    if ((index >> qubit & 1) != 0) flips.x(qubit);
-  }
-  impl().run("set", [&](RankSession& rank, Shard&) { return plan_from_zero(flips, rank, Start::kZero); });
+  const auto check = [&] {
+    if (index >> qubits() != 0) {
+      throw UsageError("basis state " + std::to_string(index) + " of " + std::to_string(qubits()) + " qubits");
+    }
+    for (Qubit qubit = 0; qubit < qubits(); ++qubit) {
+      if ((index >> qubit & 1) != 0) flips.x(qubit);
+    }
+  };
+  impl().run({"set", impl().session->digest_of({index, qubits()}), check},
+             [&](RankSession& rank, Shard&) { return plan_from_zero(flips, rank, Start::kZero); });
 }
 
 void State::set_product(std::span<const std::array<Complex, 2>> of_qubits) {
-  if (of_qubits.size() != qubits()) {
-    throw UsageError(std::to_string(of_qubits.size()) + " pairs of amplitudes for " + std::to_string(qubits()) +
-                     " qubits");
-  }
   Circuit turns(qubits());
-  for (Qubit qubit = 0; qubit < qubits(); ++qubit) {
-    const auto& [a, b] = of_qubits[qubit];
-    const double norm = std::norm(a) + std::norm(b);
-    if (!(std::abs(norm - 1) <= 1e-6)) {
-      throw UsageError("the squares of qubit " + std::to_string(qubit) + "'s amplitudes add up to " +
-                       std::to_string(norm));
+  const auto check = [&] {
+    if (of_qubits.size() != qubits()) {
+      throw UsageError(std::to_string(of_qubits.size()) + " pairs of amplitudes for " + std::to_string(qubits()) +
+                       " qubits");
     }
-    const double scale = 1 / std::sqrt(norm);
-    const std::array<Complex, 4> matrix{a * scale, -std::conj(b) * scale, b * scale, std::conj(a) * scale};
-    turns.add_unitary(matrix, {}, {&qubit, 1});
-  }
-  impl().run("set_product", [&](RankSession& rank, Shard&) { return plan_from_zero(turns, rank, Start::kZero); });
+    for (Qubit qubit = 0; qubit < qubits(); ++qubit) {
+      const auto& [a, b] = of_qubits[qubit];
+      const double norm = std::norm(a) + std::norm(b);
+      if (!(std::abs(norm - 1) <= 1e-6)) {
+        throw UsageError("the squares of qubit " + std::to_string(qubit) + "'s amplitudes add up to " +
+                         std::to_string(norm));
+      }
+      const double scale = 1 / std::sqrt(norm);
+      const std::array<Complex, 4> matrix{a * scale, -std::conj(b) * scale, b * scale, std::conj(a) * scale};
+      turns.add_unitary(matrix, {}, {&qubit, 1});
+    }
+  };
+  impl().run({"set_product", impl().session->digest_of(of_qubits), check},
+             [&](RankSession& rank, Shard&) { return plan_from_zero(turns, rank, Start::kZero); });
 }
 
 void State::set_random(std::uint64_t seed) {
   const Circuit nothing(qubits());
   impl().run(
-      "set_random", [&](RankSession& rank, Shard&) { return plan_from_zero(nothing, rank, Start::kRandom); }, seed);
+      {"set_random", impl().session->digest_of({seed})},
+      [&](RankSession& rank, Shard&) { return plan_from_zero(nothing, rank, Start::kRandom); }, seed);
 }
 
 void State::set(std::span<const Complex> amplitudes) {
   Impl& own = impl();
-  if (own.qubits >= 48 || amplitudes.size() != std::size_t{1} << own.qubits) {
-    throw UsageError(std::to_string(amplitudes.size()) + " amplitudes for a state of " + std::to_string(own.qubits) +
-                     " qubits");
-  }
-  double norm = 0;
-  for (const Complex& amplitude : amplitudes) norm += std::norm(amplitude);
-  if (!(std::abs(norm - 1) <= 1e-6)) {
-    throw UsageError("the squares of the amplitudes add up to " + std::to_string(norm) + ", not to 1");
-  }
-  own.write("set", [&](RankSession& rank, Shard& shard, bool) {
+  const auto check = [&] {
+    if (own.qubits >= 48 || amplitudes.size() != std::size_t{1} << own.qubits) {
+      throw UsageError(std::to_string(amplitudes.size()) + " amplitudes for a state of " + std::to_string(own.qubits) +
+                       " qubits");
+    }
+    double norm = 0;
+    for (const Complex& amplitude : amplitudes) norm += std::norm(amplitude);
+    if (!(std::abs(norm - 1) <= 1e-6)) {
+      throw UsageError("the squares of the amplitudes add up to " + std::to_string(norm) + ", not to 1");
+    }
+  };
+  own.write({"set", own.session->digest_of(amplitudes), check}, [&](RankSession& rank, Shard& shard, bool) {
     rank.fill(shard, [&](Index first, std::span<Complex> values) {
       std::copy_n(amplitudes.begin() + static_cast<std::ptrdiff_t>(first), values.size(), values.begin());
     });
@@ -201,8 +212,9 @@ void State::save(const std::string& path) {
 
 State State::copy() {
   Impl& own = impl();
-  State other(std::make_unique<Impl>(own.session, own.qubits, own.split));
+  own.require_session();
   own.require_value();
+  State other(std::make_unique<Impl>(own.session, own.qubits, own.split));
   other.impl().session->each(own.split, "copy", [&](RankSession& rank, std::size_t index) {
     rank.copy(*own.shards[index], *other.impl().shards[index]);
   });
@@ -225,14 +237,17 @@ std::vector<double> State::marginals() {
 }
 
 std::vector<double> State::probabilities(std::span<const Qubit> list) {
-  require_probabilities(list, qubits());
-  return impl().ask("probabilities", [&](RankSession& rank) { return qubit_probabilities(rank.state(), list); });
+  const auto check = [&] { require_probabilities(list, qubits()); };
+  return impl().ask({"probabilities", impl().session->digest_of(list), check},
+                    [&](RankSession& rank) { return qubit_probabilities(rank.state(), list); });
 }
 
 std::vector<Complex> State::amplitudes(std::span<const Index> indices) {
-  for (const Index index : indices) require_amplitude(index, qubits());
+  const auto check = [&] {
+    for (const Index index : indices) require_amplitude(index, qubits());
+  };
   std::vector<Complex> answer;
-  impl().read("amplitudes", [&](RankSession& rank, Shard&, bool first) {
+  impl().read({"amplitudes", impl().session->digest_of(indices), check}, [&](RankSession& rank, Shard&, bool first) {
     const std::vector<AmplitudeEntry> mine = qsim::amplitudes(rank.state(), indices);
     if (!first) return;
     for (const AmplitudeEntry& entry : mine) answer.push_back(entry.value);
@@ -241,12 +256,14 @@ std::vector<Complex> State::amplitudes(std::span<const Index> indices) {
 }
 
 std::vector<Complex> State::amplitudes(Index first, Index count) {
-  const Index size = Index{1} << qubits();
-  if (first > size || count > size - first) {
-    throw UsageError("amplitudes " + std::to_string(first) + " to " + std::to_string(first) + " + " +
-                     std::to_string(count) + " - 1 of 2^" + std::to_string(qubits()));
-  }
-  return impl().ask("amplitudes", [&](RankSession& rank) {
+  const auto check = [&] {
+    const Index size = Index{1} << qubits();
+    if (first > size || count > size - first) {
+      throw UsageError("amplitudes " + std::to_string(first) + " to " + std::to_string(first) + " + " +
+                       std::to_string(count) + " - 1 of 2^" + std::to_string(qubits()));
+    }
+  };
+  return impl().ask({"amplitudes", impl().session->digest_of({first, count}), check}, [&](RankSession& rank) {
     std::vector<Complex> values(count);
     qsim::amplitudes(rank.state(), first, values);
     return values;
@@ -254,13 +271,16 @@ std::vector<Complex> State::amplitudes(Index first, Index count) {
 }
 
 std::vector<AmplitudeEntry> State::top(std::size_t count) {
-  return impl().ask(
-      "top", [&](RankSession& rank) { return qsim::amplitudes(rank.state(), top_indices(rank.state(), count)); });
+  return impl().ask({"top", impl().session->digest_of({count})}, [&](RankSession& rank) {
+    return qsim::amplitudes(rank.state(), top_indices(rank.state(), count));
+  });
 }
 
 std::vector<double> State::expectations(std::span<const PauliString> strings) {
-  for (const PauliString& pauli : strings) require_expectation(pauli, qubits());
-  return impl().ask("expectations", [&](RankSession& rank) {
+  const auto check = [&] {
+    for (const PauliString& pauli : strings) require_expectation(pauli, qubits());
+  };
+  return impl().ask({"expectations", impl().session->digest_of(strings), check}, [&](RankSession& rank) {
     return pauli_expectations(rank.state(), rank.rank().exchanges(), strings);
   });
 }
@@ -276,15 +296,18 @@ double State::expectation(const PauliSum& sum) {
 
 Complex State::inner_product(State& other) {
   Impl &own = impl(), &its = other.impl();
-  if (own.session != its.session) throw UsageError("states of two sessions have no inner product here");
-  if (own.qubits != its.qubits || own.split != its.split) {
-    throw UsageError("states of " + std::to_string(own.qubits) + " and of " + std::to_string(its.qubits) +
-                     " qubits have no inner product");
-  }
-  if (!its.defined) throw UsageError("the other state has no value: its last run failed; set it again");
+  const auto check = [&] {
+    if (own.session != its.session) throw UsageError("states of two sessions have no inner product here");
+    if (own.qubits != its.qubits || own.split != its.split) {
+      throw UsageError("states of " + std::to_string(own.qubits) + " and of " + std::to_string(its.qubits) +
+                       " qubits have no inner product");
+    }
+    if (!its.defined) throw UsageError("the other state has no value: its last run failed; set it again");
+  };
   Complex answer;
+  own.require_session();
   own.require_value();
-  own.session->each(own.split, "inner_product", [&](RankSession& rank, std::size_t index) {
+  own.session->each(own.split, {"inner_product", 0, check}, [&](RankSession& rank, std::size_t index) {
     const Complex mine = rank.inner_product(*own.shards[index], *its.shards[index]);
     if (index == 0) answer = mine;
   });
@@ -296,15 +319,18 @@ Complex State::inner_product(State& other) {
 
 std::vector<std::pair<Index, std::uint64_t>> State::sample(std::uint64_t shots, std::optional<std::uint64_t> seed) {
   Impl& own = impl();
-  if (!seed) seed = own.session->draw_seed();
+  const std::uint64_t arguments = own.session->digest_of({shots, seed.has_value(), seed.value_or(0)});
   std::vector<std::pair<Index, std::uint64_t>> answer;
-  own.read("sample", [&](RankSession& rank, Shard& shard, bool first) {
+  const auto work = [&](RankSession& rank, Shard& shard, bool first) {
     Sampler sampler(rank.state(), rank.rank().exchanges());
     const double drift = norm_tolerance(rank.state().precision, shard.gates, shard.defect);
     require_drawable(sampler.total(), 1, drift, own.qubits);
     const Index all = own.qubits < 64 ? (Index{1} << own.qubits) - 1 : ~Index{0};
     OutcomeCounts mine = sampler.sample(shots, {}, *seed, 0, all);
     if (first) answer = std::move(mine);
+  };
+  own.read({"sample", arguments}, work, [&] {
+    if (!seed) seed = own.session->draw_seed();
   });
   return answer;
 }

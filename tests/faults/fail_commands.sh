@@ -3,6 +3,9 @@
 # N = 1, 1 + STEP, ... until a run passes untouched. Each run must give the undisturbed answer, or exit code 5 with one
 # message; a JSON document that is begun is whole; nothing is left.
 set -uo pipefail
+for file in "$1" "$2"; do
+  [ -e "$file" ] || { echo "there is no $file: build qsim_fail_nth and qsim_cli first"; exit 1; }
+done
 library=$(realpath "$1") program=$(realpath "$2") step=${3:-1}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -5,6 +5,9 @@
 # QSIM_FAIL_SECONDS what a run may take. Each run must end in time, either with the answer of an undisturbed run, or with an exit
 # code that the kind allows and one message; and leave nothing behind.
 set -uo pipefail
+for file in "$1" "$3"; do
+  [ -e "$file" ] || { echo "there is no $file: build qsim_fail_nth and qsim_cli first"; exit 1; }
+done
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../distributed/processes.sh"
 library=$(realpath "$1") mpirun=$2 ranks=$4 step=${6:-1} victim=${7:-0}

@@ -17,7 +17,6 @@ namespace {
 
 static_assert(deposit_bits(0b101, 0b11010) == 0b10010);
 static_assert(extract_bits(0b10010, 0b11010) == 0b101);
-static_assert(insert_zero(0b111, 1) == 0b1101);
 static_assert(low_mask(0) == 0 && low_mask(64) == ~Index{0});
 
 TEST(Bits, DepositAndExtractUndoEachOther) {
@@ -28,19 +27,6 @@ TEST(Bits, DepositAndExtractUndoEachOther) {
     EXPECT_EQ(spread & ~mask, 0u);
     EXPECT_EQ(extract_bits(spread, mask), value);
     EXPECT_EQ(extract_bits(spread | (draws.bits() & ~mask), mask), value);
-  }
-}
-
-TEST(Bits, InsertedZerosAreWhereTheyWereAskedFor) {
-  const std::array<Bit, 3> bits = {0, 3, 61};
-  PhiloxSequence draws(4);
-  for (int i = 0; i < 1000; ++i) {
-    const Index value = draws.bits() & low_mask(59);
-    const Index wide = insert_zeros<Bit>(value, bits);
-    for (const Bit bit : bits) EXPECT_FALSE(test_bit(wide, bit));
-    Index mask = ~Index{0};
-    for (const Bit bit : bits) mask &= ~bit_mask(bit);
-    EXPECT_EQ(extract_bits(wide, mask), value);
   }
 }
 
@@ -66,13 +52,6 @@ TEST(Bits, CountsAndParitiesAreThoseOfTheBitsOneByOne) {
   }
 }
 
-TEST(Bits, SwapsBits) {
-  EXPECT_EQ(swap_bits(0b0001, 0, 3), 0b1000u);
-  EXPECT_EQ(swap_bits(0b1001, 0, 3), 0b1001u);
-  EXPECT_EQ(swap_bits(0b0100, 2, 1), 0b0010u);
-}
-
-// Known answers published with Random123 (kat_vectors, philox4x64 with 10 rounds).
 TEST(InlineList, HoldsWhatWasPutInItAndNoMore) {
   InlineList<std::uint8_t, 4> list{7, 5};
   list.push_back(9);
@@ -87,6 +66,7 @@ TEST(InlineList, HoldsWhatWasPutInItAndNoMore) {
   EXPECT_EQ(copy.size(), 3U);
 }
 
+// Known answers published with Random123 (kat_vectors, philox4x64 with 10 rounds).
 TEST(Philox, GivesThePublishedAnswers) {
   const auto zero = Philox(0, 0).block(0);
   EXPECT_EQ(zero[0], 0x16554d9eca36314cull);

@@ -184,7 +184,7 @@ TEST_P(BatchOnGpu, CutsManyIntoSlices) {
   options.target.precision = GetParam();
   const Circuit circuit = random_parametric(4, 30, 4);
   PhiloxSequence random(4, 9);
-  std::vector<double> values(3 * 200'001);
+  std::vector<double> values(3 * 300'001);
   for (double& value : values) value = random.uniform(-3, 3);
   const BatchResult cpu = run_batch(circuit, values, options);
   options.target.backend = BackendKind::kCuda;

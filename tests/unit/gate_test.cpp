@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -224,6 +227,86 @@ TEST(GateTable, StandardGatesAreWhatTheirDefinitionsSay) {
     EXPECT_LT(distance(mine, turned), 1e-14) << one.name;
   }
   for (const std::string_view name : further_gates()) EXPECT_TRUE(tried.contains(std::string(name))) << name;
+}
+
+/// Further names of gates that have a method by another one.
+const std::set<std::string_view> kOtherNames{"u1", "u3", "U", "CX", "cu1", "phase", "cphase", "c3sqrtx", "rcccx"};
+
+TEST(Gate, EveryOneIsAMethodByItsName) {
+  const std::map<std::string_view, void (*)(Circuit&)> methods{
+      {"id", [](Circuit& c) { c.id(0); }},
+      {"x", [](Circuit& c) { c.x(0); }},
+      {"y", [](Circuit& c) { c.y(0); }},
+      {"z", [](Circuit& c) { c.z(0); }},
+      {"h", [](Circuit& c) { c.h(0); }},
+      {"s", [](Circuit& c) { c.s(0); }},
+      {"sdg", [](Circuit& c) { c.sdg(0); }},
+      {"t", [](Circuit& c) { c.t(0); }},
+      {"tdg", [](Circuit& c) { c.tdg(0); }},
+      {"sx", [](Circuit& c) { c.sx(0); }},
+      {"sxdg", [](Circuit& c) { c.sxdg(0); }},
+      {"swap", [](Circuit& c) { c.swap(0, 1); }},
+      {"iswap", [](Circuit& c) { c.iswap(0, 1); }},
+      {"dcx", [](Circuit& c) { c.dcx(0, 1); }},
+      {"dcxdg", [](Circuit& c) { c.dcxdg(0, 1); }},
+      {"ecr", [](Circuit& c) { c.ecr(0, 1); }},
+      {"rccx", [](Circuit& c) { c.rccx(0, 1, 2); }},
+      {"rc3x", [](Circuit& c) { c.rc3x(0, 1, 2, 3); }},
+      {"rc3xdg", [](Circuit& c) { c.rc3xdg(0, 1, 2, 3); }},
+      {"rx", [](Circuit& c) { c.rx(0.25, 0); }},
+      {"ry", [](Circuit& c) { c.ry(0.25, 0); }},
+      {"rz", [](Circuit& c) { c.rz(0.25, 0); }},
+      {"p", [](Circuit& c) { c.p(0.25, 0); }},
+      {"u0", [](Circuit& c) { c.u0(0.25, 0); }},
+      {"u2", [](Circuit& c) { c.u2(0.25, 0.5, 0); }},
+      {"r", [](Circuit& c) { c.r(0.25, 0.5, 0); }},
+      {"u", [](Circuit& c) { c.u(0.25, 0.5, 0.75, 0); }},
+      {"cu3", [](Circuit& c) { c.cu3(0.25, 0.5, 0.75, 0, 1); }},
+      {"uphase", [](Circuit& c) { c.uphase(0.25, 0.5, 0.75, 1.0, 0); }},
+      {"cu", [](Circuit& c) { c.cu(0.25, 0.5, 0.75, 1.0, 0, 1); }},
+      {"rxx", [](Circuit& c) { c.rxx(0.25, 0, 1); }},
+      {"ryy", [](Circuit& c) { c.ryy(0.25, 0, 1); }},
+      {"rzz", [](Circuit& c) { c.rzz(0.25, 0, 1); }},
+      {"rzx", [](Circuit& c) { c.rzx(0.25, 0, 1); }},
+      {"xx_minus_yy", [](Circuit& c) { c.xx_minus_yy(0.25, 0.5, 0, 1); }},
+      {"xx_plus_yy", [](Circuit& c) { c.xx_plus_yy(0.25, 0.5, 0, 1); }},
+      {"cx", [](Circuit& c) { c.cx(0, 1); }},
+      {"cy", [](Circuit& c) { c.cy(0, 1); }},
+      {"cz", [](Circuit& c) { c.cz(0, 1); }},
+      {"ch", [](Circuit& c) { c.ch(0, 1); }},
+      {"cs", [](Circuit& c) { c.cs(0, 1); }},
+      {"csdg", [](Circuit& c) { c.csdg(0, 1); }},
+      {"csx", [](Circuit& c) { c.csx(0, 1); }},
+      {"ccx", [](Circuit& c) { c.ccx(0, 1, 2); }},
+      {"ccz", [](Circuit& c) { c.ccz(0, 1, 2); }},
+      {"c3x", [](Circuit& c) { c.c3x(0, 1, 2, 3); }},
+      {"c3sx", [](Circuit& c) { c.c3sx(0, 1, 2, 3); }},
+      {"c4x", [](Circuit& c) { c.c4x(0, 1, 2, 3, 4); }},
+      {"crx", [](Circuit& c) { c.crx(0.25, 0, 1); }},
+      {"cry", [](Circuit& c) { c.cry(0.25, 0, 1); }},
+      {"crz", [](Circuit& c) { c.crz(0.25, 0, 1); }},
+      {"cp", [](Circuit& c) { c.cp(0.25, 0, 1); }},
+      {"cswap", [](Circuit& c) { c.cswap(0, 1, 2); }},
+  };
+  for (const GateSpelling& one : gate_spellings()) {
+    const auto found = methods.find(one.name);
+    ASSERT_NE(found != methods.end(), kOtherNames.contains(one.name)) << one.name;
+    if (found == methods.end()) continue;
+    Circuit by_method(8), by_name(8);
+    found->second(by_method);
+    std::vector<Qubit> qubits(static_cast<std::size_t>(one.controls + one.targets));
+    std::iota(qubits.begin(), qubits.end(), 0u);
+    std::vector<Angle> angles;
+    for (int i = 0; i < one.angles; ++i) angles.emplace_back(0.25 * (i + 1));
+    by_name.apply(one.name, qubits, angles);
+    ASSERT_EQ(by_method.operations().size(), 1u) << one.name;
+    const Operation& op = by_method.operations().front();
+    EXPECT_EQ(op.gate, one.gate) << one.name;
+    EXPECT_EQ(op.controls, one.controls) << one.name;
+    EXPECT_TRUE(std::ranges::equal(by_method.params(op), by_name.params(by_name.operations().front()))) << one.name;
+    EXPECT_TRUE(std::ranges::equal(by_method.targets(op), by_name.targets(by_name.operations().front()))) << one.name;
+    EXPECT_TRUE(std::ranges::equal(by_method.controls(op), by_name.controls(by_name.operations().front()))) << one.name;
+  }
 }
 
 TEST(Gate, EverySpellingIsAppliedAsItSays) {

@@ -292,6 +292,17 @@ TEST(Layering, FoldersAndFilesOfSourcesStaySmall) {
   for (const auto& [folder, files] : files_in) EXPECT_LE(files, 12) << folder;
 }
 
+TEST(Layering, ThePublicHeadersStayShort) {
+  std::ptrdiff_t lines = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(QSIM_SOURCE_DIR) / "include")) {
+    if (!entry.is_regular_file()) continue;
+    const std::string text = read_file(entry.path());
+    lines += std::count(text.begin(), text.end(), '\n');
+  }
+  EXPECT_GT(lines, 500);
+  EXPECT_LE(lines, 900) << "documentation included";
+}
+
 TEST(Layering, IsTheOrderThatTheDocumentationNames) {
   const std::string text = read_file(fs::path(QSIM_SOURCE_DIR) / "docs/architecture.md");
   std::size_t last = 0;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -11,8 +12,12 @@
 #include <numbers>
 #include <utility>
 
+#include "base/ranks/agreement.h"
+#include "base/ranks/communicator.h"
 #include "circuit/generate/families.h"
+#include "comm/rank_threads.h"
 #include "qsim/error.h"
+#include "session/rank/rank_session.h"
 
 namespace qsim {
 namespace {
@@ -117,6 +122,13 @@ TEST(Session, StatesKnowWhenTheyCannotBeUsed) {
   session.reset();
   EXPECT_THROW(moved.norm(), UsageError);
   EXPECT_THROW(moved.set(1), UsageError);
+  EXPECT_THROW(moved.copy(), UsageError);
+  EXPECT_THROW(moved.inner_product(wide), UsageError);
+  Session taken = std::move(other);
+  EXPECT_THROW(other.state(2), UsageError);  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW(other.target(), UsageError);
+  EXPECT_THROW(other.run(bell()), UsageError);
+  expect_bell(elsewhere);
 }
 
 TEST(Session, QuestionsWithoutSenseAreRefused) {
@@ -210,6 +222,98 @@ TEST(Session, OneThreadAtATime) {
   EXPECT_NEAR(session.state(2).norm(), 1, 1e-15);
 }
 
+/// What `call` throws on this rank; the ranks' must be equal, text by text.
+template <class Expected>
+void expect_on_all(Communicator& ranks, const std::string& words, const std::function<void()>& call) {
+  std::string said;
+  try {
+    call();
+  } catch (const Expected& error) {
+    said = error.what();
+  } catch (const std::exception& error) {
+    said = std::string("another error: ") + error.what();
+  }
+  EXPECT_NE(said.find(words), std::string::npos) << "rank " << ranks.rank() << " said: " << said;
+  const Fact fact{"said", said};
+  EXPECT_NO_THROW(require_same(ranks, {&fact, 1}));
+}
+
+/// On every rank of a session whose ranks are callers by themselves, as MPI processes are.
+void use_wrongly(Communicator& ranks, std::uint32_t qubits) {
+  Target target = on_cpu();
+  target.communicator = &ranks;
+  Session session(target);
+  Circuit open(qubits);
+  open.ry(Parameter{"a"}, 0).cx(0, 1);
+  const Program program = session.compile(open), narrow = session.compile(Circuit(2).h(0));
+  const bool last = ranks.rank() + 1 == ranks.size();
+  const double bad = std::numeric_limits<double>::quiet_NaN();
+  State state = session.run(program, {0.4});
+  const auto run = [&](std::vector<double> values) { return [&, values] { state.run(program, values); }; };
+  expect_on_all<UsageError>(ranks, "the value of parameter", run({bad}));
+  expect_on_all<UsageError>(ranks, "2 values for a circuit of 1", run({0.1, 0.2}));
+  expect_on_all<CommunicatorError>(ranks, "arguments", run({last ? bad : 0.5}));
+  expect_on_all<CommunicatorError>(ranks, "arguments", run({last ? 0.5 : 0.25}));
+  expect_on_all<CommunicatorError>(ranks, "arguments", run(std::vector<double>(last ? 2 : 1, 0.5)));
+  if (qubits != 2) expect_on_all<UsageError>(ranks, "2 qubits for a state", [&] { state.run(narrow); });
+  expect_on_all<UsageError>(ranks, "basis state", [&] { state.set(Index{1} << qubits); });
+  expect_on_all<CommunicatorError>(ranks, "arguments", [&] { state.set(last ? 1 : Index{1} << qubits); });
+  expect_on_all<CommunicatorError>(ranks, "arguments",
+                                   [&] { state.sample(10, last ? std::optional<std::uint64_t>() : 7); });
+  expect_on_all<CommunicatorError>(ranks, "arguments", [&] { state.top(last ? 1 : 2); });
+  expect_on_all<UsageError>(ranks, "qubit", [&] { state.probabilities(std::vector<Qubit>{qubits}); });
+  expect_on_all<CommunicatorError>(ranks, "the call", [&] { last ? (void)state.norm() : (void)state.marginals(); });
+  expect_on_all<CommunicatorError>(ranks, "arguments", [&] { session.state(last ? 0 : 3); });
+  expect_on_all<UsageError>(ranks, "a state of 0 qubits", [&] { session.state(0); });
+  // It is as it was, and the session can be used.
+  EXPECT_NEAR(state.marginals()[1], std::pow(std::sin(0.2), 2), 1e-12);
+  EXPECT_NEAR(state.norm(), 1, 1e-12);
+}
+
+TEST(Session, RanksThatAreWrongAreToldTheSame) {
+  for (const int count : {2, 4}) {
+    for (const std::uint32_t qubits : {2u, 9u}) {  // held by each rank, shared by the ranks
+      SCOPED_TRACE(std::to_string(count) + " ranks, " + std::to_string(qubits) + " qubits");
+      RankThreads threads(count);
+      threads.run([&](Communicator& ranks) { use_wrongly(ranks, qubits); });
+    }
+  }
+}
+
+TEST(Session, RanksWithOtherTargetsAreRefused) {
+  RankThreads threads(2);
+  threads.run([&](Communicator& ranks) {
+    Target target = on_cpu();
+    target.communicator = &ranks;
+    target.precision = ranks.rank() == 0 ? Precision::kDouble : Precision::kSingle;
+    expect_on_all<CommunicatorError>(ranks, "precision", [&] { Session{target}; });
+  });
+}
+
+TEST(Session, AProgressFunctionOfOneRankEndsTheRunOfAll) {
+  RankThreads threads(2);
+  threads.run([&](Communicator& ranks) {
+    Target target = on_cpu();
+    target.communicator = &ranks;
+    SessionOptions options;
+    bool ends = true;
+    if (ranks.rank() == 0) {
+      options.progress = [&](const Progress&) {
+        if (ends) throw std::domain_error("enough");
+      };
+    }
+    Session session(target, options);
+    const Program program = session.compile(generate("random", {18, 40, 1}), {Strategy::kNaive, {}, false});
+    if (ranks.rank() == 0) {
+      EXPECT_THROW(session.run(program), std::domain_error);
+    } else {
+      EXPECT_THROW(session.run(program), UsageError);
+    }
+    ends = false;
+    EXPECT_NEAR(session.run(program).norm(), 1, 1e-10);
+  });
+}
+
 TEST(Session, SamplesAreTheSameForAnyRanks) {
   const Circuit circuit = generate("random", {10, 10, 3});
   Session one(on_cpu()), four(on_cpu(4));
@@ -228,6 +332,28 @@ TEST(Session, ManyProgramsAndManyStates) {
     const std::vector<Complex> found = states[i].amplitudes(0, 256), wanted = same.amplitudes(0, 256);
     for (std::size_t a = 0; a < found.size(); ++a) EXPECT_LT(std::abs(found[a] - wanted[a]), 1e-12) << i;
   }
+}
+
+TEST(Session, AStateThatIsInThePoolTakesNoMemoryOfTheHost) {
+  Target target = on_cpu();
+  target.states = 1;  // others wait on the host
+  const std::unique_ptr<Communicator> self = make_self_communicator();
+  RankSession session(target, *self, Verify::kNorm);
+  const auto zero = [](Index first, std::span<Complex> values) {
+    std::ranges::fill(values, Complex(0));
+    if (first == 0) values[0] = 1;
+  };
+  Shard one, other;
+  one.qubits = other.qubits = 10;
+  session.fill(one, zero);
+  session.fill(other, zero);
+  EXPECT_EQ(one.host.size(), 16384u);
+  session.enter(one);  // brought back
+  EXPECT_EQ(one.host.capacity(), 0u);
+  EXPECT_EQ(other.host.size(), 16384u);
+  session.fill(other, zero);  // made anew
+  EXPECT_EQ(other.host.capacity(), 0u);
+  EXPECT_EQ(one.host.size(), 16384u);
 }
 
 TEST(Session, AStateIsReadWhereItLies) {

@@ -39,12 +39,11 @@ void add_turn(Timeline& timeline, Bit wire, const std::vector<Complex>& matrix) 
   timeline.turns.push_back(turn);
 }
 
-/// In the slots where its wires stand now.
+/// In the gaps where its wires stand now.
 void add_diagonal(Timeline& timeline, Index mask, Index value, Index parity, double angle) {
-  Diagonal diagonal{mask, value, parity, angle, timeline.slots.size(), 1};
-  for_each_bit(diagonal.wires(), [&](unsigned wire) {
-    timeline.slots.push_back(static_cast<std::uint32_t>(timeline.line[wire].size()));
-  });
+  Diagonal diagonal{mask, value, parity, angle, timeline.gaps.size(), 1};
+  for_each_bit(diagonal.wires(),
+               [&](unsigned wire) { timeline.gaps.push_back(static_cast<std::uint32_t>(timeline.line[wire].size())); });
   timeline.diagonals.push_back(diagonal);
 }
 
@@ -68,7 +67,7 @@ TEST(SweepProgram, ADiagonalThatAnEmptyTurnHasPassedIsNotLeftForLater) {
   add_diagonal(timeline, 0b11, 0b11, 0, 0.7);
   add_turn(timeline, 0, {1, 0, 0, 1});
   add_turn(timeline, 2, {0, 1, 1, 0});
-  timeline.index_slots();
+  timeline.index_gaps();
   Lowered out;
   out.qubits = kWires;
   const Machine machine = find_machine("cpu");
@@ -92,7 +91,7 @@ TEST(SweepProgram, ADiagonalInPlaceIsLeftForLater) {
   add_diagonal(timeline, 0b11, 0b11, 0, 0.7);
   add_turn(timeline, 2, {0, 1, 1, 0});
   add_turn(timeline, 0, {0, 1, 1, 0});
-  timeline.index_slots();
+  timeline.index_gaps();
   Lowered out;
   out.qubits = kWires;
   const Machine machine = find_machine("cpu");
@@ -111,7 +110,7 @@ TEST(SweepProgram, DiagonalsWithConditionsOnZeroDoWhatTheySay) {
       const Index mask = 0b11111 & ~parity;
       Timeline timeline = empty_timeline();
       add_diagonal(timeline, mask, value & mask, parity, 0.9);
-      timeline.index_slots();
+      timeline.index_gaps();
       Lowered out;
       out.qubits = kWires;
       const Machine machine = find_machine("cpu");
@@ -137,7 +136,7 @@ TEST(SweepProgram, DiagonalTurnsKeepTheirGlobalPhases) {
   add_turn(timeline, 1, {b, 0, 0, b});
   add_turn(timeline, 3, {c, 0, 0, a});
   timeline.global_phase = 0.4;
-  timeline.index_slots();
+  timeline.index_gaps();
   Lowered out;
   out.qubits = kWires;
   const Machine machine = find_machine("cpu");

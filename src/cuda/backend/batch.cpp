@@ -23,6 +23,7 @@ namespace {
 constexpr std::uint64_t kSliceBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostSliceBytes = std::uint64_t{256} << 20;  // where states do not fit shared memory
 constexpr int kMostThreads = 8;                                      // more copy no faster
+constexpr int kSlicesAThread = 8;  // or more, so that each earns what its memory takes to be pinned
 
 /// An array of the host beside its array on the device, for a slice.
 template <typename Value>
@@ -55,7 +56,8 @@ class BatchRun {
 
   void run(int device) {
     // Slices that share scratch memory follow each other.
-    const std::size_t at_a_time = scratch_.get() == nullptr ? std::min<std::size_t>(kMostThreads, count_) : 1;
+    const std::size_t pays = std::clamp<std::size_t>(count_ / kSlicesAThread, 1, kMostThreads);
+    const std::size_t at_a_time = scratch_.get() == nullptr ? pays : 1;
     ThreadTeam team(std::min(static_cast<int>(at_a_time), affinity_threads()));
     const std::thread::id caller = std::this_thread::get_id();
     team.run(at_a_time, [&](std::uint64_t, int) {

@@ -11,7 +11,7 @@
 namespace qsim {
 namespace {
 
-// Rewrites of what only a plan has: turns, slots, the steps of a sweep.
+// Rewrites of what only a plan has: turns, gaps, the steps of a sweep.
 constexpr std::array<std::string_view, 6> kPlannerRewrites{"move_flips",         "split_controls", "recombine_flips",
                                                            "recombine_controls", "fuse_matrices",  "span_strings"};
 

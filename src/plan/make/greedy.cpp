@@ -71,7 +71,7 @@ class Packer {
 
  private:
   std::uint32_t end() const { return end_; }
-  // The link before operation i is next_[i] of the slot before it: slot s names the operation that follows s - 1.
+  // The link before operation i is next_[i] of the place before it: place s names the operation that follows s - 1.
   std::uint32_t first() { return follow(0); }
   // First remaining operation at or after i (path halving over removed ones).
   std::uint32_t follow(std::uint32_t i) {

@@ -30,10 +30,10 @@ SetProblem::SetProblem(const Timeline& timeline, const std::vector<std::uint32_t
     for (std::uint32_t s = from[w]; s < to[w]; ++s) {
       for (const std::uint32_t id : timeline.diagonals_at(static_cast<std::uint32_t>(w), s)) {
         const Diagonal& diagonal = timeline.diagonals[id];
-        std::uint64_t at = diagonal.slots_begin;
+        std::uint64_t at = diagonal.gaps_begin;
         for (Index rest = diagonal.wires(); rest != 0; rest &= rest - 1, ++at) {
           const auto other = static_cast<std::size_t>(std::countr_zero(rest));
-          if (other != w) add_need(w, s, other, timeline.slots[at]);
+          if (other != w) add_need(w, s, other, timeline.gaps[at]);
         }
       }
       const Turn& turn = timeline.turns[timeline.line[w][s]];
@@ -56,10 +56,10 @@ void SetProblem::add_joint(const Turn& turn, const std::vector<std::uint32_t>& f
   }
   joint.end = static_cast<std::uint32_t>(members_.size());
   joints_.push_back(joint);
-  std::size_t slot = 0;
+  std::size_t gap = 0;
   for (Index rest = turn.control_mask; rest != 0; rest &= rest - 1) {
     const auto control = static_cast<std::size_t>(std::countr_zero(rest));
-    const std::uint32_t s = turn.control_slots[slot++];
+    const std::uint32_t s = turn.control_gaps[gap++];
     for (std::size_t j = 0; j < turn.target_count; ++j) {
       add_need(turn.targets[j], turn.position[j], control, s);
       add_need(control, s, turn.targets[j], turn.position[j] + 1);

@@ -22,7 +22,7 @@ struct Element {
   std::vector<Complex> matrix;   // kMatrix
   std::vector<OpenFactor> open;  // kMatrix on one target: its factors, where one is open
   double entries = 32;           // kMatrix of two targets: pair_entries()
-  Diagonal diagonal;             // kDiagonal; its slots are not used any more
+  Diagonal diagonal;             // kDiagonal; its gaps are not used any more
   std::uint32_t gates = 0;
   std::vector<std::uint32_t> turns, diagonals;  // its sources: what it stands for in the timeline
 

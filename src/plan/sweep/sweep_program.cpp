@@ -112,9 +112,9 @@ void SweepProgrammer::order_group(const SetProblem& problem, Positions& at, Inde
 }
 
 bool SweepProgrammer::in_place(const Diagonal& diagonal) const {
-  std::uint64_t slot = diagonal.slots_begin;
+  std::uint64_t gap = diagonal.gaps_begin;
   for (Index rest = diagonal.wires(); rest != 0; rest &= rest - 1)
-    if (timeline_.slots[slot++] != position_[static_cast<std::size_t>(std::countr_zero(rest))]) return false;
+    if (timeline_.gaps[gap++] != position_[static_cast<std::size_t>(std::countr_zero(rest))]) return false;
   return true;
 }
 

@@ -273,26 +273,26 @@ class Builder {
   void merge_or_append(Index mask, Index value, Index parity, const OpenAngle& angle, std::uint32_t gates) {
     const auto key = std::tuple(mask, value, parity);
     const auto found = latest_.find(key);
-    if (part_.merge_diagonals && found != latest_.end() && stands_at_slots(result_.diagonals[found->second])) {
+    if (part_.merge_diagonals && found != latest_.end() && stands_at_gaps(result_.diagonals[found->second])) {
       Diagonal& diagonal = result_.diagonals[found->second];
       diagonal.set_angle(sum(diagonal.whole_angle(), angle));
       diagonal.gates += gates;
       note_diagonal(found->second, gates);
       return;
     }
-    Diagonal diagonal{mask, value, parity, angle.value, result_.slots.size(), gates, angle.sum};
+    Diagonal diagonal{mask, value, parity, angle.value, result_.gaps.size(), gates, angle.sum};
     for (Index rest = mask | parity; rest != 0; rest &= rest - 1)
-      result_.slots.push_back(position(static_cast<std::uint32_t>(std::countr_zero(rest))));
+      result_.gaps.push_back(position(static_cast<std::uint32_t>(std::countr_zero(rest))));
     const auto id = static_cast<std::uint32_t>(result_.diagonals.size());
     latest_[key] = id;
     note_diagonal(id, gates);
     result_.diagonals.push_back(diagonal);
   }
 
-  bool stands_at_slots(const Diagonal& diagonal) const {
-    std::uint64_t at = diagonal.slots_begin;
+  bool stands_at_gaps(const Diagonal& diagonal) const {
+    std::uint64_t at = diagonal.gaps_begin;
     for (Index rest = diagonal.wires(); rest != 0; rest &= rest - 1)
-      if (result_.slots[at++] != position(static_cast<std::uint32_t>(std::countr_zero(rest)))) return false;
+      if (result_.gaps[at++] != position(static_cast<std::uint32_t>(std::countr_zero(rest)))) return false;
     return true;
   }
 
@@ -317,7 +317,7 @@ class Builder {
       const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
       settle(wire);
       if (pending_[wire].is_fixed_flip()) turn.control_value ^= bit_mask(wire);
-      turn.control_slots.push_back(position(wire));
+      turn.control_gaps.push_back(position(wire));
     }
     std::vector<Complex> total(matrix.begin(), matrix.end());
     for (std::size_t j = 0; j < op.target_count; ++j) {
@@ -357,13 +357,13 @@ class Builder {
       }
       if (pending_[wire].is_phases()) finish_diagonal(wire);
     }
-    if (flipped != 0) flip_last_slots(flipped);
+    if (flipped != 0) flip_last_gaps(flipped);
     drop_zero_angles();
     if (!open_globals_.empty()) {
       open_globals_.push_back(result_.global_phase);
       result_.global_phase = result_.open.total(open_globals_);
     }
-    result_.index_slots();
+    result_.index_gaps();
   }
 
   void finish_diagonal(std::uint32_t wire) {
@@ -372,12 +372,12 @@ class Builder {
     add_global(zero);
     if (const OpenAngle angle = sum(one, result_.open.negated(zero)); angle.value != 0) {
       const std::uint32_t last = position(wire);
-      if (absorbs(wire)) {  // commutes with the diagonals of the last slot
+      if (absorbs(wire)) {  // commutes with the diagonals of the last gap
         const Matrix2 phase{1, 0, 0, std::polar(1.0, angle.value)};
         return merge_into_last(wire, {angle.sum, true, phase});
       }
-      Diagonal diagonal{bit_mask(wire), bit_mask(wire), 0, angle.value, result_.slots.size(), pending.gates, angle.sum};
-      result_.slots.push_back(last);
+      Diagonal diagonal{bit_mask(wire), bit_mask(wire), 0, angle.value, result_.gaps.size(), pending.gates, angle.sum};
+      result_.gaps.push_back(last);
       for (const std::uint32_t source : pending.sources)
         result_.diagonal_sources.emplace_back(source, static_cast<std::uint32_t>(result_.diagonals.size()));
       result_.diagonals.push_back(diagonal);
@@ -411,15 +411,15 @@ class Builder {
     pending_[wire] = Pending{};
   }
 
-  // A flip at the end moves in front of the diagonals and controls of the last slot, into the last turn.
-  void flip_last_slots(Index flipped) {
+  // A flip at the end moves in front of the diagonals and controls of the last gap, into the last turn.
+  void flip_last_gaps(Index flipped) {
     std::vector<Diagonal> extra;
     for (std::size_t i = 0; i < result_.diagonals.size(); ++i) {
       Diagonal& diagonal = result_.diagonals[i];
       bool odd = false;
       for (Index rest = diagonal.wires() & flipped; rest != 0; rest &= rest - 1) {
         const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
-        if (result_.slot_of(diagonal, wire) != position(wire)) continue;
+        if (result_.gap_of(diagonal, wire) != position(wire)) continue;
         diagonal.value ^= bit_mask(wire) & diagonal.mask;
         if (diagonal.parity & bit_mask(wire)) odd = !odd;
       }
@@ -430,19 +430,19 @@ class Builder {
         Diagonal rest = diagonal;
         rest.parity = 0;
         rest.gates = 0;
-        rest.slots_begin = result_.slots.size();
+        rest.gaps_begin = result_.gaps.size();
         for (Index bits = rest.mask; bits != 0; bits &= bits - 1)
-          result_.slots.push_back(result_.slot_of(diagonal, static_cast<std::uint32_t>(std::countr_zero(bits))));
+          result_.gaps.push_back(result_.gap_of(diagonal, static_cast<std::uint32_t>(std::countr_zero(bits))));
         extra.push_back(rest);
       }
       diagonal.set_angle(result_.open.negated(diagonal.whole_angle()));
     }
     result_.diagonals.insert(result_.diagonals.end(), extra.begin(), extra.end());
     for (Turn& turn : result_.turns) {
-      std::size_t slot = 0;
-      for (Index rest = turn.control_mask; rest != 0; rest &= rest - 1, ++slot) {
+      std::size_t gap = 0;
+      for (Index rest = turn.control_mask; rest != 0; rest &= rest - 1, ++gap) {
         const auto wire = static_cast<std::uint32_t>(std::countr_zero(rest));
-        if ((flipped >> wire & 1) != 0 && turn.control_slots[slot] == position(wire))
+        if ((flipped >> wire & 1) != 0 && turn.control_gaps[gap] == position(wire))
           turn.control_value ^= bit_mask(wire);
       }
     }

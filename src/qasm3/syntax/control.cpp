@@ -123,52 +123,48 @@ NodeId Parser::argument() {
   return tree_.add(node);
 }
 
-NodeId Parser::subroutine() {
-  Node node = make(NodeKind::kSubroutine);
-  advance();
-  node.name = expect_name("the subroutine's name");
-  expect(TokenKind::kLeftParen, "'(' and the arguments");
+// Behind the name of a subroutine or an external function: ( arguments ) -> type.
+void Parser::signature(Node& node, const char* what, NodeId (Parser::*each)()) {
+  expect(TokenKind::kLeftParen, what);
   ListMaker list(tree_);
   while (token_.kind != TokenKind::kRightParen) {
-    list.add(argument());
+    list.add((this->*each)());
     if (token_.kind != TokenKind::kRightParen && !accept(TokenKind::kComma)) fail_expected("',' or ')'");
   }
   advance();
   node.a = list.first();
-  if (accept(TokenKind::kArrow)) {
-    if (!at_type()) fail_expected("the type of what is returned");
-    node.b = type();
-  }
+  if (!accept(TokenKind::kArrow)) return;
+  if (!at_type()) fail_expected("the type of what is returned");
+  node.b = type();
+}
+
+NodeId Parser::subroutine() {
+  Node node = make(NodeKind::kSubroutine);
+  advance();
+  node.name = expect_name("the subroutine's name");
+  signature(node, "'(' and the arguments", &Parser::argument);
   node.c = block();
   return tree_.add(node);
+}
+
+NodeId Parser::argument_type() {
+  if (is_word(kWordCreg)) {
+    Node old = make(NodeKind::kType);
+    old.word = kWordBit;
+    advance();
+    old.a = designator();
+    return tree_.add(old);
+  }
+  accept_word(kWordReadonly) || accept_word(kWordMutable);
+  if (!at_type() && !is_word(kWordQubit)) fail_expected("the type of an argument");
+  return type();
 }
 
 NodeId Parser::extern_declaration() {
   Node node = make(NodeKind::kExtern);
   advance();
   node.name = expect_name("the name of the external function");
-  expect(TokenKind::kLeftParen, "'(' and the types of the arguments");
-  ListMaker list(tree_);
-  while (token_.kind != TokenKind::kRightParen) {
-    if (is_word(kWordCreg)) {
-      Node old = make(NodeKind::kType);
-      old.word = kWordBit;
-      advance();
-      old.a = designator();
-      list.add(tree_.add(old));
-    } else {
-      accept_word(kWordReadonly) || accept_word(kWordMutable);
-      if (!at_type() && !is_word(kWordQubit)) fail_expected("the type of an argument");
-      list.add(type());
-    }
-    if (token_.kind != TokenKind::kRightParen && !accept(TokenKind::kComma)) fail_expected("',' or ')'");
-  }
-  advance();
-  node.a = list.first();
-  if (accept(TokenKind::kArrow)) {
-    if (!at_type()) fail_expected("the type of what is returned");
-    node.b = type();
-  }
+  signature(node, "'(' and the types of the arguments", &Parser::argument_type);
   semicolon("the declaration");
   return tree_.add(node);
 }

@@ -65,6 +65,8 @@ class Parser {
   NodeId switch_statement();
   NodeId gate_definition();
   NodeId subroutine();
+  NodeId argument_type();
+  void signature(Node& node, const char* what, NodeId (Parser::*each)());
   NodeId argument();
   NodeId extern_declaration();
   NodeId calibration();

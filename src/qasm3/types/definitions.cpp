@@ -17,10 +17,7 @@ void Checker::gate_definition(NodeId id) {
   const auto declare_all = [&](NodeId list, SymbolKind kind, const Type& type) {
     std::uint32_t count = 0;
     for (const NodeId each : List(tree_, list)) {
-      Symbol symbol;
-      symbol.kind = kind;
-      symbol.name = tree_[each].name;
-      symbol.at = tree_[each].at;
+      Symbol symbol = symbol_of(kind, tree_[each]);
       symbol.type = type;
       declare(symbol);
       ++count;
@@ -42,11 +39,8 @@ void Checker::gate_definition(NodeId id) {
   const bool failed = failed_;
   failed_ = failed_ || failed_before;
   if (failed) throw Failure{node.at, "", "", ExitCode::kCircuit, false, true};
-  Symbol symbol;
-  symbol.kind = SymbolKind::kGate;
-  symbol.name = node.name;
+  Symbol symbol = symbol_of(SymbolKind::kGate, node);
   symbol.index = static_cast<std::uint32_t>(model_.gates.size());
-  symbol.at = node.at;
   const SymbolId before = find(node.name);
   if (before != 0 && model_.symbols[before].kind == SymbolKind::kGate &&
       model_.gates[model_.symbols[before].index].form == GateForm::kCalibrated) {
@@ -61,9 +55,7 @@ void Checker::subroutine_arguments(const Node& node, Subroutine& made) {
   std::size_t position = 0;
   for (const NodeId each : List(tree_, node.a)) {
     const Node argument = tree_[each];
-    Symbol symbol;
-    symbol.name = argument.name;
-    symbol.at = argument.at;
+    Symbol symbol = symbol_of(SymbolKind::kVariable, argument);
     symbol.flags = argument.flags;
     symbol.type = made.types[position++];
     if (symbol.type.is_quantum()) symbol.kind = SymbolKind::kQubits;
@@ -75,11 +67,8 @@ void Checker::subroutine_arguments(const Node& node, Subroutine& made) {
 void Checker::subroutine(NodeId id) {
   const Node node = tree_[id];
   require_global(node, "a definition of a subroutine");
-  Symbol symbol;
-  symbol.kind = SymbolKind::kSubroutine;
-  symbol.name = node.name;
+  Symbol symbol = symbol_of(SymbolKind::kSubroutine, node);
   symbol.index = static_cast<std::uint32_t>(model_.subroutines.size());
-  symbol.at = node.at;
   declare(symbol);
   model_.subroutines.emplace_back();
   Subroutine made;
@@ -101,11 +90,8 @@ void Checker::subroutine(NodeId id) {
 
 void Checker::extern_declaration(const Node& node) {
   require_global(node, "a declaration of an external function");
-  Symbol symbol;
-  symbol.kind = SymbolKind::kSubroutine;
-  symbol.name = node.name;
+  Symbol symbol = symbol_of(SymbolKind::kSubroutine, node);
   symbol.index = static_cast<std::uint32_t>(model_.subroutines.size());
-  symbol.at = node.at;
   Subroutine made;
   made.is_extern = true;
   for (const NodeId each : List(tree_, node.a)) made.types.push_back(type_of(each, true));
@@ -123,11 +109,8 @@ void Checker::calibration(const Node& node) {
   GateDefinition gate;
   gate.form = GateForm::kCalibrated;
   const std::string name(model_.names.text(node.name));
-  Symbol symbol;
-  symbol.kind = SymbolKind::kGate;
-  symbol.name = node.name;
+  Symbol symbol = symbol_of(SymbolKind::kGate, node);
   symbol.index = static_cast<std::uint32_t>(model_.gates.size());
-  symbol.at = node.at;
   declare(symbol);
   model_.gates.push_back(gate);
 }

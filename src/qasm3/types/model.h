@@ -36,6 +36,15 @@ struct Symbol {
   std::uint32_t at = 0;
 };
 
+/// One that `node` declares.
+inline Symbol symbol_of(SymbolKind kind, const Node& node) {
+  Symbol symbol;
+  symbol.kind = kind;
+  symbol.name = node.name;
+  symbol.at = node.at;
+  return symbol;
+}
+
 /// What the checker says about a node.
 struct Note {
   Type type;

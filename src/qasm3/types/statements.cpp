@@ -154,10 +154,7 @@ void Checker::block(NodeId id) {
 void Checker::declare_qubits(NodeId id) {
   const Node node = tree_[id];
   require_global(node, "a declaration of qubits");
-  Symbol symbol;
-  symbol.kind = SymbolKind::kQubits;
-  symbol.name = node.name;
-  symbol.at = node.at;
+  Symbol symbol = symbol_of(SymbolKind::kQubits, node);
   symbol.type = type_of(node.a);
   model_.notes[id].symbol = declare(symbol);
 }
@@ -167,10 +164,8 @@ void Checker::declare_variable(NodeId id) {
   if (tree_[node.a].word == kWordQubit) return declare_qubits(id);
   require_not_gate(node, "a declaration");
   if ((node.flags & (kInput | kOutput)) != 0) require_global(node, "an input or output");
-  Symbol symbol;
+  Symbol symbol = symbol_of(SymbolKind::kVariable, node);
   symbol.flags = node.flags;
-  symbol.name = node.name;
-  symbol.at = node.at;
   symbol.type = type_of(node.a);
   if (node.b != 0) initial_value(node.b, symbol.type);
   if (node.flags == kConst) symbol.constant = constant_value(node, symbol.type);
@@ -227,10 +222,7 @@ void Checker::alias(NodeId id) {
   const Node node = tree_[id];
   require_not_gate(node, "an alias");
   join_old_style(node.a);
-  Symbol symbol;
-  symbol.kind = SymbolKind::kAlias;
-  symbol.name = node.name;
-  symbol.at = node.at;
+  Symbol symbol = symbol_of(SymbolKind::kAlias, node);
   symbol.type = expression(node.a);
   const NodeKind kind = tree_[node.a].kind;
   const bool names_something =
@@ -280,9 +272,7 @@ void Checker::condition(NodeId node) {
 // The flag kCompound marks a loop that something inside may leave early.
 void Checker::for_loop(NodeId id) {
   const Node node = tree_[id];
-  Symbol symbol;
-  symbol.name = node.name;
-  symbol.at = node.at;
+  Symbol symbol = symbol_of(SymbolKind::kVariable, node);
   symbol.type = type_of(node.a);
   if (symbol.type.kind == TypeKind::kArray || symbol.type.is_quantum()) {
     throw Failure{tree_[node.a].at, "a loop variable of type " + model_.type_text(symbol.type), ""};

@@ -46,6 +46,8 @@ Complex host_product(const std::byte* a, const std::byte* b, std::uint64_t bytes
   return sum;
 }
 
+void give_back(std::vector<std::byte>& memory) { std::vector<std::byte>().swap(memory); }
+
 }  // namespace
 
 RankSession::RankSession(const Target& target, Communicator& communicator, Verify verify)
@@ -68,7 +70,7 @@ void RankSession::enter(Shard& shard, const PoolLayout& needed, bool keep) {
   if (keep) return alone(communicator_, [&] { bring(shard); });
   alone(communicator_, [&] {
     if (shard.place) places_[*std::exchange(shard.place, std::nullopt)] = nullptr;
-    shard.host = {};
+    give_back(shard.host);
     put_aside();
     current_ = &shard;
   });
@@ -148,7 +150,7 @@ void RankSession::bring(Shard& shard) {
     put_aside();
     if (shard.host.size() != shard_bytes()) throw Error("a state is neither on the device nor on the host");
     rank_.backend().copy_in(0, state().local_amplitudes(), shard.host.data());
-    shard.host = {};
+    give_back(shard.host);
   }
   current_ = &shard;
   state().layout = shard.layout;
