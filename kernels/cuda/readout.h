@@ -30,6 +30,7 @@ constexpr int kMaxIndexBits = 62;
 struct BitList {
   std::uint8_t bits[kMaxIndexBits] = {};
   std::uint32_t count = 0;
+  bool operator==(const BitList&) const = default;
 };
 
 /// Doubles of scratch that the sums below need, whatever the shard.
@@ -67,10 +68,41 @@ cudaError_t launch_sorted_places(const std::uint64_t* shots, std::uint64_t first
                                  std::uint64_t* unsorted, std::uint64_t* sorted, void* scratch,
                                  std::size_t scratch_bytes, cudaStream_t stream);
 cudaError_t sort_scratch_bytes(std::uint64_t count, std::size_t& bytes);
-/// runs[b] for every local block b < 2^positions.count: of the places (rising), those from ends[block - 1] on and below
-/// ends[block], where block is `fixed` with b's bits at `positions`.
-void launch_draw_runs(const std::uint64_t* places, std::uint64_t count, const std::uint64_t* ends, BitList positions,
-                      std::uint64_t fixed, DrawRun* runs, cudaStream_t stream);
+/// Amplitudes in the order that draws have: `order` are all local bits, those inside a block first, least significant
+/// first. Tiles are 2^tile_bits neighbours, blocks 2^inner_bits.
+struct DrawOrder {
+  BitList order;
+  std::uint32_t tile_bits = 0, inner_bits = 0;
+  bool operator==(const DrawOrder&) const = default;
+};
+constexpr std::uint32_t kLeastTileBits = 7;
+/// How the shard is walked for the sums of tiles: a warp reads 32 neighbours, the tiles' other bits are what a thread
+/// adds, and bits that name tiles are warps', steps' and blocks'.
+struct TileWalk {
+  static constexpr int kLaneBits = 5, kWarpBits = 3, kStepBits = 2;
+  std::uint32_t tile_lanes = 0;  // bits of lanes that are a tile's own
+  std::uint64_t ahead[2] = {};   // two of a tile's bits beyond, whose amplitudes are loaded together
+  std::uint64_t loop = 0;        // the others
+  BitList units;                 // the bits beyond the lanes' that name tiles, rising
+  std::uint8_t unit_place[kMaxIndexBits] = {}, lane_place[kLaneBits] = {};  // their bits in tiles' numbers
+};
+/// running[t]: units of the tiles of t's block up to t and with it; block_units[b]: of block b. One read of the shard.
+void launch_tile_units(Shard shard, const DrawOrder& order, const TileWalk& walk, std::uint64_t* running,
+                       std::uint64_t* block_units, cudaStream_t stream);
+
+/// Blocks of all ranks: `end_bits` bits name one, `fixed` with a local block's bits at `positions` those of this rank.
+struct DrawRanks {
+  BitList positions;
+  std::uint64_t fixed = 0;
+  std::uint32_t end_bits = 0;
+};
+constexpr std::uint64_t kDrawnElsewhere = ~std::uint64_t{0}, kDrawnNowhere = kDrawnElsewhere - 1;
+/// out[i]: where place i of the rising places lies, as block << inner_bits | amplitude in the block's order;
+/// kDrawnElsewhere in another rank's block, kDrawnNowhere where the amplitudes are not those that `ends` and `running`
+/// have been summed from. `running` is null where tiles are blocks.
+void launch_draws(Shard shard, const DrawOrder& order, const DrawRanks& ranks, const std::uint64_t* ends,
+                  const std::uint64_t* running, const std::uint64_t* places, std::uint64_t count, std::uint64_t* out,
+                  cudaStream_t stream);
 
 /// How amplitudes are ranked: the 64-bit key of |a|^2 (larger is more probable), then the logical index (smaller
 /// first).
