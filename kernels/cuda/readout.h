@@ -162,6 +162,45 @@ struct PauliSpan {
 /// out[j] = the sum of string j < span.count as launch_pauli_sums has it, its real or imaginary part; x is not 0. The
 /// shard has more than one tile.
 void launch_spanned_sums(Shard shard, const PauliSpan& span, double* out, double* scratch, cudaStream_t stream);
+/// Up to kTripStrings strings whose X parts lie in the tiles that `reach` spans. A tile is 2^kTripLineBits lines of 128
+/// bytes: place v = line << low bits | place in the line, low bits 3 in double and 4 in single; with l the line, bit by
+/// bit, index = base XOR reach[bits of l] XOR the place in the line. A string joins v and v ^ x; its sign is the parity
+/// of z_base with the base and of z with what XORs into v.
+constexpr int kTripLineBits = 9, kTripRounds = 3, kRoundStrings = 3, kTripStrings = kTripRounds * kRoundStrings;
+constexpr int kTripThreadBits = 9, kTripRegisterBits = 3, kTripRuns = 16;
+constexpr std::uint32_t trip_low_bits(bool double_precision) { return double_precision ? 3 : 4; }
+/// A string in its round: x is the XOR of the registers that `flip` has (0: there is no string), of which the lowest
+/// is the only one or one of the two lowest.
+struct TripString {
+  std::uint64_t z_base = 0;
+  double sign[kTripRegisterBits + 1] = {};  // -1 where z is odd with a register's part, of the half last
+  std::uint16_t z_thread = 0;               // bits of threads whose part z is odd with
+  std::uint8_t flip = 0;
+  std::uint8_t imaginary = 0;
+};
+/// What bits of a thread's number and of a register's XOR into a place. In single each thread has two halves of
+/// registers, which the last part tells apart.
+struct TripRound {
+  std::uint16_t thread[kTripThreadBits] = {}, part[kTripRegisterBits + 1] = {};
+  // Flips 1, 2 and 4: a bit a string that is imaginary. Any others: kAnyFlips.
+  static constexpr std::uint16_t kAnyFlips = 8;
+  std::uint16_t kind = kAnyFlips;
+};
+struct PauliTrip {
+  std::uint64_t reach[kTripLineBits] = {};
+  std::uint64_t run_mask[kTripRuns] = {};  // base = sum of (tile's number << shift & mask)
+  std::uint32_t run_shift[kTripRuns] = {};
+  int runs = 0, rounds = 0;
+  TripRound round[kTripRounds];
+  TripString string[kTripStrings];  // kRoundStrings a round
+};
+/// Sums of a trip's strings, to be finished, at `place` < trips_together() of the scratch. X parts are not 0; the shard
+/// has more than one tile.
+void launch_trip_sums(Shard shard, const PauliTrip& trip, int place, double* scratch, cudaStream_t stream);
+int trips_together(Shard shard);
+/// out[kTripStrings g + j] = the sum of string j of the trip at place g < trips, as launch_pauli_sums has it, its real
+/// or imaginary part.
+void launch_finish_trips(Shard shard, int trips, double* out, const double* scratch, cudaStream_t stream);
 /// out[0], out[1] = re, im of sum conj(left) right.
 void launch_inner_product(Shard left, Shard right, double* out, double* scratch, cudaStream_t stream);
 /// *out = sum, modulo 2^64, of the hashes of the view's `count` amplitudes (their bits and their places).

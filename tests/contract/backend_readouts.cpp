@@ -384,6 +384,49 @@ TEST_P(BackendContract, GroupsOfPauliSumsMatchOneByOne) {
   }
 }
 
+TEST_P(BackendContract, PauliSumsOfALargeShardAreThoseOfSmallOnes) {
+  // The highest bits are in |+>, which is the same with X.
+  constexpr std::uint32_t kSmall = 20, kLarge = 23;
+  PhiloxSequence random(44);
+  std::vector<PauliGroup> groups;
+  std::vector<Index> z;
+  for (std::uint32_t g = 0; g < 24; ++g) {
+    // Of a line, of a few bits, dependent on those before, one of those before, none, any.
+    const Index any = random.bits() & low_mask(kSmall);
+    const Index x = g % 8 == 0   ? any & 7
+                    : g % 8 == 1 ? any & 0x9001
+                    : g % 8 == 2 ? groups[g - 1].x_mask ^ groups[g - 2].x_mask
+                    : g % 8 == 3 ? groups[g - 1].x_mask
+                    : g == 12    ? 0
+                                 : any;
+    groups.push_back({x, g, 1});
+    z.push_back(random.bits() & low_mask(kSmall));
+  }
+  std::vector<Complex> sums[2] = {std::vector<Complex>(z.size()), std::vector<Complex>(z.size())};
+  for (const bool large : {false, true}) {
+    reserve(large ? kLarge : kSmall);
+    for (std::uint32_t g = 0; large && g < groups.size(); ++g) groups[g].x_mask |= Index{g % 5} << kSmall;
+    Sweep product;
+    product.active = product.store = {0};
+    product.reads = false;
+    for (std::uint32_t bit = 0; bit < (large ? kLarge : kSmall); ++bit) {
+      product.unborn |= bit_mask(bit);
+      const double angle = 0.3 + 0.05 * bit;
+      const Complex half(std::sqrt(0.5));
+      product.births.push_back(
+          {static_cast<Bit>(bit), bit < kSmall
+                                      ? std::array<Complex, 2>{std::cos(angle), std::polar(std::sin(angle), 0.1 + bit)}
+                                      : std::array<Complex, 2>{half, half}});
+    }
+    backend_->clear_sweeps();
+    backend_->sweep(backend_->prepare(std::span(&product, 1), Summing::kNo), ChunkView{}, 0, false);
+    backend_->reader().pauli_sums(groups, z, sums[large ? 1 : 0]);
+  }
+  for (std::size_t j = 0; j < z.size(); ++j)
+    EXPECT_NEAR(std::abs(sums[0][j] - sums[1][j]), 0, single() ? 1e-6 : 1e-13)
+        << "x " << groups[j].x_mask << " z " << z[j];
+}
+
 TEST_P(BackendContract, RemotePauliSumsReadThePartnersFromASlot) {
   for (const std::uint32_t bits : {9u, 13u}) {
     reserve(bits);

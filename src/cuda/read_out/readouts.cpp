@@ -309,6 +309,14 @@ void ReadOuts::batched_pauli_sums(const Shard& part, PauliPartners partners, std
 
 void ReadOuts::pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out) {
   if (shard_.local_bits < kLeastSpannedBits) return batched_pauli_sums(shard_, {}, groups, z_masks, out);
+  if (shard_.local_bits < kLeastTripBits) return spanned_pauli_sums(groups, z_masks, out);
+  const PauliStrings strings = split_pauli_sums(groups, z_masks);
+  batched_pauli_sums(shard_, {}, strings.apart, z_masks, out);
+  trip_pauli_sums(strings.spanned, out);
+}
+
+void ReadOuts::spanned_pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                                  std::span<Complex> out) {
   const PackedSums packed = pack_pauli_sums(groups, z_masks, shard_.local_bits);
   batched_pauli_sums(shard_, {}, packed.apart, z_masks, out);
   const std::size_t room = room_bytes_ / (kSpanStrings * sizeof(double));  // spans' answers of one wait
@@ -327,6 +335,42 @@ void ReadOuts::pauli_sums(std::span<const PauliGroup> groups, std::span<const In
       }
     }
   }
+}
+
+// The host packs the next trips while the device sums.
+void ReadOuts::trip_pauli_sums(std::span<const PauliMember> members, std::span<Complex> out) {
+  const std::size_t room = room_bytes_ / (kTripStrings * sizeof(double));  // trips' answers of one wait
+  const auto together = static_cast<std::size_t>(trips_together(shard_));
+  auto* const answers = reinterpret_cast<double*>(use_room());
+  std::vector<PackedTrip> trips;
+  std::size_t launched = 0, finished = 0;
+  const auto finish = [&] {
+    launch_finish_trips(shard_, static_cast<int>(launched - finished), answers + finished * kTripStrings, sums_,
+                        stream_);
+    finished = launched;
+  };
+  const auto collect = [&] {
+    if (finished < launched) finish();
+    std::vector<double> host(launched * kTripStrings);
+    fetch(host.data(), answers, host.size() * sizeof(double));
+    for (std::size_t i = 0; i < launched; ++i) {
+      for (std::size_t j = 0; j < trips[i].places.size(); ++j) {
+        const double sum = host[i * kTripStrings + j];
+        out[trips[i].places[j]] = trips[i].trip.string[j].imaginary != 0 ? Complex(0, sum) : Complex(sum);
+      }
+    }
+    trips.clear();
+    launched = finished = 0;
+  };
+  for (std::size_t first = 0; first < members.size(); first += kTripStrings) {
+    const auto nine = members.subspan(first, std::min<std::size_t>(kTripStrings, members.size() - first));
+    trips.push_back(pack_trip(nine, shard_.local_bits, shard_.double_precision));
+    launch_trip_sums(shard_, trips.back().trip, static_cast<int>(launched - finished), sums_, stream_);
+    ++launched;
+    if (launched - finished == together) finish();
+    if (launched == room) collect();
+  }
+  if (launched > 0) collect();
 }
 
 void ReadOuts::pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,

@@ -12,6 +12,7 @@
 
 #include "comm/gpu/pinned_buffer.h"
 #include "cuda/device.h"
+#include "cuda/read_out/pauli_trips.h"
 #include "cuda/run/bit_sums.h"
 #include "device/backend.h"
 #include "kernels/cuda/readout.h"
@@ -60,6 +61,8 @@ class ReadOuts {
   std::vector<unsigned long long> radix_counts(const Ranking& ranking, const RadixStep& step);
   void batched_pauli_sums(const Shard& part, PauliPartners partners, std::span<const PauliGroup> groups,
                           std::span<const Index> z_masks, std::span<Complex> out);
+  void spanned_pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out);
+  void trip_pauli_sums(std::span<const PauliMember> members, std::span<Complex> out);
   struct Drawing;
   void take_draws(const Drawing& drawing, std::size_t count, const DrawTaker& take);
   /// Memory of read-outs, which take what tiles' sums had.
