@@ -1,6 +1,7 @@
 // Read-outs of a random state over sizes, and shots up to sorted (outcome, times) pairs in host memory, each row
 // checked.
-//   qsim_readouts [--backend cpu|cuda] [--qubits A,B,...] [--sample-qubits N] [--shots N] [--repeats N]
+//   qsim_readouts [--backend cpu|cuda] [--precision double|single] [--qubits A,B,...] [--sample-qubits N] [--shots N]
+//                 [--repeats N]
 // Prints a qsim.table/1 document; exit 8 where a check failed.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/bits.h"
 #include "base/layout.h"
+#include "base/philox.h"
 #include "base/ranks/communicator.h"
 #include "benchmarks/table_document.h"
 #include "device/numbers/probability.h"
@@ -28,7 +31,7 @@ using namespace qsim;
 using Clock = std::chrono::steady_clock;
 
 struct Settings {
-  std::string backend = "cuda";
+  std::string backend = "cuda", precision = "double";
   std::vector<std::uint32_t> qubits = {20, 22, 24, 26, 28, 29, 30, 31};
   std::uint32_t sample_qubits = 30;
   std::uint64_t shots = 1'000'000;
@@ -39,6 +42,7 @@ Settings read_settings(int argc, char** argv) {
   Settings settings;
   CLI::App app("Times read-outs and shots, and checks them.");
   app.add_option("--backend", settings.backend)->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--precision", settings.precision)->check(CLI::IsMember({"double", "single"}));
   app.add_option("--qubits", settings.qubits, "sizes of the read-outs")->delimiter(',')->check(CLI::Range(14, 33));
   app.add_option("--sample-qubits", settings.sample_qubits, "size of the sampled state")->check(CLI::Range(14, 33));
   app.add_option("--shots", settings.shots)->check(CLI::Range(1000, 100'000'000));
@@ -74,15 +78,19 @@ class RandomState {
  public:
   RandomState(const Settings& settings, std::uint32_t qubits, bool copy) : communicator_(make_self_communicator()) {
     const bool cuda = settings.backend == "cuda";
-    backend_ = make_backend(cuda ? BackendKind::kCuda : BackendKind::kCpu, {});
+    const Precision precision = settings.precision == "single" ? Precision::kSingle : Precision::kDouble;
+    BackendOptions options;
+    options.precision = precision;
+    backend_ = make_backend(cuda ? BackendKind::kCuda : BackendKind::kCpu, options);
     Plan plan;
+    plan.precision = precision;
     plan.qubits = qubits;
     pool_ = pool_layout(plan, find_machine(cuda ? "h200" : "cpu"));
     pool_.table_bytes += std::uint64_t{4} << 20;
     if (copy) pool_.snapshot_bytes = pool_.state_bytes;
     backend_->reserve(pool_, qubits);
-    state_ = std::make_unique<DistributedState>(DistributedState{
-        *backend_, *communicator_, qubits, 0, Precision::kDouble, Layout::identity(static_cast<int>(qubits))});
+    state_ = std::make_unique<DistributedState>(
+        DistributedState{*backend_, *communicator_, qubits, 0, precision, Layout::identity(static_cast<int>(qubits))});
     const double scale = std::pow(2.0, -0.5 * (qubits + 1));
     backend_->fill_random(state_->layout, 0, kSeed, scale);
     backend_->fill_random(state_->layout, 0, kSeed, scale / std::sqrt(backend_->reader().norm()));
@@ -113,12 +121,13 @@ class ReadOutRows {
     top();
     inner_product();
     pauli();
+    random_pauli();
     checksum();
   }
 
  private:
   void row(const std::string& what, const Timing& timing, double states_read, bool equal) {
-    const double bytes = states_read * std::ldexp(16.0, static_cast<int>(qubits_));
+    const double bytes = states_read * std::ldexp(single() ? 8.0 : 16.0, static_cast<int>(qubits_));
     document_.row({{"what", table::quoted(what)},
                    {"device", table::quoted(settings_.backend)},
                    {"qubits", std::to_string(qubits_)},
@@ -132,11 +141,12 @@ class ReadOutRows {
     return timed(settings_.repeats, work);
   }
   Backend& backend() { return random_.backend(); }
+  bool single() const { return settings_.precision == "single"; }
 
   void norm() {
     double value = 0;
     const Timing timing = time([&] { value = backend().reader().norm(); });
-    row("norm", timing, 1, close(value, 1, 1e-13));
+    row("norm", timing, 1, close(value, 1, single() ? 1e-7 : 1e-13));
   }
 
   void marginals() {
@@ -144,7 +154,7 @@ class ReadOutRows {
     const Timing timing = time([&] { backend().reader().bit_probabilities(marginals_); });
     // Halves of a random state differ by about 2^(-n/2).
     const double spread = 8 * std::exp2(-0.5 * qubits_);
-    bool equal = close(marginals_.back(), 1, 1e-12);
+    bool equal = close(marginals_.back(), 1, single() ? 1e-7 : 1e-12);
     for (std::uint32_t bit = 0; bit < qubits_; ++bit) equal = equal && close(marginals_[bit], 0.5, spread);
     row("all marginals", timing, 1, equal);
   }
@@ -176,7 +186,7 @@ class ReadOutRows {
       }
       equal = equal && close(one, marginals_[bits[j]], 1e-9);
     }
-    return equal && close(unit * std::accumulate(values.begin(), values.end(), 0.0), 1, 1e-9);
+    return equal && close(unit * std::accumulate(values.begin(), values.end(), 0.0), 1, single() ? 1e-7 : 1e-9);
   }
 
   /// Falling, equal to the amplitudes at their places, and as large as the largest of so many exponential draws.
@@ -200,7 +210,7 @@ class ReadOutRows {
     backend().save_state(0);
     Complex value;
     const Timing timing = time([&] { value = backend().reader().inner_product(0); });
-    row("inner product with a saved state", timing, 2, close(std::abs(value - 1.0), 0, 1e-12));
+    row("inner product with a saved state", timing, 2, close(std::abs(value - 1.0), 0, single() ? 1e-7 : 1e-12));
   }
 
   /// X on the top bit and Z on bit 0: real, and about 2^(-n/2); Z alone is the difference of the marginals.
@@ -216,7 +226,30 @@ class ReadOutRows {
     row("3 Pauli strings, X on the highest qubit", flipped, 1, equal);
     const Timing plain = time([&] { backend().reader().pauli_sums(stays, z_masks, values); });
     row("3 Pauli strings of Z", plain, 1,
-        close(values[0].real(), 1 - 2 * marginals_[0], 1e-9) && close(values[1].real(), 1 - 2 * marginals_[1], 1e-9));
+        close(values[0].real(), marginals_.back() - 2 * marginals_[0], 1e-9) &&
+            close(values[1].real(), marginals_.back() - 2 * marginals_[1], 1e-9));
+  }
+
+  /// Strings of X parts of their own; each alone, which other kernels sum, must be what it is beside the others.
+  void random_pauli() {
+    constexpr std::uint32_t kStrings = 200;
+    PhiloxSequence random(6);
+    std::vector<PauliGroup> groups;
+    std::vector<Index> z_masks;
+    for (std::uint32_t j = 0; j < kStrings; ++j) {
+      groups.push_back({random.bits() & low_mask(qubits_), j, 1});
+      z_masks.push_back(random.bits() & low_mask(qubits_));
+    }
+    std::vector<Complex> values(kStrings);
+    const Timing timing = time([&] { backend().reader().pauli_sums(groups, z_masks, values); });
+    bool equal = true;
+    for (std::uint32_t j = 0; j < kStrings; j += 7) {
+      const PauliGroup one{groups[j].x_mask, 0, 1};
+      Complex alone;
+      backend().reader().pauli_sums({&one, 1}, {&z_masks[j], 1}, {&alone, 1});
+      equal = equal && close(std::abs(alone - values[j]), 0, 1e-13);
+    }
+    row("200 random Pauli strings", timing, std::ceil(kStrings / 9.0), equal);
   }
 
   void checksum() {
@@ -265,15 +298,16 @@ bool follows_porter_thomas(const OutcomeCounts& outcomes, std::uint64_t shots, R
 void sampling(const Settings& settings, table::Document& document) {
   RandomState random(settings, settings.sample_qubits, false);
   ExchangePipeline exchanges(random.state(), nullptr, random.pool());
-  OutcomeCounts outcomes, before;
-  bool same = true;
+  OutcomeCounts outcomes;
   const Timing distribution = timed(settings.repeats, [&] { Sampler(random.state(), exchanges); });
-  const Timing all = timed(settings.repeats, [&] {
-    Sampler sampler(random.state(), exchanges);
+  const auto draw = [&] {
+    Sampler sampler(random.state(), exchanges, settings.shots);
     outcomes = sampler.sample(settings.shots, {}, 7, 0, ~Index{0});
-    same = same && (before.empty() || before == outcomes);
-    if (before.empty()) before = outcomes;
-  });
+  };
+  const Timing all = timed(settings.repeats, draw);
+  const OutcomeCounts before = std::move(outcomes);
+  draw();
+  const bool same = before == outcomes;
   document.row({{"what", table::quoted("shots, to sorted pairs in host memory")},
                 {"device", table::quoted(settings.backend)},
                 {"qubits", std::to_string(settings.sample_qubits)},

@@ -30,6 +30,7 @@ constexpr int kMaxIndexBits = 62;
 struct BitList {
   std::uint8_t bits[kMaxIndexBits] = {};
   std::uint32_t count = 0;
+  bool operator==(const BitList&) const = default;
 };
 
 /// Doubles of scratch that the sums below need, whatever the shard.
@@ -67,10 +68,41 @@ cudaError_t launch_sorted_places(const std::uint64_t* shots, std::uint64_t first
                                  std::uint64_t* unsorted, std::uint64_t* sorted, void* scratch,
                                  std::size_t scratch_bytes, cudaStream_t stream);
 cudaError_t sort_scratch_bytes(std::uint64_t count, std::size_t& bytes);
-/// runs[b] for every local block b < 2^positions.count: of the places (rising), those from ends[block - 1] on and below
-/// ends[block], where block is `fixed` with b's bits at `positions`.
-void launch_draw_runs(const std::uint64_t* places, std::uint64_t count, const std::uint64_t* ends, BitList positions,
-                      std::uint64_t fixed, DrawRun* runs, cudaStream_t stream);
+/// Amplitudes in the order that draws have: `order` are all local bits, those inside a block first, least significant
+/// first. Tiles are 2^tile_bits neighbours, blocks 2^inner_bits.
+struct DrawOrder {
+  BitList order;
+  std::uint32_t tile_bits = 0, inner_bits = 0;
+  bool operator==(const DrawOrder&) const = default;
+};
+constexpr std::uint32_t kLeastTileBits = 7;
+/// How the shard is walked for the sums of tiles: a warp reads 32 neighbours, the tiles' other bits are what a thread
+/// adds, and bits that name tiles are warps', steps' and blocks'.
+struct TileWalk {
+  static constexpr int kLaneBits = 5, kWarpBits = 3, kStepBits = 2;
+  std::uint32_t tile_lanes = 0;  // bits of lanes that are a tile's own
+  std::uint64_t ahead[2] = {};   // two of a tile's bits beyond, whose amplitudes are loaded together
+  std::uint64_t loop = 0;        // the others
+  BitList units;                 // the bits beyond the lanes' that name tiles, rising
+  std::uint8_t unit_place[kMaxIndexBits] = {}, lane_place[kLaneBits] = {};  // their bits in tiles' numbers
+};
+/// running[t]: units of the tiles of t's block up to t and with it; block_units[b]: of block b. One read of the shard.
+void launch_tile_units(Shard shard, const DrawOrder& order, const TileWalk& walk, std::uint64_t* running,
+                       std::uint64_t* block_units, cudaStream_t stream);
+
+/// Blocks of all ranks: `end_bits` bits name one, `fixed` with a local block's bits at `positions` those of this rank.
+struct DrawRanks {
+  BitList positions;
+  std::uint64_t fixed = 0;
+  std::uint32_t end_bits = 0;
+};
+constexpr std::uint64_t kDrawnElsewhere = ~std::uint64_t{0}, kDrawnNowhere = kDrawnElsewhere - 1;
+/// out[i]: where place i of the rising places lies, as block << inner_bits | amplitude in the block's order;
+/// kDrawnElsewhere in another rank's block, kDrawnNowhere where the amplitudes are not those that `ends` and `running`
+/// have been summed from. `running` is null where tiles are blocks.
+void launch_draws(Shard shard, const DrawOrder& order, const DrawRanks& ranks, const std::uint64_t* ends,
+                  const std::uint64_t* running, const std::uint64_t* places, std::uint64_t count, std::uint64_t* out,
+                  cudaStream_t stream);
 
 /// How amplitudes are ranked: the 64-bit key of |a|^2 (larger is more probable), then the logical index (smaller
 /// first).
@@ -130,6 +162,45 @@ struct PauliSpan {
 /// out[j] = the sum of string j < span.count as launch_pauli_sums has it, its real or imaginary part; x is not 0. The
 /// shard has more than one tile.
 void launch_spanned_sums(Shard shard, const PauliSpan& span, double* out, double* scratch, cudaStream_t stream);
+/// Up to kTripStrings strings whose X parts lie in the tiles that `reach` spans. A tile is 2^kTripLineBits lines of 128
+/// bytes: place v = line << low bits | place in the line, low bits 3 in double and 4 in single; with l the line, bit by
+/// bit, index = base XOR reach[bits of l] XOR the place in the line. A string joins v and v ^ x; its sign is the parity
+/// of z_base with the base and of z with what XORs into v.
+constexpr int kTripLineBits = 9, kTripRounds = 3, kRoundStrings = 3, kTripStrings = kTripRounds * kRoundStrings;
+constexpr int kTripThreadBits = 9, kTripRegisterBits = 3, kTripRuns = 16;
+constexpr std::uint32_t trip_low_bits(bool double_precision) { return double_precision ? 3 : 4; }
+/// A string in its round: x is the XOR of the registers that `flip` has (0: there is no string), of which the lowest
+/// is the only one or one of the two lowest.
+struct TripString {
+  std::uint64_t z_base = 0;
+  double sign[kTripRegisterBits + 1] = {};  // -1 where z is odd with a register's part, of the half last
+  std::uint16_t z_thread = 0;               // bits of threads whose part z is odd with
+  std::uint8_t flip = 0;
+  std::uint8_t imaginary = 0;
+};
+/// What bits of a thread's number and of a register's XOR into a place. In single each thread has two halves of
+/// registers, which the last part tells apart.
+struct TripRound {
+  std::uint16_t thread[kTripThreadBits] = {}, part[kTripRegisterBits + 1] = {};
+  // Flips 1, 2 and 4: a bit a string that is imaginary. Any others: kAnyFlips.
+  static constexpr std::uint16_t kAnyFlips = 8;
+  std::uint16_t kind = kAnyFlips;
+};
+struct PauliTrip {
+  std::uint64_t reach[kTripLineBits] = {};
+  std::uint64_t run_mask[kTripRuns] = {};  // base = sum of (tile's number << shift & mask)
+  std::uint32_t run_shift[kTripRuns] = {};
+  int runs = 0, rounds = 0;
+  TripRound round[kTripRounds];
+  TripString string[kTripStrings];  // kRoundStrings a round
+};
+/// Sums of a trip's strings, to be finished, at `place` < trips_together() of the scratch. X parts are not 0; the shard
+/// has more than one tile.
+void launch_trip_sums(Shard shard, const PauliTrip& trip, int place, double* scratch, cudaStream_t stream);
+int trips_together(Shard shard);
+/// out[kTripStrings g + j] = the sum of string j of the trip at place g < trips, as launch_pauli_sums has it, its real
+/// or imaginary part.
+void launch_finish_trips(Shard shard, int trips, double* out, const double* scratch, cudaStream_t stream);
 /// out[0], out[1] = re, im of sum conj(left) right.
 void launch_inner_product(Shard left, Shard right, double* out, double* scratch, cudaStream_t stream);
 /// *out = sum, modulo 2^64, of the hashes of the view's `count` amplitudes (their bits and their places).

@@ -75,4 +75,30 @@ __device__ inline std::uint64_t scatter_bits(std::uint64_t value, const BitList&
   return index;
 }
 
+__device__ inline std::uint32_t odd_parity(std::uint64_t bits) {
+  return __popc(static_cast<std::uint32_t>(bits) ^ static_cast<std::uint32_t>(bits >> 32)) & 1;
+}
+
+__device__ inline double2 conjugate_product(double2 left, double2 right) {  // conj(left) right
+  return {left.x * right.x + left.y * right.y, left.x * right.y - left.y * right.x};
+}
+
+/// Sum m of `sums` of this block.
+__device__ inline void store_pair(double* scratch, int sums, int m, const Compensated& c) {
+  scratch[2 * (static_cast<std::size_t>(blockIdx.x) * sums + m)] = c.sum;
+  scratch[2 * (static_cast<std::size_t>(blockIdx.x) * sums + m) + 1] = c.error;
+}
+/// out[g * sums + m], m < sums: what store_pair has left, over all blocks, of group g after group in scratch and out.
+void launch_finish_sums(const double* scratch, int blocks, int sums, int groups, double* out, cudaStream_t stream);
+
+/// Calls body with the shard's data in its precision.
+template <class Body>
+void with_amplitudes(const Shard& shard, Body body) {
+  if (shard.double_precision) {
+    body(static_cast<const double2*>(shard.data));
+  } else {
+    body(static_cast<const float2*>(shard.data));
+  }
+}
+
 }  // namespace qsim::cuda

@@ -1,4 +1,4 @@
-// Shots: places in the integer distribution, and the amplitudes that they fall on.
+// Shots: places in the integer distribution, and the amplitudes of given blocks that they fall on.
 #include <cub/device/device_radix_sort.cuh>
 
 #include "kernels/cuda/philox.cuh"
@@ -92,31 +92,6 @@ __global__ void places_kernel(const std::uint64_t* shots, std::uint64_t first_sh
   places[i] = __umul64hi(philox(shot >> 2, seed, stream_key).x[shot & 3], total);
 }
 
-/// How many of the rising places lie below `end`.
-__device__ std::uint64_t count_below(const std::uint64_t* places, std::uint64_t count, std::uint64_t end) {
-  std::uint64_t first = 0;
-  while (count > 0) {
-    const std::uint64_t half = count / 2;
-    if (places[first + half] < end) {
-      first += half + 1;
-      count -= half + 1;
-    } else {
-      count = half;
-    }
-  }
-  return first;
-}
-
-__global__ void runs_kernel(const std::uint64_t* places, std::uint64_t count, const std::uint64_t* ends,
-                            BitList positions, std::uint64_t fixed, DrawRun* runs) {
-  const std::uint64_t local = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (local >> positions.count != 0) return;
-  const std::uint64_t block = fixed | scatter_bits(local, positions);
-  const std::uint64_t base = block == 0 ? 0 : ends[block - 1];
-  const std::uint64_t first = count_below(places, count, base);
-  runs[local] = {local, first, count_below(places, count, ends[block]) - first, base};
-}
-
 unsigned blocks_for(std::uint64_t threads) {
   return static_cast<unsigned>((threads + kReadThreads - 1) / kReadThreads);
 }
@@ -151,12 +126,6 @@ cudaError_t sort_scratch_bytes(std::uint64_t count, std::size_t& bytes) {
   const std::uint64_t* in = nullptr;
   std::uint64_t* out = nullptr;
   return cub::DeviceRadixSort::SortKeys(nullptr, bytes, in, out, count);
-}
-
-void launch_draw_runs(const std::uint64_t* places, std::uint64_t count, const std::uint64_t* ends, BitList positions,
-                      std::uint64_t fixed, DrawRun* runs, cudaStream_t stream) {
-  runs_kernel<<<blocks_for(std::uint64_t{1} << positions.count), kReadThreads, 0, stream>>>(places, count, ends,
-                                                                                            positions, fixed, runs);
 }
 
 }  // namespace qsim::cuda

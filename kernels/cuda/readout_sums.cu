@@ -38,15 +38,6 @@ __global__ void finish_sums(const double* scratch, int blocks, int sums, double*
   if (threadIdx.x == 0) out[m] = total.value();
 }
 
-__device__ std::uint32_t odd_parity(std::uint64_t bits) {
-  return __popc(static_cast<std::uint32_t>(bits) ^ static_cast<std::uint32_t>(bits >> 32)) & 1;
-}
-
-__device__ void store_pair(double* scratch, int sums, int m, const Compensated& c) {
-  scratch[2 * (static_cast<std::size_t>(blockIdx.x) * sums + m)] = c.sum;
-  scratch[2 * (static_cast<std::size_t>(blockIdx.x) * sums + m) + 1] = c.error;
-}
-
 template <class Amplitude>
 __global__ void norm_kernel(const Amplitude* data, std::uint64_t count, double* scratch) {
   __shared__ Compensated shared[kReadWarps];
@@ -151,11 +142,6 @@ __global__ void small_bit_kernel(const Value* data, int local_bits, double* out)
 }
 
 // ---- Pauli sums
-// ----------------------------------------------------------------------------------------------------------
-__device__ double2 conjugate_product(double2 left, double2 right) {  // conj(left) right
-  return {left.x * right.x + left.y * right.y, left.x * right.y - left.y * right.x};
-}
-
 struct PauliGroups {
   PauliMasks group[kPauliGroups];
 };
@@ -325,23 +311,18 @@ void launch_bits(const Value* data, int bits, double* out, double* scratch, cuda
   finish_bits<<<bits + 1, kReadThreads, 0, stream>>>(scratch, blocks, loop_bits, bits, out);
 }
 
-/// Calls body with the shard's data in its precision.
-template <class Body>
-void with_amplitudes(const Shard& shard, Body body) {
-  if (shard.double_precision) {
-    body(static_cast<const double2*>(shard.data));
-  } else {
-    body(static_cast<const float2*>(shard.data));
-  }
-}
-
 }  // namespace
+
+void launch_finish_sums(const double* scratch, int blocks, int sums, int groups, double* out, cudaStream_t stream) {
+  const dim3 grid(static_cast<unsigned>(sums), static_cast<unsigned>(groups));
+  finish_sums<<<grid, kReadThreads, 0, stream>>>(scratch, blocks, sums, out);
+}
 
 void launch_norm(Shard shard, double* out, double* scratch, cudaStream_t stream) {
   const std::uint64_t count = std::uint64_t{1} << shard.local_bits;
   const int blocks = blocks_for(count);
   with_amplitudes(shard, [&](auto* data) { norm_kernel<<<blocks, kReadThreads, 0, stream>>>(data, count, scratch); });
-  finish_sums<<<1, kReadThreads, 0, stream>>>(scratch, blocks, 1, out);
+  launch_finish_sums(scratch, blocks, 1, 1, out, stream);
 }
 
 void launch_bit_probabilities(Shard shard, double* out, double* scratch, cudaStream_t stream) {
@@ -372,8 +353,8 @@ void launch_pauli_sums(Shard shard, PauliPartners partners, const PauliMasks* ma
       auto* const others = partners.data == nullptr ? data : static_cast<decltype(data)>(partners.data);
       pauli_kernel<<<grid, kReadThreads, 0, stream>>>(data, others, partners.first, amplitudes, groups, scratch);
     });
-    finish_sums<<<dim3(2 * kPauliBatch, static_cast<unsigned>(now)), kReadThreads, 0, stream>>>(
-        scratch, blocks, 2 * kPauliBatch, out + static_cast<std::size_t>(first) * 2 * kPauliBatch);
+    launch_finish_sums(scratch, blocks, 2 * kPauliBatch, now, out + static_cast<std::size_t>(first) * 2 * kPauliBatch,
+                       stream);
   }
 }
 
@@ -387,7 +368,7 @@ void launch_spanned_sums(Shard shard, const PauliSpan& span, double* out, double
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
     kernel<<<blocks, kReadThreads, kBytes, stream>>>(data, tiles, span, scratch);
   });
-  finish_sums<<<kSpanStrings, kReadThreads, 0, stream>>>(scratch, blocks, kSpanStrings, out);
+  launch_finish_sums(scratch, blocks, kSpanStrings, 1, out, stream);
 }
 
 void launch_inner_product(Shard left, Shard right, double* out, double* scratch, cudaStream_t stream) {
@@ -396,7 +377,7 @@ void launch_inner_product(Shard left, Shard right, double* out, double* scratch,
   with_amplitudes(left, [&](auto* data) {
     inner_kernel<<<blocks, kReadThreads, 0, stream>>>(data, static_cast<decltype(data)>(right.data), count, scratch);
   });
-  finish_sums<<<2, kReadThreads, 0, stream>>>(scratch, blocks, 2, out);
+  launch_finish_sums(scratch, blocks, 2, 1, out, stream);
 }
 
 void launch_read_amplitudes(Shard shard, const std::uint64_t* indices, std::uint64_t count, double* out,

@@ -74,19 +74,40 @@ struct DrawBlocks {
   std::span<const Bit> order;           // the remaining local bits: amplitudes inside a block, least significant first
 };
 
-/// What is done with drawn indices.
-using DrawTaker = std::function<void(std::span<const Index>)>;
+/// Numbers of shots, rising: those that are listed or, where none is, `first`, `first` + 1, ...
+struct ShotNumbers {
+  std::span<const std::uint64_t> listed;
+  std::uint64_t first = 0, unlisted = 0;
+  std::uint64_t size() const { return listed.empty() ? unlisted : listed.size(); }
+  ShotNumbers part(std::uint64_t begin, std::uint64_t count) const {
+    if (!listed.empty()) return {listed.subspan(begin, count), 0, 0};
+    return {{}, first + begin, count};
+  }
+};
+
+/// What is done with draws.
+using DrawTaker = std::function<void(std::span<const std::uint64_t>)>;
+
+constexpr std::uint64_t kDrawerHostBytes = std::uint64_t{1} << 21;  // that a drawer holds on the host, at most
 
 /// Draws shots faster than its host.
 class Drawer {
  public:
   virtual ~Drawer() = default;
-  /// Draws the shots with these numbers: `take` is given the local indices of the draws that fall on this rank, in
-  /// pieces while later ones are drawn, rising in the order of places where all fit at once. The place of a shot is
-  /// floor(w total / 2^64), total = ends.back(), w word shot % 4 of block shot / 4 of Philox(seed, stream). false:
-  /// nothing was done, the caller draws and locates.
-  virtual bool draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed,
-                    std::uint64_t stream, const DrawTaker& take) = 0;
+  /// Begins to sum the units of this rank's blocks, which are as in DrawBlocks, and keeps what draws from them then
+  /// find ready. false: nothing is begun, ShardReader::unit_histogram() has them.
+  virtual bool begin_blocks(std::span<const Bit> block_bits, std::span<const Bit> order) = 0;
+  /// Whether take_blocks() will not have to wait.
+  virtual bool blocks_ready() = 0;
+  /// The units of every block, after begin_blocks().
+  virtual void take_blocks(std::span<std::uint64_t> out) = 0;
+  /// Draws the shots with these numbers: `take` is given, in pieces while later ones are drawn, rising where all fit at
+  /// once, where the draws fall that fall on this rank: block << order.size() | amplitude in the block's order. The
+  /// place of a shot is floor(w total / 2^64), total = ends.back(), w word shot % 4 of block shot / 4 of Philox(seed,
+  /// stream). A draw that finds no amplitude, since the state is another than the one that `blocks` were summed from,
+  /// is beyond all of them. false: nothing was done, the caller draws and locates.
+  virtual bool draw(const DrawBlocks& blocks, const ShotNumbers& shots, std::uint64_t seed, std::uint64_t stream,
+                    const DrawTaker& take) = 0;
 };
 
 /// A library's answers about a shard.

@@ -2,6 +2,7 @@
 #include "device/pool.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +17,22 @@ constexpr std::uint64_t kHugePage = 2ull << 20;
 /// Pages are mapped with room to start at a huge page's boundary.
 std::uint64_t mapped_bytes(std::uint64_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
 
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older headers lack
+
 }  // namespace
+
+void touch_pages(std::span<std::byte> memory) {
+  if (memory.empty()) return;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uintptr_t begin = first / page * page, end = ((first + memory.size() - 1) / page + 1) * page;
+  // In one call, which takes a fraction of as many faults (Linux 5.14).
+  if (madvise(reinterpret_cast<void*>(begin), end - begin, kPopulateWrite) == 0) return;
+  for (std::size_t at = 0; at < memory.size(); at += page) {
+    volatile std::byte* const byte = &memory[at];
+    *byte = *byte;
+  }
+}
 
 std::byte* HostPoolMemory::allocate(std::uint64_t bytes) {
   const std::uint64_t wanted = mapped_bytes(bytes) + kHugePage;

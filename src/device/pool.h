@@ -4,9 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 namespace qsim {
+
+/// Has the system back these bytes of the host's memory now instead of when they are first written. They keep their
+/// values.
+void touch_pages(std::span<std::byte> memory);
 
 /// Where a pool's bytes come from: host memory here, a device library elsewhere.
 class PoolMemory {

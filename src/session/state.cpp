@@ -322,7 +322,7 @@ std::vector<std::pair<Index, std::uint64_t>> State::sample(std::uint64_t shots, 
   const std::uint64_t arguments = own.session->digest_of({shots, seed.has_value(), seed.value_or(0)});
   std::vector<std::pair<Index, std::uint64_t>> answer;
   const auto work = [&](RankSession& rank, Shard& shard, bool first) {
-    Sampler sampler(rank.state(), rank.rank().exchanges());
+    Sampler sampler(rank.state(), rank.rank().exchanges(), shots);
     const double drift = norm_tolerance(rank.state().precision, shard.gates, shard.defect);
     require_drawable(sampler.total(), 1, drift, own.qubits);
     const Index all = own.qubits < 64 ? (Index{1} << own.qubits) - 1 : ~Index{0};

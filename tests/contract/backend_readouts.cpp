@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "backend_contract.h"
 #include "base/bits.h"
@@ -159,42 +160,124 @@ TEST_P(BackendContract, DrawsFindTheFirstAmplitudeBeyondTheirOffset) {
   EXPECT_EQ(found, expected);
 }
 
-TEST_P(BackendContract, ManyDrawsAreThoseOfTheHost) {
-  reserve(14);
-  (void)start(74);
-  const std::vector<Bit> block_bits = {12, 3, 9}, order = {5, 0, 13, 8, 1, 7, 4, 6, 2, 11, 10};
+namespace {
+
+/// Blocks of which some bits of the numbers are other ranks'.
+struct DrawCase {
+  std::uint32_t bits = 0;
+  std::vector<Bit> block_bits, order;
+  Index local_positions = 0, fixed = 0;
+  std::uint32_t end_bits = 0;
+};
+
+std::vector<DrawCase> draw_cases() {
+  std::vector<DrawCase> cases;
   // Bit 2 of a block's number is another rank's; its blocks with 0 there are elsewhere.
-  const Index local_positions = 0b1011, fixed = 0b0100;
-  std::vector<std::uint64_t> here(8), ends(16);
-  backend_->reader().unit_histogram({}, block_bits, here);
-  std::uint64_t total = 0;
-  for (Index block = 0; block < 16; ++block) {
-    const bool mine = (block & ~local_positions) == fixed;
-    ends[block] = total += mine ? here[extract_bits(block, local_positions)] : std::uint64_t{1} << 55;
+  cases.push_back({14, {12, 3, 9}, {5, 0, 13, 8, 1, 7, 4, 6, 2, 11, 10}, 0b1011, 0b0100, 4});
+  // Tiles are neighbours in memory; the tiles' bits are the highest; blocks of one amplitude, of eight, of a tile.
+  for (const std::uint32_t inner : {0u, 3u, 7u, 9u, 14u}) {
+    for (const bool turned : {false, true}) {
+      const std::uint32_t bits = inner == 0 ? 16 : 18;
+      DrawCase one{bits, {}, {}, low_mask(bits - inner), 0, bits - inner};
+      for (std::uint32_t bit = 0; bit < bits; ++bit) {
+        const auto at = static_cast<Bit>(turned ? bits - 1 - bit : bit);
+        (bit < inner ? one.order : one.block_bits).push_back(at);
+      }
+      cases.push_back(one);
+    }
   }
-  std::vector<std::uint64_t> shots(50'000), places;
-  for (std::size_t i = 0; i < shots.size(); ++i) shots[i] = 3 * i + (std::uint64_t{1} << 33);
-  std::vector<Index> found;
-  const auto take = [&](std::span<const Index> piece) { found.insert(found.end(), piece.begin(), piece.end()); };
+  return cases;
+}
+
+}  // namespace
+
+TEST_P(BackendContract, ManyDrawsAreThoseOfTheHost) {
   Drawer* const drawer = backend_->abilities().drawer;
-  if (drawer == nullptr || !drawer->draw({ends, local_positions, fixed, block_bits, order}, shots, 11, 12, take)) {
-    EXPECT_TRUE(found.empty());
-    return;
+  for (const DrawCase& one : draw_cases()) {
+    for (const bool crowded : {false, true}) {
+      reserve(one.bits);
+      (void)start(74);
+      if (crowded) {  // nearly all draws in a few amplitudes
+        Sweep few;
+        few.active = few.store = {0};
+        few.reads = false;
+        for (Bit bit = 0; bit < one.bits; ++bit) {
+          few.unborn |= bit_mask(bit);
+          few.births.push_back({bit, {Complex(std::sqrt(0.01)), Complex(0, std::sqrt(0.99))}});
+        }
+        backend_->clear_sweeps();
+        backend_->sweep(backend_->prepare(std::span(&few, 1), Summing::kNo), ChunkView{}, 0, false);
+      }
+      std::vector<std::uint64_t> here(std::size_t{1} << one.block_bits.size()), ends(std::size_t{1} << one.end_bits);
+      backend_->reader().unit_histogram({}, one.block_bits, here);
+      if (drawer != nullptr && drawer->begin_blocks(one.block_bits, one.order)) {
+        std::vector<std::uint64_t> begun(here.size());
+        drawer->take_blocks(begun);
+        EXPECT_EQ(begun, here);
+        EXPECT_TRUE(drawer->blocks_ready());
+      } else if (drawer != nullptr) {
+        EXPECT_LT(one.order.size(), 7u);
+      }
+      std::uint64_t total = 0;
+      for (Index block = 0; block < ends.size(); ++block) {
+        const bool mine = (block & ~one.local_positions) == one.fixed;
+        ends[block] = total += mine ? here[extract_bits(block, one.local_positions)] : std::uint64_t{1} << 55;
+      }
+      const DrawBlocks blocks{ends, one.local_positions, one.fixed, one.block_bits, one.order};
+      for (const bool listed : {true, false}) {
+        std::vector<std::uint64_t> shots(150'000), found;
+        for (std::size_t i = 0; i < shots.size(); ++i) shots[i] = (listed ? 3 : 1) * i + (std::uint64_t{1} << 33);
+        const auto take = [&](std::span<const std::uint64_t> piece) {
+          found.insert(found.end(), piece.begin(), piece.end());
+        };
+        const ShotNumbers numbers = listed ? ShotNumbers{shots, 0, 0} : ShotNumbers{{}, shots[0], shots.size()};
+        if (drawer == nullptr || !drawer->draw(blocks, numbers, 11, 12, take)) {
+          EXPECT_EQ(drawer, nullptr);
+          continue;
+        }
+        std::vector<std::uint64_t> places, wanted;
+        for (const std::uint64_t shot : shots)
+          places.push_back(scale_word(Philox(11, 12).block(shot / 4)[shot % 4], total));
+        std::sort(places.begin(), places.end());
+        std::vector<UnitDraw> draws;
+        std::vector<Index> block_of;
+        for (const std::uint64_t place : places) {
+          const auto block = static_cast<Index>(std::upper_bound(ends.begin(), ends.end(), place) - ends.begin());
+          if ((block & ~one.local_positions) != one.fixed) continue;
+          draws.push_back({extract_bits(block, one.local_positions), place - (block == 0 ? 0 : ends[block - 1])});
+          block_of.push_back(block);
+        }
+        std::vector<Index> indices(draws.size());
+        backend_->reader().locate(one.block_bits, one.order, draws, indices);
+        for (std::size_t i = 0; i < draws.size(); ++i)
+          wanted.push_back(block_of[i] << one.order.size() | pick(indices[i], one.order));
+        EXPECT_GT(wanted.size(), 10'000u);
+        std::sort(found.begin(), found.end());  // in pieces where scratch is short
+        ASSERT_EQ(found, wanted) << one.bits << " bits, blocks of " << one.order.size() << ", listed " << listed;
+      }
+    }
   }
-  for (const std::uint64_t shot : shots) places.push_back(scale_word(Philox(11, 12).block(shot / 4)[shot % 4], total));
-  std::sort(places.begin(), places.end());
-  std::vector<UnitDraw> draws;
-  for (const std::uint64_t place : places) {
-    const auto block = static_cast<Index>(std::upper_bound(ends.begin(), ends.end(), place) - ends.begin());
-    if ((block & ~local_positions) != fixed) continue;
-    draws.push_back({extract_bits(block, local_positions), place - (block == 0 ? 0 : ends[block - 1])});
-  }
-  std::vector<Index> expected(draws.size());
-  backend_->reader().locate(block_bits, order, draws, expected);
-  EXPECT_GT(expected.size(), 10'000u);
-  std::sort(found.begin(), found.end());  // in pieces where scratch is short
-  std::sort(expected.begin(), expected.end());
-  EXPECT_EQ(found, expected);
+}
+
+TEST_P(BackendContract, DrawsFromAnotherStateThanTheBlocksSayAreNoAmplitudes) {
+  Drawer* const drawer = backend_->abilities().drawer;
+  if (drawer == nullptr) return;
+  reserve(16);
+  (void)start(76);
+  std::vector<Bit> block_bits(6), order(10);
+  for (std::uint32_t bit = 0; bit < 16; ++bit) (bit < 10 ? order[bit] : block_bits[bit - 10]) = static_cast<Bit>(bit);
+  ASSERT_TRUE(drawer->begin_blocks(block_bits, order));
+  std::vector<std::uint64_t> ends(64);
+  drawer->take_blocks(ends);
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  (void)start(77);
+  std::size_t lost = 0;
+  const auto take = [&](std::span<const std::uint64_t> piece) {
+    lost +=
+        static_cast<std::size_t>(std::ranges::count_if(piece, [](std::uint64_t value) { return value >> 16 != 0; }));
+  };
+  ASSERT_TRUE(drawer->draw({ends, low_mask(6), 0, block_bits, order}, {{}, 0, 20'000}, 1, 2, take));
+  EXPECT_EQ(lost, 20'000u);
 }
 
 TEST_P(BackendContract, TopAmplitudesFallAndTiesGoToTheLowestLogicalIndex) {
@@ -299,6 +382,49 @@ TEST_P(BackendContract, GroupsOfPauliSumsMatchOneByOne) {
       }
     }
   }
+}
+
+TEST_P(BackendContract, PauliSumsOfALargeShardAreThoseOfSmallOnes) {
+  // The highest bits are in |+>, which is the same with X.
+  constexpr std::uint32_t kSmall = 20, kLarge = 23;
+  PhiloxSequence random(44);
+  std::vector<PauliGroup> groups;
+  std::vector<Index> z;
+  for (std::uint32_t g = 0; g < 24; ++g) {
+    // Of a line, of a few bits, dependent on those before, one of those before, none, any.
+    const Index any = random.bits() & low_mask(kSmall);
+    const Index x = g % 8 == 0   ? any & 7
+                    : g % 8 == 1 ? any & 0x9001
+                    : g % 8 == 2 ? groups[g - 1].x_mask ^ groups[g - 2].x_mask
+                    : g % 8 == 3 ? groups[g - 1].x_mask
+                    : g == 12    ? 0
+                                 : any;
+    groups.push_back({x, g, 1});
+    z.push_back(random.bits() & low_mask(kSmall));
+  }
+  std::vector<Complex> sums[2] = {std::vector<Complex>(z.size()), std::vector<Complex>(z.size())};
+  for (const bool large : {false, true}) {
+    reserve(large ? kLarge : kSmall);
+    for (std::uint32_t g = 0; large && g < groups.size(); ++g) groups[g].x_mask |= Index{g % 5} << kSmall;
+    Sweep product;
+    product.active = product.store = {0};
+    product.reads = false;
+    for (std::uint32_t bit = 0; bit < (large ? kLarge : kSmall); ++bit) {
+      product.unborn |= bit_mask(bit);
+      const double angle = 0.3 + 0.05 * bit;
+      const Complex half(std::sqrt(0.5));
+      product.births.push_back(
+          {static_cast<Bit>(bit), bit < kSmall
+                                      ? std::array<Complex, 2>{std::cos(angle), std::polar(std::sin(angle), 0.1 + bit)}
+                                      : std::array<Complex, 2>{half, half}});
+    }
+    backend_->clear_sweeps();
+    backend_->sweep(backend_->prepare(std::span(&product, 1), Summing::kNo), ChunkView{}, 0, false);
+    backend_->reader().pauli_sums(groups, z, sums[large ? 1 : 0]);
+  }
+  for (std::size_t j = 0; j < z.size(); ++j)
+    EXPECT_NEAR(std::abs(sums[0][j] - sums[1][j]), 0, single() ? 1e-6 : 1e-13)
+        << "x " << groups[j].x_mask << " z " << z[j];
 }
 
 TEST_P(BackendContract, RemotePauliSumsReadThePartnersFromASlot) {

@@ -303,8 +303,16 @@ TEST(Sampler, RefusesAStateThatHasChangedSinceItsDistributionWasTaken) {
   });
 }
 
+/// A device that draws, and leaves its blocks to the histogram.
+class NullDrawer : public Drawer {
+ public:
+  bool begin_blocks(std::span<const Bit>, std::span<const Bit>) override { return false; }
+  bool blocks_ready() override { return true; }
+  void take_blocks(std::span<std::uint64_t>) override {}
+};
+
 /// A device that finds no amplitude for its draws, or leaves the last one out.
-class LosesDraws final : public NullBackend, private Drawer {
+class LosesDraws final : public NullBackend, private NullDrawer {
  public:
   explicit LosesDraws(bool says_so) : NullBackend({}), says_so_(says_so) {}
   Abilities abilities() override { return {.drawer = this}; }
@@ -314,8 +322,7 @@ class LosesDraws final : public NullBackend, private Drawer {
   void locate(std::span<const Bit>, std::span<const Bit>, std::span<const UnitDraw>, std::span<Index> out) override {
     std::fill(out.begin(), out.end(), ~Index{0});
   }
-  bool draw(const DrawBlocks&, std::span<const std::uint64_t> shots, std::uint64_t, std::uint64_t,
-            const DrawTaker& take) override {
+  bool draw(const DrawBlocks&, const ShotNumbers& shots, std::uint64_t, std::uint64_t, const DrawTaker& take) override {
     if (!says_so_) take(std::vector<Index>(shots.size() - 1, 0));
     return !says_so_;
   }
@@ -340,7 +347,7 @@ TEST(Sampler, RefusesShotsThatFallOnNoAmplitude) {
 }
 
 /// A device that draws amplitude `drawn`, or (-1) leaves it to the host, which locates amplitude 5.
-class DrawsOrNot final : public NullBackend, private Drawer {
+class DrawsOrNot final : public NullBackend, private NullDrawer {
  public:
   explicit DrawsOrNot(int drawn) : NullBackend({}), drawn_(drawn) {}
   Abilities abilities() override { return {.drawer = this}; }
@@ -350,8 +357,7 @@ class DrawsOrNot final : public NullBackend, private Drawer {
   void locate(std::span<const Bit>, std::span<const Bit>, std::span<const UnitDraw>, std::span<Index> out) override {
     std::fill(out.begin(), out.end(), Index{5});
   }
-  bool draw(const DrawBlocks&, std::span<const std::uint64_t> shots, std::uint64_t, std::uint64_t,
-            const DrawTaker& take) override {
+  bool draw(const DrawBlocks&, const ShotNumbers& shots, std::uint64_t, std::uint64_t, const DrawTaker& take) override {
     if (drawn_ >= 0) take(std::vector<Index>(shots.size(), static_cast<Index>(drawn_)));
     return drawn_ >= 0;
   }
@@ -377,6 +383,47 @@ TEST(Sampler, LocatesWhatTheDeviceDoesNotDraw) {
       EXPECT_EQ(sample(), (OutcomeCounts{{static_cast<Index>(drawn < 0 ? 5 : drawn), 7}}));
     }
   }
+}
+
+/// A device that sums its blocks while the host goes on, and draws amplitude 9 of the numbers that it is asked for.
+class SumsMeanwhile final : public NullBackend, private NullDrawer {
+ public:
+  SumsMeanwhile() : NullBackend({}) {}
+  Abilities abilities() override { return {.drawer = this}; }
+  void unit_histogram(ChunkView, std::span<const Bit>, std::span<std::uint64_t>) override { ADD_FAILURE(); }
+  bool begin_blocks(std::span<const Bit> block_bits, std::span<const Bit> order) override {
+    EXPECT_EQ(block_bits.size(), 16u);
+    EXPECT_EQ(order.size(), 4u);
+    return true;
+  }
+  bool blocks_ready() override { return ++asked > 3; }
+  void take_blocks(std::span<std::uint64_t> out) override { std::fill(out.begin(), out.end(), std::uint64_t{1} << 40); }
+  bool draw(const DrawBlocks& blocks, const ShotNumbers& shots, std::uint64_t, std::uint64_t,
+            const DrawTaker& take) override {
+    EXPECT_EQ(blocks.ends.back(), std::uint64_t{1} << 56);
+    parts.push_back(shots);
+    take(std::vector<std::uint64_t>(shots.size(), 9));
+    return true;
+  }
+  int asked = 0;
+  std::vector<ShotNumbers> parts;
+};
+
+TEST(Sampler, ListsInMemoryThatWasTouchedWhileTheDeviceSummed) {
+  SumsMeanwhile backend;
+  PoolLayout pool;
+  pool.state_bytes = 16 << 20;
+  backend.reserve(pool, 20);
+  const std::unique_ptr<Communicator> communicator = make_self_communicator();
+  DistributedState state{backend, *communicator, 20, 0, Precision::kDouble, Layout::identity(20)};
+  ExchangePipeline exchanges(state, nullptr, pool);
+  const std::uint64_t shots = kShotBatch + 5;
+  Sampler sampler(state, exchanges, shots);
+  EXPECT_EQ(backend.asked, 4);
+  EXPECT_EQ(sampler.sample(shots, {}, 11, 2, ~Index{0}), (OutcomeCounts{{9, shots}}));
+  ASSERT_EQ(backend.parts.size(), 2u);
+  EXPECT_EQ(backend.parts[1].first, kShotBatch) << "numbered on from batch to batch";
+  EXPECT_EQ(backend.parts[1].size(), 5u);
 }
 
 TEST(OutcomeDistribution, DescendsPastTwentyQubitsWithoutListingThemAll) {

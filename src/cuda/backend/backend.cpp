@@ -237,7 +237,12 @@ class CudaBackend final : public Backend,
               std::span<Index> out) override {
     readouts().locate(block_bits, order, draws, out);
   }
-  bool draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t stream,
+  bool begin_blocks(std::span<const Bit> block_bits, std::span<const Bit> order) override {
+    return readouts().begin_blocks(block_bits, order);
+  }
+  bool blocks_ready() override { return readouts().blocks_ready(); }
+  void take_blocks(std::span<std::uint64_t> out) override { readouts().take_blocks(out); }
+  bool draw(const DrawBlocks& blocks, const ShotNumbers& shots, std::uint64_t seed, std::uint64_t stream,
             const DrawTaker& take) override {
     return readouts().draw(blocks, shots, seed, stream, take);
   }

@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/layout.h"
 #include "comm/gpu/driver.h"
+#include "cuda/read_out/draw_tiles.h"
 #include "cuda/read_out/pauli_spans.h"
 #include "device/numbers/probability.h"
 #include "qsim/error.h"
@@ -19,15 +20,7 @@ constexpr std::size_t kAnswerDoubles = 4096;
 constexpr std::size_t kFixedBytes = (kSumScratchDoubles + kAnswerDoubles) * sizeof(double);
 constexpr int kKeyBits = 63;  // probability keys are bit patterns of positive doubles
 constexpr int kRadixBits = 12;
-constexpr std::size_t kManyDraws = std::size_t{1} << 14;  // fewer are drawn by the host as fast
-constexpr std::size_t kDrawPieces = 8;  // of a batch of draws: the host takes one, the device finds the next
 constexpr std::size_t kMinCandidates = std::size_t{1} << 16;
-
-BitList bit_list(std::span<const Bit> bits) {
-  BitList list;
-  for (const Bit bit : bits) list.bits[list.count++] = bit;
-  return list;
-}
 
 View device_view(ChunkView view) { return {view.mask, view.value}; }
 
@@ -41,7 +34,7 @@ struct Threshold {
 }  // namespace
 
 ReadOuts::ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, cudaStream_t stream, cudaStream_t copies)
-    : shard_(shard), stream_(stream), copies_(copies), drawn_(kDrawPieces) {
+    : shard_(shard), stream_(stream), copies_(copies) {
   if (scratch_bytes < kMinScratchBytes) {
     throw CapacityError("read-outs need " + std::to_string(kMinScratchBytes) +
                             " bytes of device scratch, the pool has " + std::to_string(scratch_bytes) +
@@ -50,8 +43,8 @@ ReadOuts::ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, c
   }
   sums_ = reinterpret_cast<double*>(scratch);
   answer_ = sums_ + kSumScratchDoubles;
-  rest_ = scratch + kFixedBytes;
-  rest_bytes_ = scratch_bytes - kFixedBytes;
+  room_ = scratch + kFixedBytes;
+  room_bytes_ = scratch_bytes - kFixedBytes;
 }
 
 BitSumMemory ReadOuts::bit_sum_memory(std::byte* scratch, std::size_t scratch_bytes) {
@@ -82,7 +75,7 @@ void ReadOuts::bit_probabilities(std::span<double> out) {
 }
 
 void ReadOuts::swept_bit_probabilities(const SweptBits& swept, std::span<double> out) {
-  const BitSumMemory sums{rest_, rest_bytes_};
+  const BitSumMemory sums{use_room(), room_bytes_};
   const unsigned bits = count_bits(swept.tile_bits);
   std::vector<double> tile_sums(bits + std::size_t{1});
   launch_bit_sums(sums.totals(), bits, answer_, sums_, stream_);
@@ -126,16 +119,16 @@ void ReadOuts::sliced_histogram(ChunkView view, std::span<const Bit> bits, std::
   for (; kept > 0; --kept) {
     list.count = static_cast<std::uint32_t>(kept);
     for (std::size_t j = kept; j < bits.size(); ++j) view.mask |= Index{1} << bits[j];
-    if (slice_bytes() <= rest_bytes_) break;
+    if (slice_bytes() <= room_bytes_) break;
   }
   list.count = static_cast<std::uint32_t>(kept);
   const std::size_t entries = std::size_t{1} << kept;
-  auto* device_out = reinterpret_cast<Value*>(rest_);
+  auto* device_out = reinterpret_cast<Value*>(use_room());
   for (std::size_t slice = 0; slice < out.size() / entries; ++slice) {
     ChunkView part = view;
     for (std::size_t j = kept; j < bits.size(); ++j)
       part.value |= static_cast<Index>(slice >> (j - kept) & 1) << bits[j];
-    launch(shard_, device_view(part), list, device_out, rest_ + (sizeof(Value) << kept), stream_);
+    launch(shard_, device_view(part), list, device_out, use_room() + (sizeof(Value) << kept), stream_);
     fetch(out.data() + slice * entries, device_out, sizeof(Value) << kept);
   }
 }
@@ -158,8 +151,8 @@ std::uint64_t ReadOuts::checksum(const ViewMap& map, std::uint64_t count) {
 
 void ReadOuts::locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
                       std::span<Index> out) {
-  const std::size_t capacity = rest_bytes_ / (sizeof(DrawRun) + 2 * sizeof(std::uint64_t));
-  auto* device_runs = reinterpret_cast<DrawRun*>(rest_);
+  const std::size_t capacity = room_bytes_ / (sizeof(DrawRun) + 2 * sizeof(std::uint64_t));
+  auto* device_runs = reinterpret_cast<DrawRun*>(use_room());
   auto* device_places = reinterpret_cast<std::uint64_t*>(device_runs + capacity);
   std::uint64_t* const device_out = device_places + capacity;
   std::vector<DrawRun> runs;
@@ -177,76 +170,6 @@ void ReadOuts::locate(std::span<const Bit> block_bits, std::span<const Bit> orde
     launch_locate(shard_, bit_list(block_bits), bit_list(order), device_runs, runs.size(), device_places, device_out,
                   stream_);
     fetch(out.data() + first, device_out, places.size() * sizeof(Index));
-  }
-}
-
-bool ReadOuts::draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed,
-                    std::uint64_t stream, const DrawTaker& take) {
-  if (shots.size() < kManyDraws) return false;
-  // Scratch: totals and runs of the blocks, then for a batch of draws their places twice, shots or answers, and what
-  // the sort needs.
-  const std::size_t local_blocks = std::size_t{1} << blocks.block_bits.size();
-  auto* const ends = reinterpret_cast<std::uint64_t*>(rest_);
-  auto* const runs = reinterpret_cast<DrawRun*>(ends + blocks.ends.size());
-  auto* const numbers = reinterpret_cast<std::uint64_t*>(runs + local_blocks);
-  const auto fixed = static_cast<std::size_t>(reinterpret_cast<std::byte*>(numbers) - rest_);
-  std::size_t capacity = shots.size();
-  std::size_t sort_bytes = 0;
-  const auto fits = [&] {
-    check_cuda(sort_scratch_bytes(capacity, sort_bytes), "size of a sort of draws");
-    return fixed + 3 * capacity * sizeof(std::uint64_t) + sort_bytes + 256 <= rest_bytes_;
-  };
-  while (capacity >= kManyDraws && !fits()) capacity = capacity * 7 / 8;
-  if (capacity < kManyDraws) return false;
-  std::uint64_t* const unsorted = numbers + capacity;
-  std::uint64_t* const sorted = unsorted + capacity;
-  auto* const after = reinterpret_cast<std::byte*>(sorted + capacity);
-  std::byte* const scratch = after + (256 - reinterpret_cast<std::uintptr_t>(after) % 256) % 256;
-  std::vector<Bit> positions;
-  for_each_bit(blocks.local_positions, [&](unsigned bit) { positions.push_back(static_cast<Bit>(bit)); });
-  send(ends, blocks.ends.data(), blocks.ends.size_bytes());
-  for (std::size_t first = 0; first < shots.size(); first += capacity) {
-    const std::size_t count = std::min(capacity, shots.size() - first);
-    const std::span<const std::uint64_t> batch = shots.subspan(first, count);
-    std::uint64_t apart = 0;  // without an early end, so that the loop runs in vectors
-    for (std::size_t i = 0; i < count; ++i) apart |= batch[i] ^ (batch[0] + i);
-    const bool consecutive = apart == 0;
-    if (!consecutive) send(numbers, batch.data(), batch.size_bytes());
-    check_cuda(launch_sorted_places(consecutive ? nullptr : numbers, batch.front(), count, seed, stream,
-                                    blocks.ends.back(), unsorted, sorted, scratch, sort_bytes, stream_),
-               "sort of draws");
-    launch_draw_runs(sorted, count, ends, bit_list(positions), blocks.fixed, runs, stream_);
-    // Draws of other ranks' blocks are in no run.
-    check_cuda(cudaMemsetAsync(numbers, 0xff, count * sizeof(Index), stream_), "cudaMemsetAsync of draws");
-    take_draws(runs, local_blocks, blocks, sorted, numbers, count, take);
-  }
-  return true;
-}
-
-// Finds the amplitudes of a batch piece by piece of its blocks. A piece crosses to the host, and is taken there, while
-// the device finds the next ones.
-void ReadOuts::take_draws(const DrawRun* runs, std::size_t run_count, const DrawBlocks& blocks,
-                          const std::uint64_t* places, std::uint64_t* numbers, std::size_t count,
-                          const DrawTaker& take) {
-  const std::size_t pieces = std::min(kDrawPieces, run_count), piece_runs = run_count / pieces;  // powers of two
-  std::vector<DrawRun> begins(pieces);
-  check_cuda(cudaMemcpy2DAsync(begins.data(), sizeof(DrawRun), runs, piece_runs * sizeof(DrawRun), sizeof(DrawRun),
-                               pieces, cudaMemcpyDeviceToHost, stream_),
-             "cudaMemcpy2DAsync of draws");
-  check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize of draws");
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
-    launch_locate(shard_, bit_list(blocks.block_bits), bit_list(blocks.order), runs + piece * piece_runs, piece_runs,
-                  places, numbers, stream_);
-    check_cuda(cudaEventRecord(drawn_[piece].get(), stream_), "cudaEventRecord of draws");
-  }
-  std::vector<Index> found;
-  for (std::size_t piece = 0; piece < pieces; ++piece) {
-    const std::size_t begin = begins[piece].first, end = piece + 1 < pieces ? begins[piece + 1].first : count;
-    found.resize(end - begin);
-    check_cuda(cudaStreamWaitEvent(copies_, drawn_[piece].get()), "cudaStreamWaitEvent of draws");
-    fetch(found.data(), numbers + begin, found.size() * sizeof(Index), copies_);
-    if (run_count != blocks.ends.size()) std::erase(found, ~Index{0});  // other ranks'
-    take(found);
   }
 }
 
@@ -303,10 +226,10 @@ std::vector<IndexProbability> ReadOuts::top(std::size_t count, const Layout& lay
   if (wanted == 0) return {};
   const std::uint64_t entry_bytes = sizeof(std::uint64_t) + sizeof(double);
   const std::uint64_t capacity = std::max<std::uint64_t>(wanted, std::min<std::uint64_t>(kMinCandidates, amplitudes));
-  if (capacity * entry_bytes + sizeof(std::uint64_t) > rest_bytes_) {
+  if (capacity * entry_bytes + sizeof(std::uint64_t) > room_bytes_) {
     throw UnsupportedError("the " + std::to_string(count) +
-                           " most probable outcomes do not fit the device's scratch of " + std::to_string(rest_bytes_) +
-                           " bytes; ask for at most " + std::to_string(rest_bytes_ / entry_bytes - 1));
+                           " most probable outcomes do not fit the device's scratch of " + std::to_string(room_bytes_) +
+                           " bytes; ask for at most " + std::to_string(room_bytes_ / entry_bytes - 1));
   }
   const Ranking ranking = ranking_of(layout, shard_.local_bits, rank);
   // Narrows by the next bits, from the top, until what is at or above the bound fits.
@@ -334,8 +257,8 @@ std::vector<IndexProbability> ReadOuts::top(std::size_t count, const Layout& lay
     const Threshold by_index = narrow(step, static_cast<int>(layout.qubit_at().size()), by_key.above);
     last_logical = ~by_index.lower_bound & ranking.logical_mask;
   }
-  auto* found = reinterpret_cast<unsigned long long*>(rest_);
-  auto* indices = reinterpret_cast<std::uint64_t*>(rest_) + 1;
+  auto* found = reinterpret_cast<unsigned long long*>(use_room());
+  auto* indices = reinterpret_cast<std::uint64_t*>(use_room()) + 1;
   auto* probabilities = reinterpret_cast<double*>(indices + capacity);
   launch_collect(shard_, ranking, by_key.lower_bound, last_logical, indices, probabilities, found, capacity, stream_);
   unsigned long long number = 0;
@@ -352,8 +275,8 @@ std::vector<IndexProbability> ReadOuts::top(std::size_t count, const Layout& lay
 
 void ReadOuts::batched_pauli_sums(const Shard& part, PauliPartners partners, std::span<const PauliGroup> groups,
                                   std::span<const Index> z_masks, std::span<Complex> out) {
-  const std::size_t room = rest_bytes_ / (2 * kPauliBatch * sizeof(double));  // launches' answers of one wait
-  auto* const answers = reinterpret_cast<double*>(rest_);
+  const std::size_t room = room_bytes_ / (2 * kPauliBatch * sizeof(double));  // launches' answers of one wait
+  auto* const answers = reinterpret_cast<double*>(use_room());
   std::vector<PauliMasks> waiting;
   std::vector<std::size_t> begins;  // in `out`, of what waits
   const auto collect = [&] {
@@ -386,10 +309,18 @@ void ReadOuts::batched_pauli_sums(const Shard& part, PauliPartners partners, std
 
 void ReadOuts::pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out) {
   if (shard_.local_bits < kLeastSpannedBits) return batched_pauli_sums(shard_, {}, groups, z_masks, out);
+  if (shard_.local_bits < kLeastTripBits) return spanned_pauli_sums(groups, z_masks, out);
+  const PauliStrings strings = split_pauli_sums(groups, z_masks);
+  batched_pauli_sums(shard_, {}, strings.apart, z_masks, out);
+  trip_pauli_sums(strings.spanned, out);
+}
+
+void ReadOuts::spanned_pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks,
+                                  std::span<Complex> out) {
   const PackedSums packed = pack_pauli_sums(groups, z_masks, shard_.local_bits);
   batched_pauli_sums(shard_, {}, packed.apart, z_masks, out);
-  const std::size_t room = rest_bytes_ / (kSpanStrings * sizeof(double));  // spans' answers of one wait
-  auto* const answers = reinterpret_cast<double*>(rest_);
+  const std::size_t room = room_bytes_ / (kSpanStrings * sizeof(double));  // spans' answers of one wait
+  auto* const answers = reinterpret_cast<double*>(use_room());
   for (std::size_t first = 0; first < packed.spans.size(); first += room) {
     const auto spans = std::span(packed.spans).subspan(first, std::min(room, packed.spans.size() - first));
     for (std::size_t i = 0; i < spans.size(); ++i)
@@ -404,6 +335,42 @@ void ReadOuts::pauli_sums(std::span<const PauliGroup> groups, std::span<const In
       }
     }
   }
+}
+
+// The host packs the next trips while the device sums.
+void ReadOuts::trip_pauli_sums(std::span<const PauliMember> members, std::span<Complex> out) {
+  const std::size_t room = room_bytes_ / (kTripStrings * sizeof(double));  // trips' answers of one wait
+  const auto together = static_cast<std::size_t>(trips_together(shard_));
+  auto* const answers = reinterpret_cast<double*>(use_room());
+  std::vector<PackedTrip> trips;
+  std::size_t launched = 0, finished = 0;
+  const auto finish = [&] {
+    launch_finish_trips(shard_, static_cast<int>(launched - finished), answers + finished * kTripStrings, sums_,
+                        stream_);
+    finished = launched;
+  };
+  const auto collect = [&] {
+    if (finished < launched) finish();
+    std::vector<double> host(launched * kTripStrings);
+    fetch(host.data(), answers, host.size() * sizeof(double));
+    for (std::size_t i = 0; i < launched; ++i) {
+      for (std::size_t j = 0; j < trips[i].places.size(); ++j) {
+        const double sum = host[i * kTripStrings + j];
+        out[trips[i].places[j]] = trips[i].trip.string[j].imaginary != 0 ? Complex(0, sum) : Complex(sum);
+      }
+    }
+    trips.clear();
+    launched = finished = 0;
+  };
+  for (std::size_t first = 0; first < members.size(); first += kTripStrings) {
+    const auto nine = members.subspan(first, std::min<std::size_t>(kTripStrings, members.size() - first));
+    trips.push_back(pack_trip(nine, shard_.local_bits, shard_.double_precision));
+    launch_trip_sums(shard_, trips.back().trip, static_cast<int>(launched - finished), sums_, stream_);
+    ++launched;
+    if (launched - finished == together) finish();
+    if (launched == room) collect();
+  }
+  if (launched > 0) collect();
 }
 
 void ReadOuts::pauli_sums_remote(std::span<const PauliGroup> groups, std::span<const Index> z_masks, ChunkView view,
@@ -422,8 +389,8 @@ Complex ReadOuts::inner_product(const std::byte* left) {
 }
 
 void ReadOuts::read_amplitudes(std::span<const Index> indices, std::span<Complex> out) {
-  const std::size_t capacity = rest_bytes_ / (sizeof(Index) + 2 * sizeof(double));
-  auto* device_indices = reinterpret_cast<std::uint64_t*>(rest_);
+  const std::size_t capacity = room_bytes_ / (sizeof(Index) + 2 * sizeof(double));
+  auto* device_indices = reinterpret_cast<std::uint64_t*>(use_room());
   auto* device_out = reinterpret_cast<double*>(device_indices + capacity);
   for (std::size_t first = 0; first < indices.size(); first += capacity) {
     const std::size_t count = std::min(capacity, indices.size() - first);

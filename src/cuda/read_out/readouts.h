@@ -3,12 +3,16 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "comm/gpu/pinned_buffer.h"
 #include "cuda/device.h"
+#include "cuda/read_out/pauli_trips.h"
 #include "cuda/run/bit_sums.h"
 #include "device/backend.h"
 #include "kernels/cuda/readout.h"
@@ -35,7 +39,10 @@ class ReadOuts {
   void unit_histogram(ChunkView view, std::span<const Bit> bits, std::span<std::uint64_t> out);
   void locate(std::span<const Bit> block_bits, std::span<const Bit> order, std::span<const UnitDraw> draws,
               std::span<Index> out);
-  bool draw(const DrawBlocks& blocks, std::span<const std::uint64_t> shots, std::uint64_t seed, std::uint64_t stream,
+  bool begin_blocks(std::span<const Bit> block_bits, std::span<const Bit> order);
+  bool blocks_ready() const;
+  void take_blocks(std::span<std::uint64_t> out);
+  bool draw(const DrawBlocks& blocks, const ShotNumbers& shots, std::uint64_t seed, std::uint64_t stream,
             const DrawTaker& take);
   std::vector<IndexProbability> top(std::size_t count, const Layout& layout, std::uint32_t rank);
   /// Every group's launches are enqueued before the first answer is waited for.
@@ -47,13 +54,22 @@ class ReadOuts {
   void read_amplitudes(std::span<const Index> indices, std::span<Complex> out);
 
  private:
+  static constexpr std::size_t kDrawSlots = 4;  // pieces of draws that are under way together
+
   template <class Value, class Launch>
   void sliced_histogram(ChunkView view, std::span<const Bit> bits, std::span<Value> out, Launch launch);
   std::vector<unsigned long long> radix_counts(const Ranking& ranking, const RadixStep& step);
   void batched_pauli_sums(const Shard& part, PauliPartners partners, std::span<const PauliGroup> groups,
                           std::span<const Index> z_masks, std::span<Complex> out);
-  void take_draws(const DrawRun* runs, std::size_t run_count, const DrawBlocks& blocks, const std::uint64_t* places,
-                  std::uint64_t* numbers, std::size_t count, const DrawTaker& take);
+  void spanned_pauli_sums(std::span<const PauliGroup> groups, std::span<const Index> z_masks, std::span<Complex> out);
+  void trip_pauli_sums(std::span<const PauliMember> members, std::span<Complex> out);
+  struct Drawing;
+  void take_draws(const Drawing& drawing, std::size_t count, const DrawTaker& take);
+  /// Memory of read-outs, which take what tiles' sums had.
+  std::byte* use_room() {
+    tiled_ = {};
+    return room_;
+  }
   void send(void* device, const void* host, std::size_t bytes);
   /// Copies device results to `host`, after what `stream` has been given, and waits.
   void fetch(void* host, const void* device, std::size_t bytes, cudaStream_t stream);
@@ -62,10 +78,12 @@ class ReadOuts {
   Shard shard_;
   double* sums_;     // kSumScratchDoubles
   double* answer_;   // kAnswerDoubles of results (readouts.cpp)
-  std::byte* rest_;  // what is left of the scratch
-  std::size_t rest_bytes_;
+  std::byte* room_;  // what is left of the scratch
+  std::size_t room_bytes_;
   cudaStream_t stream_, copies_;
-  std::vector<Event> drawn_;  // by piece of a batch of draws
+  DrawOrder tiled_;                                // whose running totals are in room_; of no bits: none
+  std::optional<PinnedBuffer> pieces_;             // of draws, on their way to the host
+  std::array<Event, kDrawSlots> drawn_, arrived_;  // by slot of those
 };
 
 }  // namespace qsim::cuda

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "device/abilities.h"
 #include "qsim/error.h"
 #include "runtime/check/answer_check.h"
 #include "runtime/check/question_check.h"
@@ -261,7 +262,7 @@ void read_counts(const BranchEnd& end, const ReadOuts& asked, Answers& answers) 
     if (end.variables.any()) made(answers.variables->counts)[end.variables.read(bits, end.memory)] += times;
   };
   if (end.terminal.mask() == 0) return add(end.shots);
-  Sampler sampler(end.state, end.exchanges);
+  Sampler sampler(end.state, end.exchanges, end.shots);
   require_drawable(sampler.total(), end.norm, end.drift, end.state.qubits);
   for (const ShotList& list : end.lists) {
     const OutcomeCounts found = sampler.sample(list.size(), list.shots, asked.seed, list.draws, end.terminal.mask());
@@ -285,8 +286,9 @@ void hold_counts(const ReadOuts& asked, const ReadOutPlace& place, HostAccount& 
   const std::uint64_t ends = times(kNumber, power(block_qubits));
   const std::uint64_t summing = histogram(place, block_qubits, block_qubits - place.rank_bits, kNumber);
   // Numbers and places of a batch; draws of those that fall on this rank, which are gone when they are listed, and
-  // their indices.
-  const std::uint64_t places = 2 * kNumber * batch, own_batch = place.on_host ? batch / ranks + 1 : 0;
+  // their indices. A device has most of that.
+  const std::uint64_t places = place.on_host ? 2 * kNumber * batch : kDrawerHostBytes;
+  const std::uint64_t own_batch = place.on_host ? batch / ranks + 1 : 0;
   const std::uint64_t finding = plus(places, times(kOutcome + kNumber, own_batch));
   const std::uint64_t listing = plus(places, times(kNumber, own_batch));
   // Where few qubits are counted outcome by outcome: a number and a place to begin for each.

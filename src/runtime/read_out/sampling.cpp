@@ -10,12 +10,15 @@
 
 #include "base/bits.h"
 #include "base/philox.h"
+#include "device/pool.h"
 #include "qsim/error.h"
 #include "runtime/read_out/bucket_sort.h"
 #include "runtime/read_out/observables.h"
 
 namespace qsim {
 namespace {
+
+constexpr std::size_t kTouchBytes = std::size_t{1} << 18;  // of memory that is made ready at a time
 
 constexpr const char* kNoAmplitude =
     "a shot fell on no amplitude: the state has changed since its distribution was taken; counts are not shown";
@@ -132,7 +135,7 @@ void undo_moves(DistributedState& state, ExchangePipeline& exchanges) {
   for (; !state.moves.empty(); state.moves.pop_back()) apply_move(state, exchanges, state.moves.back());
 }
 
-Sampler::Sampler(DistributedState& state, ExchangePipeline& exchanges) : state_(state) {
+Sampler::Sampler(DistributedState& state, ExchangePipeline& exchanges, std::uint64_t shots) : state_(state) {
   block_qubits_ = std::min(state.qubits, std::max(kBlockQubits, state.rank_bits));
   raise_global_qubits(state, exchanges, block_qubits_);
   block_list_.resize(block_qubits_);
@@ -141,8 +144,7 @@ Sampler::Sampler(DistributedState& state, ExchangePipeline& exchanges) : state_(
   std::iota(inner_list_.begin(), inner_list_.end(), 0u);
 
   const QubitPlaces places = state.places(block_list_);
-  std::vector<std::uint64_t> mine(std::size_t{1} << places.local.size());
-  state.backend.reader().unit_histogram({}, places.local, mine);
+  std::vector<std::uint64_t> mine = own_blocks(shots);
   if (state.rank_bits == 0) {
     ends_ = std::move(mine);
   } else {
@@ -152,6 +154,25 @@ Sampler::Sampler(DistributedState& state, ExchangePipeline& exchanges) : state_(
   }
   std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
   if (ends_.back() == 0) throw VerificationError("the state has no probability to sample from");
+}
+
+std::vector<std::uint64_t> Sampler::own_blocks(std::uint64_t shots) {
+  const QubitPlaces at = state_.places(block_list_), inner = state_.places(inner_list_);
+  std::vector<std::uint64_t> units(std::size_t{1} << at.local.size());
+  Drawer* const drawer = state_.backend.abilities().drawer;
+  if (drawer == nullptr || shots == 0 || !drawer->begin_blocks(at.local, inner.local)) {
+    state_.backend.reader().unit_histogram({}, at.local, units);
+    return units;
+  }
+  // The host's memory for outcomes is made ready meanwhile: its first touch takes as long as the device's read.
+  const auto outcomes = static_cast<std::size_t>(
+      std::min({shots, std::uint64_t{kShotBatch}, bit_mask(state_.qubits)}) >> state_.rank_bits);
+  ready_.reserve(outcomes);
+  const std::span<std::byte> memory(reinterpret_cast<std::byte*>(ready_.data()), outcomes * sizeof(ready_[0]));
+  for (std::size_t done = 0; done < memory.size() && !drawer->blocks_ready(); done += kTouchBytes)
+    touch_pages(memory.subspan(done, std::min(kTouchBytes, memory.size() - done)));
+  drawer->take_blocks(units);
+  return units;
 }
 
 std::vector<Index> Sampler::locate(const DrawBlocks& blocks, std::span<const std::uint64_t> places) {
@@ -208,23 +229,19 @@ OutcomeCounts Sampler::sample(std::uint64_t count, std::span<const std::uint64_t
   const DrawBlocks blocks{ends_, at.local_positions, at.fixed, at.local, inner.local};
   const LogicalIndices logical(state_);
   std::uint64_t taken = 0;
-  OutcomeCounts mine;
-  std::vector<std::uint64_t> numbers;  // of a batch, where they are not listed
+  OutcomeCounts mine = std::exchange(ready_, {});
+  std::vector<std::uint64_t> numbers;  // of a batch that the host draws, where they are not listed
   for (std::uint64_t first = 0; first < count; first += kShotBatch) {
-    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(kShotBatch, count - first));
-    if (listed.empty()) {
-      numbers.resize(size);
-      std::iota(numbers.begin(), numbers.end(), first);
-    }
-    const std::span<const std::uint64_t> batch = listed.empty() ? std::span(numbers) : listed.subspan(first, size);
+    const std::uint64_t size = std::min<std::uint64_t>(kShotBatch, count - first);
+    const ShotNumbers batch = ShotNumbers{listed, 0, count}.part(first, size);
     // What a batch adds at most; growing by doubling would hold a third copy for a while.
     mine.reserve(std::max(mine.capacity(), mine.size() + size));
     bool rising = true;
-    const auto take = [&](std::span<const Index> found) {
-      taken += found.size();
-      for (const Index index : found) {
-        if (index >= state_.local_amplitudes()) throw VerificationError(kNoAmplitude);
-        const Index value = logical(index) & mask;
+    const auto take = [&](std::span<const Index> values) {
+      taken += values.size();
+      for (const Index found : values) {
+        if (found >= bit_mask(state_.qubits)) throw VerificationError(kNoAmplitude);
+        const Index value = found & mask;
         if (!mine.empty() && mine.back().first == value) {
           ++mine.back().second;
           continue;
@@ -234,7 +251,14 @@ OutcomeCounts Sampler::sample(std::uint64_t count, std::span<const std::uint64_t
       }
     };
     if (drawer == nullptr || !drawer->draw(blocks, batch, seed, shot_stream(draw), take)) {
-      take(locate(blocks, sorted_places(batch, seed, draw, ends_.back())));
+      if (listed.empty()) {
+        numbers.resize(size);
+        std::iota(numbers.begin(), numbers.end(), first);
+      }
+      const std::span<const std::uint64_t> own = listed.empty() ? numbers : batch.listed;
+      std::vector<Index> found = locate(blocks, sorted_places(own, seed, draw, ends_.back()));
+      for (Index& index : found) index = index < state_.local_amplitudes() ? logical(index) : ~Index{0};
+      take(found);
     }
     if (!rising) count_runs(mine);
   }

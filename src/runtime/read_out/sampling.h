@@ -39,8 +39,9 @@ using OutcomeCounts = std::vector<std::pair<Index, std::uint64_t>>;
 class Sampler {
  public:
   /// Builds the integer distribution over the high qubits. Where a rank's number holds low qubits, those are first
-  /// exchanged with high ones: `state`'s layout changes.
-  Sampler(DistributedState& state, ExchangePipeline& exchanges);
+  /// exchanged with high ones: `state`'s layout changes. `shots`: as many are going to be drawn, for which a host that
+  /// waits makes memory ready.
+  Sampler(DistributedState& state, ExchangePipeline& exchanges, std::uint64_t shots = 0);
 
   /// Draws `count` shots (draw number `draw` of each), those numbered `listed` or, where that is empty, 0, 1, ..., and
   /// counts logical indices under `mask`. Every rank gets all outcomes.
@@ -54,6 +55,8 @@ class Sampler {
   /// The same where every block is one amplitude: read off `ends_`, on each rank alone.
   OutcomeCounts tally(std::uint64_t count, std::span<const std::uint64_t> listed, std::uint64_t seed,
                       std::uint64_t draw, Index mask) const;
+  /// The units of this rank's blocks.
+  std::vector<std::uint64_t> own_blocks(std::uint64_t shots);
   /// Local indices of the rising places that fall on this rank.
   std::vector<Index> locate(const DrawBlocks& blocks, std::span<const std::uint64_t> places);
 
@@ -62,6 +65,7 @@ class Sampler {
   std::vector<Qubit> block_list_;    // ascending
   std::vector<Qubit> inner_list_;    // the others, ascending
   std::vector<std::uint64_t> ends_;  // running totals of the blocks
+  OutcomeCounts ready_;              // empty, with memory that has been touched
 };
 
 /// Moves the qubits below the `top` highest off the ranks' numbers, by one exchange that is noted in `state`.
