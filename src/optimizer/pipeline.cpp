@@ -10,17 +10,25 @@
 namespace qsim {
 namespace {
 
-constexpr std::array<std::string_view, 4> kRecognisers{"recognise_permutations", "recognise_multiplexers",
-                                                       "recognise_choices", "recognise_products"};
+constexpr std::array<std::string_view, 7> kRecognisers{
+    "gather_products",        "recognise_permutations", "recognise_flips",   "recognise_controlled",
+    "recognise_multiplexers", "recognise_choices",      "recognise_products"};
 
-constexpr std::array<Pass, 15> kPasses{{
+constexpr double kSaving = 0.05;
+
+constexpr std::array<Pass, 18> kPasses{{
     {"name_turns", "turns square roots of X between phases into Hadamard gates, flips and rotations", name_turns},
     {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
     {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
     {"cancel_inverses", "drops neighbouring operations that undo each other", cancel_inverses},
+    {"gather_products", "turns CX gates around phases into phases of products, before anything else is recognised",
+     gather_products, nullptr, false, kSaving},
     {"merge_controlled", "turns neighbours under the same controls into one matrix under them", merge_controlled},
     {"recognise_permutations", "turns Hadamard gates with phases between that only permute into flips and phases",
      recognise_permutations, recognise_permutations_from_zero},
+    {"recognise_flips", "turns Hadamard gates around half turns into flips with controls", recognise_flips},
+    {"recognise_controlled", "turns gates between CX gates of one control into a gate and a controlled one",
+     recognise_controlled, nullptr, false, kSaving},
     {"gather_runs", "turns runs of gates on one qubit into one matrix, but phases beside CX gates", gather_runs},
     {"recognise_multiplexers", "turns rotations about Y between CX gates into rotations about parities",
      recognise_multiplexers},
@@ -36,11 +44,20 @@ constexpr std::array<Pass, 15> kPasses{{
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};
 // Places in the list where what several sets of passes share ends, with the dearest pass, and where recognition ends.
-constexpr std::size_t kShared = 6, kRecognised = 13;
-static_assert(kPasses[kShared - 1].name == kRecognisers.front() &&
+constexpr std::size_t kProducts = 4, kShared = 8, kRecognised = 16;
+static_assert(kPasses[kProducts].name == kRecognisers[0] && kPasses[kShared - 1].name == kRecognisers[2] &&
               kPasses[kRecognised - 1].name == kRecognisers.back());
 
-/// `result`, where it is `changed` already, and then `next`.
+bool is_among(std::string_view name, const auto& names) { return std::ranges::find(names, name) != std::end(names); }
+
+PassSet set_of(const auto& names) {
+  PassSet set = 0;
+  for (std::size_t i = 0; i < kPasses.size(); ++i) set |= is_among(kPasses[i].name, names) ? PassSet{1} << i : 0;
+  return set;
+}
+
+}  // namespace
+
 void chain(Rewritten& result, bool& changed, Rewritten next) {
   if (!std::exchange(changed, true)) {
     result = std::move(next);
@@ -65,16 +82,6 @@ void chain(Rewritten& result, bool& changed, Rewritten next) {
   result.cost = next.cost;
 }
 
-bool is_among(std::string_view name, const auto& names) { return std::ranges::find(names, name) != std::end(names); }
-
-PassSet set_of(const auto& names) {
-  PassSet set = 0;
-  for (std::size_t i = 0; i < kPasses.size(); ++i) set |= is_among(kPasses[i].name, names) ? PassSet{1} << i : 0;
-  return set;
-}
-
-}  // namespace
-
 std::span<const Pass> optimizer_passes() { return kPasses; }
 std::span<const std::string_view> recognising_passes() { return kRecognisers; }
 
@@ -88,7 +95,7 @@ void Optimizer::run_passes(std::size_t first, std::size_t end, PassSet left_out,
     if (!run(changed ? result.circuit : circuit_, next)) continue;
     next.cost = circuit_cost(next.circuit);
     const bool judged_by_plan = pass.weighs_itself && circuit_.operations().size() <= kFewOperations;
-    if (next.cost > result.cost * (1 + 1e-9) && !judged_by_plan) continue;
+    if (next.cost > result.cost * (1 + 1e-9 - pass.least_saving) && !judged_by_plan) continue;
     if (is_among(pass.name, kRecognisers)) next.recognised = {pass.name};
     chain(result, changed, std::move(next));
   }
@@ -100,7 +107,14 @@ const Optimizer::Beginning& Optimizer::beginning(PassSet left_out) {
   if (!fresh) return beginning;
   if (form_ != nullptr) beginning = {*form_, true};
   beginning.result.cost = circuit_cost(form_ != nullptr ? form_->circuit : circuit_);
-  run_passes(0, kShared, left_out, beginning.result, beginning.changed);
+  run_passes(0, kProducts, left_out, beginning.result, beginning.changed);
+  Beginning gathered = beginning;
+  run_passes(kProducts, kProducts + 1, left_out, gathered.result, gathered.changed);
+  // What sums over paths make of either decides: at times they see more in CX gates and phases.
+  const bool more = !gathered.result.recognised.empty();
+  if (more) run_passes(kProducts + 1, kShared, left_out, gathered.result, gathered.changed);
+  run_passes(kProducts + 1, kShared, left_out, beginning.result, beginning.changed);
+  if (more && gathered.result.cost < beginning.result.cost) beginning = std::move(gathered);
   return beginning;
 }
 

@@ -34,6 +34,9 @@ struct Rewritten {
   std::vector<Qubit> wire_of;  // qubit q of the circuit before is qubit wire_of[q] of `circuit` at the end; empty: q
 };
 
+/// `result`, where it is `changed` already, and then `next`; it is changed afterwards.
+void chain(Rewritten& result, bool& changed, Rewritten next);
+
 /// A pass. False when it found nothing: the result is then of no use and the circuit stays.
 struct Pass {
   std::string_view name;
@@ -44,6 +47,8 @@ struct Pass {
   /// circuit_cost() does not judge what it makes of a short circuit: many terms that are one diagonal later. The pass
   /// weighs that itself, and so do plans with and without it.
   bool weighs_itself = false;
+  /// It is not taken for less than this part of the circuit's weight: another form of it is planned then.
+  double least_saving = 0;
 };
 
 /// A bit for each pass, in the order in which they run.
@@ -109,6 +114,12 @@ bool cancel_inverses(const Circuit& circuit, Rewritten& result);
 /// Neighbours on one target under the same controls become one matrix under them.
 bool merge_controlled(const Circuit& circuit, Rewritten& result);
 
+/// CX gates and phases about Z become rotations about parities and, where they add up to those, phases of products.
+bool gather_products(const Circuit& circuit, Rewritten& result);
+
+/// Hadamard gates around half turns become flips, with controls.
+bool recognise_flips(const Circuit& circuit, Rewritten& result);
+
 /// Runs of gates on one qubit become one matrix. Phases at their ends stay apart where a diagonal on several qubits
 /// takes them.
 bool merge_runs(const Circuit& circuit, Rewritten& result);
@@ -120,6 +131,9 @@ bool gather_runs(const Circuit& circuit, Rewritten& result);
 bool recognise_permutations(const Circuit& circuit, Rewritten& result);
 /// The same where every qubit is 0 at the start; the result need be the same only then.
 bool recognise_permutations_from_zero(const Circuit& circuit, Rewritten& result);
+
+/// Gates on a qubit between CX gates onto it of one control become one gate on it and one under the control.
+bool recognise_controlled(const Circuit& circuit, Rewritten& result);
 
 /// Rotations about Y between CX gates that have the qubit for their target become rotations about parities, between two
 /// turns about X that take Y to Z: what a rotation chosen by other qubits is written as.
@@ -137,6 +151,9 @@ bool shorten_cx_networks(const Circuit& circuit, Rewritten& result);
 
 /// Equal diagonals with nothing between them but diagonals on their qubits add up.
 bool merge_diagonals(const Circuit& circuit, Rewritten& result);
+
+/// The same, and angles that are simple parts of a turn but for rounding are exactly those.
+bool gather_diagonals(const Circuit& circuit, Rewritten& result);
 
 /// Phases about parities become phases of products, where those are fewer.
 bool recognise_products(const Circuit& circuit, Rewritten& result);

@@ -288,7 +288,7 @@ TEST(Recognise, ParitiesThatAreAProductBecomeIt) {
     Rewritten rewritten;
     ASSERT_TRUE(optimize(circuit, {}, rewritten));
     expect_same(circuit, rewritten);
-    EXPECT_EQ(rewritten.recognised, std::vector<std::string_view>{"recognise_products"});
+    EXPECT_EQ(rewritten.recognised, std::vector<std::string_view>{"gather_products"});
     EXPECT_EQ(count(rewritten.circuit, Gate::kPhase, qubits - 1), 1U) << qubits;
     EXPECT_EQ(size_of(rewritten.circuit), 1U) << qubits;
   }
@@ -300,10 +300,15 @@ TEST(Recognise, AToffoliGateIsAPhaseOfThreeQubitsBetweenTwoTurns) {
   circuit.h(2).cx(1, 2).p(-t, 2).cx(0, 2).p(t, 2).cx(1, 2).p(-t, 2).cx(0, 2).p(t, 1).p(t, 2).h(2);
   circuit.cx(0, 1).p(t, 0).p(-t, 1).cx(0, 1);
   Rewritten rewritten;
-  ASSERT_TRUE(optimize(circuit, {"recognise_permutations"}, rewritten));
+  ASSERT_TRUE(optimize(circuit, {"recognise_permutations", "recognise_flips"}, rewritten));
   expect_same(circuit, rewritten);
   EXPECT_EQ(count(rewritten.circuit, Gate::kPhase, 2), 1U);
   EXPECT_EQ(size_of(rewritten.circuit), 3U);
+  Rewritten flip;
+  ASSERT_TRUE(optimize(circuit, {"recognise_permutations"}, flip));
+  expect_same(circuit, flip);
+  EXPECT_EQ(count(flip.circuit, Gate::kX, 2), 1U);
+  EXPECT_EQ(size_of(flip.circuit), 1U);
 }
 
 // Angles that are nearly those of a product: what is left of them is kept, however small, down to rounding.

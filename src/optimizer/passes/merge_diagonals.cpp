@@ -3,8 +3,10 @@
 #include <unordered_map>
 
 #include "base/bits.h"
+#include "base/numbers/rounding.h"
 #include "optimizer/diagonal_term.h"
 #include "optimizer/operations.h"
+#include "optimizer/paths/path_sum.h"
 #include "qsim/circuit.h"
 
 namespace qsim {
@@ -13,10 +15,19 @@ namespace {
 // What the term multiplies by where it acts.
 Complex factor(const DiagonalTerm& term) { return std::polar(1.0, term.parity != 0 ? 0.5 * term.angle : term.angle); }
 
+/// Of the angle; where the term has a parity of half of it, so that both have the period of the factor.
+std::uint64_t whole_turns(const DiagonalTerm& term) {
+  return turns_of(term.parity != 0 ? wrap_angle(0.5 * term.angle) : wrap_angle(term.angle));
+}
+double angle_of(std::uint64_t turns, bool parity) { return (parity ? 2 : 1) * angle_of_turns(turns); }
+
 class DiagonalMerger {
  public:
-  explicit DiagonalMerger(const Circuit& circuit)
+  /// `exactly`: angles are added as whole numbers of 2^-64 turns, and rounding is taken from them.
+  DiagonalMerger(const Circuit& circuit, bool exactly)
       : circuit_(circuit),
+        exactly_(exactly),
+        turns_(exactly ? circuit.operations().size() : 0),
         next_after_(circuit.qubits(), 0),
         host_(circuit.operations().size(), kNoPlace),
         total_(circuit.operations().size()),
@@ -57,8 +68,13 @@ class DiagonalMerger {
     auto [found, fresh] = latest_.try_emplace(std::pair(term->ones, term->parity), i);
     std::uint32_t& host = found->second;
     if (!fresh && reaches(reach.all, host)) {
-      total_[host].angle += term->angle;
-      total_[host].angle = wrapped(total_[host]);
+      if (exactly_) {
+        turns_[host] = rounded_turns(turns_[host] + rounded_turns(whole_turns(*term)));
+        total_[host].angle = angle_of(turns_[host], term->parity != 0);
+      } else {
+        total_[host].angle += term->angle;
+        total_[host].angle = wrapped(total_[host]);
+      }
       factor_[host] *= factor(*term);
       ++members_[host];
       host_[host] = host_[i] = host;
@@ -68,7 +84,15 @@ class DiagonalMerger {
     total_[i] = *term;
     total_[i].angle = wrapped(*term);
     factor_[i] = factor(*term);
-    return false;
+    if (!exactly_) return false;
+    const std::uint64_t turns = whole_turns(*term);
+    turns_[i] = rounded_turns(turns);
+    const bool rounded = turns_[i] != turns;
+    if (rounded) {
+      total_[i].angle = angle_of(turns_[i], term->parity != 0);
+      host_[i] = i;
+    }
+    return rounded;
   }
 
   // Nothing but diagonals on `qubits` since operation `i`.
@@ -106,6 +130,8 @@ class DiagonalMerger {
   };
 
   const Circuit& circuit_;
+  bool exactly_;
+  std::vector<std::uint64_t> turns_;       // by operation, where that is exact
   std::vector<std::uint32_t> next_after_;  // by qubit: one past its last operation that is not diagonal on it
   std::vector<std::uint32_t> host_;        // by operation: the first of those that it is merged with
   std::vector<DiagonalTerm> total_;
@@ -116,6 +142,7 @@ class DiagonalMerger {
 
 }  // namespace
 
-bool merge_diagonals(const Circuit& circuit, Rewritten& result) { return DiagonalMerger(circuit).run(result); }
+bool merge_diagonals(const Circuit& circuit, Rewritten& result) { return DiagonalMerger(circuit, false).run(result); }
+bool gather_diagonals(const Circuit& circuit, Rewritten& result) { return DiagonalMerger(circuit, true).run(result); }
 
 }  // namespace qsim

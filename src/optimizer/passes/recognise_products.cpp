@@ -13,6 +13,7 @@
 #include "base/numbers/rounding.h"
 #include "optimizer/diagonal_term.h"
 #include "optimizer/operations.h"
+#include "optimizer/paths/path_sum.h"
 #include "optimizer/weights.h"
 #include "qsim/circuit.h"
 
@@ -106,6 +107,10 @@ class ProductRecogniser {
 
   /// Sums of angles leave this much where they are nothing.
   static bool vanishes(double angle) { return std::abs(angle) <= kRounding; }
+  static double without_rounding(double angle) {
+    const std::uint64_t turns = turns_of(angle), rounded = rounded_turns(turns);
+    return rounded == turns ? angle : angle_of_turns(rounded);
+  }
   static double cost(unsigned qubits, double angle) { return vanishes(angle) ? 0 : weight::diagonal(qubits); }
 
   /// The parity as 2^(k-1) times the product, less what the other parities of its qubits add to that.
@@ -127,7 +132,7 @@ class ProductRecogniser {
       const double change =
           subset != whole ? sign * phase.angle
                           : std::ldexp(qubits % 2 == 0 ? -phase.angle : phase.angle, static_cast<int>(qubits) - 1);
-      after[subset] = wrap_angle(before[subset] + change);
+      after[subset] = without_rounding(wrap_angle(before[subset] + change));
       if (vanishes(after[subset])) after[subset] = 0;
       gain += cost(size, before[subset]) - cost(size, after[subset]);
     }

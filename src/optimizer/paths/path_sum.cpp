@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/numbers/rounding.h"
+
 namespace qsim {
 namespace {
 
@@ -46,6 +48,13 @@ std::uint64_t turns_of(double angle) {
 }
 
 bool is_part_of_turn(double angle) { return part_of(angle).simple; }
+
+std::uint64_t rounded_turns(std::uint64_t turns) {
+  constexpr std::uint64_t kGrid = std::uint64_t{1} << 24;
+  constexpr auto kAllowed = static_cast<std::uint64_t>(kRounding * 0.5 * std::numbers::inv_pi * 0x1p64);
+  const std::uint64_t nearest = (turns + kGrid / 2) & ~(kGrid - 1);
+  return nearest - turns <= kAllowed || turns - nearest <= kAllowed ? nearest : turns;
+}
 
 double angle_of_turns(std::uint64_t turns) {
   return std::ldexp(static_cast<double>(static_cast<std::int64_t>(turns)), -63) * std::numbers::pi;

@@ -30,6 +30,9 @@ namespace qsim {
 std::uint64_t turns_of(double angle);
 /// Whether the angle is a simple part of a turn to rounding.
 bool is_part_of_turn(double angle);
+/// The whole number of 2^-40 turns to which that is nearest, where they are the same but for what a handful of rounded
+/// operations on angles leave; else as it is.
+std::uint64_t rounded_turns(std::uint64_t turns);
 /// Between -pi and pi.
 double angle_of_turns(std::uint64_t turns);
 

@@ -126,21 +126,31 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   const Lowered lowered = form_of(optimizer, options);
   Plan plan = searched(lowered, optimizer, machine, options, open);
   if (circuit.operations().size() > kFewOperations) return plan;
-  std::vector<std::string_view> recognised = lowered.recognised;
-  PlanOptions fewer = options;
+  double lightest = lowered.weight;
+  int forms = 1;
   const auto try_without = [&](std::span<const std::string_view> passes) {
+    PlanOptions fewer = options;
     fewer.disabled_passes.insert(fewer.disabled_passes.end(), passes.begin(), passes.end());
     const Lowered other = form_of(optimizer, fewer);
-    recognised = other.recognised;
-    // What is so much heavier as it is written is not faster.
-    constexpr double kHopeless = 4;
-    if (other.weight > kHopeless * lowered.weight) return;
-    Plan without = searched(other, optimizer, machine, fewer, open);
-    if (cheaper(without, plan, options)) plan = std::move(without);
+    // What is so much heavier as it is written is not faster; where three forms are planned already less is.
+    const double hopeless = forms < 3 ? 4 : 2;
+    if (other.weight <= hopeless * lightest) {
+      ++forms;
+      Plan without = searched(other, optimizer, machine, fewer, open);
+      if (cheaper(without, plan, options)) plan = std::move(without);
+    }
+    lightest = std::min(lightest, other.weight);
+    return other.recognised;
   };
+  std::vector<std::string_view> recognised = lowered.recognised;
+  const auto among = [&](std::string_view pass) { return std::ranges::find(recognised, pass) != recognised.end(); };
+  // What was put together first may hide from sums over paths what they would have seen; turns around half turns may be
+  // cheaper than flips where other turns are beside them.
+  constexpr std::string_view kProducts = "gather_products", kFlips = "recognise_flips", kChoices = "recognise_choices";
+  if (among(kProducts)) try_without({&kProducts, 1});
+  if (among(kFlips)) try_without({&kFlips, 1});
   // The pass that no other judges is first left out alone.
-  constexpr std::string_view kChoices = "recognise_choices";
-  if (std::ranges::find(recognised, kChoices) != recognised.end()) try_without({&kChoices, 1});
+  if (among(kChoices)) recognised = try_without({&kChoices, 1});
   if (!recognised.empty()) try_without(recognising_passes());
   return plan;
 }

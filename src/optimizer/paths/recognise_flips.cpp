@@ -1,0 +1,184 @@
+// Two Hadamard gates around half turns of products are flips under the products' other qubits: H Z H = X. Before that
+// CX gates around rotations about Z become rotations about parities, and those that add up to products become products,
+// so that Toffoli gates and controlled phases that are written with CX and RZ are seen as well. What reads the circuit
+// after this finds the gates that it was written with.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "base/bits.h"
+#include "base/numbers/rounding.h"
+#include "optimizer/diagonal_term.h"
+#include "optimizer/operations.h"
+#include "optimizer/paths/path_sum.h"
+#include "optimizer/weights.h"
+#include "qsim/circuit.h"
+
+namespace qsim {
+namespace {
+
+constexpr std::uint64_t kHalfTurn = std::uint64_t{1} << 63;
+
+bool is_hadamard(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kH && op.controls == 0; }
+
+class FlipRecogniser {
+ public:
+  explicit FlipRecogniser(const Circuit& circuit)
+      : circuit_(circuit),
+        open_(circuit.qubits()),
+        target_(circuit.operations().size(), kNone),
+        gone_(circuit.operations().size(), false) {}
+
+  bool run(Rewritten& result) {
+    const auto& operations = circuit_.operations();
+    bool found = false;
+    for (std::uint32_t i = 0; i < operations.size(); ++i) {
+      if (!skipped(operations[i])) found = visit(i) || found;
+    }
+    if (found) build(result);
+    return found;
+  }
+
+ private:
+  static constexpr Qubit kNone = ~Qubit{0};
+
+  /// A gate and the half turns since then, with nothing else on its qubit.
+  struct FlipPair {
+    std::uint32_t first = kNoPlace;
+    bool rotates = false;                   // it is a rotation about Y, else a Hadamard gate
+    std::vector<std::uint32_t> half_turns;  // under other qubits
+    std::vector<std::uint32_t> alone;       // of this qubit alone
+  };
+
+  bool visit(std::uint32_t i) {
+    const Operation& op = circuit_.operations()[i];
+    const Reach reach = reach_of(circuit_, op);
+    const bool rotates = is_rotation(op);
+    if (rotates || is_hadamard(op)) {
+      const Qubit q = circuit_.targets(op)[0];
+      const bool closes = pays(open_[q], rotates);
+      if (closes) close(q, i);
+      open_[q] = {};
+      if (!closes) open_[q].first = i;
+      open_[q].rotates = rotates;
+      return closes;
+    }
+    const bool half_turn = reach.is_diagonal() && is_half_turn(op);
+    for_each_bit(reach.all, [&](unsigned q) {
+      if (open_[q].first == kNoPlace) return;
+      if (half_turn) {
+        (reach.all == bit_mask(q) ? open_[q].alone : open_[q].half_turns).push_back(i);
+      } else {
+        open_[q] = {};
+      }
+    });
+    return false;
+  }
+
+  bool is_half_turn(const Operation& op) const {
+    const std::optional<DiagonalTerm> term = term_of(circuit_, op);
+    return term && term->parity == 0 && turns_of(term->angle) == kHalfTurn;
+  }
+
+  /// By no half turn, which weighs less than what it would become.
+  bool is_rotation(const Operation& op) const {
+    if (op.kind != OpKind::kGate || op.gate != Gate::kRy || op.controls != 0 || is_open(circuit_, op)) return false;
+    return std::abs(std::sin(circuit_.params(op)[0])) > 8 * kRounding;
+  }
+
+  /// Z RY(a) is H RY(a + pi/2), and RY(a) Z is RY(a - pi/2) H: with a Z a rotation may stand for a Hadamard gate.
+  bool pays(const FlipPair& pair, bool rotates) const {
+    if (pair.first == kNoPlace || pair.half_turns.empty() || (pair.rotates && rotates)) return false;
+    const bool rotation = pair.rotates || rotates;
+    if (rotation && pair.alone.size() != 1) return false;
+    double gain =
+        rotation ? weight::kRealTurn : 2 * weight::kRealTurn - weight::kFlip * static_cast<double>(pair.alone.size());
+    Index joined = 0;
+    bool wide = false;
+    for (const std::uint32_t i : pair.half_turns) {
+      const Index qubits = reach_of(circuit_, circuit_.operations()[i]).all;
+      gain += weight::diagonal(count_bits(qubits)) - weight::kControlledFlip;
+      joined |= qubits;
+      wide = wide || count_bits(qubits) >= 3;
+    }
+    // What is a CX gate then, the timeline sees as turns around a diagonal anyway.
+    if (!wide) return false;
+    // Phases on one qubit stand beside no diagonal then.
+    gain -= weight::kLonelyPhases * count_bits(joined);
+    return gain > 1e-9;
+  }
+
+  /// What becomes a flip is a half turn for no other qubit's pair any more.
+  void close(Qubit q, std::uint32_t second) {
+    const FlipPair& pair = open_[q];
+    const bool rotation = pair.rotates || is_rotation(circuit_.operations()[second]);
+    for (const std::uint32_t i : {pair.first, second}) {
+      const Operation& op = circuit_.operations()[i];
+      if (is_rotation(op)) {
+        constexpr double kRightAngle = 0.5 * std::numbers::pi;
+        turned_.emplace_back(i, circuit_.params(op)[0] + (i == second ? -kRightAngle : kRightAngle));
+      } else {
+        gone_[i] = true;
+      }
+    }
+    for (const std::uint32_t i : pair.alone) {
+      if (rotation) {
+        gone_[i] = true;
+      } else {
+        target_[i] = q;
+      }
+    }
+    for (const std::uint32_t i : pair.half_turns) {
+      target_[i] = q;
+      for_each_bit(reach_of(circuit_, circuit_.operations()[i]).all & ~bit_mask(q), [&](unsigned c) { open_[c] = {}; });
+    }
+  }
+
+  void build(Rewritten& result) {
+    std::ranges::sort(turned_);
+    auto turned = turned_.begin();
+    Rewriter rewriter(circuit_, result);
+    for (std::uint32_t i = 0; i < target_.size(); ++i) {
+      const Operation& op = circuit_.operations()[i];
+      if (skipped(op)) continue;
+      if (gone_[i]) {
+        rewriter.remove(i, "recognised as flips");
+      } else if (turned != turned_.end() && turned->first == i) {
+        rewriter.append_for(i).ry(turned++->second, circuit_.targets(op)[0]);
+        rewriter.count_here(i);
+      } else if (target_[i] == kNone) {
+        rewriter.copy(i);
+      } else {
+        const Qubit target = target_[i];
+        const Index controls = reach_of(circuit_, op).all & ~bit_mask(target);
+        rewriter.append_for(i).add_gate(Gate::kX, qubits_of(controls), {&target, 1});
+        rewriter.count_here(i);
+      }
+    }
+  }
+
+  const Circuit& circuit_;
+  std::vector<FlipPair> open_;  // by qubit
+  std::vector<Qubit> target_;   // by operation: of the flip that it becomes
+  std::vector<bool> gone_;
+  std::vector<std::pair<std::uint32_t, double>> turned_;  // rotations that have another angle
+};
+
+}  // namespace
+
+bool recognise_flips(const Circuit& circuit, Rewritten& result) { return FlipRecogniser(circuit).run(result); }
+
+bool gather_products(const Circuit& circuit, Rewritten& result) {
+  bool changed = false, products = false;
+  for (const auto& step : {recognise_rotations, gather_diagonals, recognise_products}) {
+    Rewritten next;
+    products = step(changed ? result.circuit : circuit, next);
+    if (products) chain(result, changed, std::move(next));
+  }
+  // Rotations alone are found later as well.
+  return products;
+}
+
+}  // namespace qsim
