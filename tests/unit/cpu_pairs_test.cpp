@@ -1,5 +1,6 @@
-// Matrices on two targets in tiles: their order, and those that keep parity.
+// Matrices on two targets in tiles: their order, those that keep parity, and numbers below the normal range.
 #include <gtest/gtest.h>
+#include <immintrin.h>
 
 #include <algorithm>
 #include <cmath>
@@ -162,6 +163,40 @@ TEST(CpuPairs, MatricesThatKeepParityAreDoneAsTwoOfOrderTwoWhereverTheirTargetsA
   }
   expect_parity_reference<double>();
   expect_parity_reference<float>();
+}
+
+/// Amplitudes of the least number, through a Hadamard on a lane and on a vector bit.
+template <typename T>
+void expect_subnormals_are_zeros() {
+  const double r = std::sqrt(0.5);
+  Sweep sweep;
+  sweep.active = sweep.store = {0, 1, 2, 3, 4, 5, 8, 9, 10, 11};
+  sweep.matrices = {r, r, r, -r};
+  for (const Bit target : {Bit{1}, Bit{9}}) {
+    PlanOp op;
+    op.target_count = 1;
+    op.targets[0] = target;
+    op.data_count = 4;
+    sweep.ops.push_back(op);
+  }
+  constexpr T kSmall = std::numeric_limits<T>::min() / 8;
+  std::vector<std::complex<T>> state(std::size_t{1} << 12, std::complex<T>(kSmall, -kSmall));
+  state[5] = 1;
+  for (const std::string& set : cpu::instruction_sets()) {
+    if (set == "scalar") continue;
+    const unsigned before = _mm_getcsr() & ~0x3fu;  // the lowest bits say what has happened
+    const std::vector<std::complex<T>> after = swept<T>(sweep, set, state);
+    EXPECT_EQ(_mm_getcsr() & ~0x3fu, before) << set << ": others count with them";
+    std::size_t zeros = 0;
+    for (const std::complex<T>& value : after) zeros += value == std::complex<T>(0);
+    EXPECT_EQ(zeros, state.size() - 4) << set;
+    for (const std::size_t place : {5u, 7u, 0x205u, 0x207u}) EXPECT_NEAR(std::abs(after[place]), 0.5, 1e-6);
+  }
+}
+
+TEST(CpuPairs, NumbersBelowTheNormalRangeCountAsZerosInSweepsAlone) {
+  expect_subnormals_are_zeros<float>();
+  expect_subnormals_are_zeros<double>();
 }
 
 }  // namespace
