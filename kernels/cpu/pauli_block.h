@@ -38,6 +38,12 @@ void product_rows(const std::complex<T>* a, const std::complex<T>* partner, Inde
     const std::complex<T>* const left = a + row * kPauliLanes;
     const std::complex<T>* const right = partner + (row ^ row_flip) * kPauliLanes;
     double* const to = out + row * kPauliLanes;
+    // Lines of rows to come, of the next blocks at last: see ask_ahead().
+    constexpr Index kLine = 64 / sizeof(std::complex<T>), kRowsAhead = 2048 / (kPauliLanes * sizeof(std::complex<T>));
+    for (Index lane = 0; lane < kPauliLanes; lane += kLine) {
+      __builtin_prefetch(a + (row + kRowsAhead) * kPauliLanes + lane, 0, 3);
+      __builtin_prefetch(partner + ((row + kRowsAhead) ^ row_flip) * kPauliLanes + lane, 0, 3);
+    }
     for (Index lane = 0; lane < kPauliLanes; ++lane) {
       const double ar = left[lane].real(), ai = left[lane].imag();
       const double pr = right[lane ^ kFlip].real(), pi = right[lane ^ kFlip].imag();

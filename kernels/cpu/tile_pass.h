@@ -145,17 +145,28 @@ struct Group {
     out_re = S::fmadd(ar, xr, S::fnmadd(ai, xi, S::fnmadd(bi, yi, S::mul(br, yr))));
     out_im = S::fmadd(ar, xi, S::fmadd(ai, xr, S::fmadd(bi, yr, S::mul(br, yi))));
   }
+  /// x[i] and x[j] by a complex 2x2.
+  QSIM_INLINE void mix(int i, int j, const T* c) {
+    V r, m, rj, mj;
+    combine(c, re[i], im[i], c + 2, re[j], im[j], r, m);
+    combine(c + 4, re[i], im[i], c + 6, re[j], im[j], rj, mj);
+    re[i] = r;
+    im[i] = m;
+    re[j] = rj;
+    im[j] = mj;
+  }
   template <int B>
   QSIM_INLINE void general(unsigned vectors, const T* c) {
-    pairs<B>(vectors, [&](int i, int j) QSIM_INLINE {
-      V r, m, rj, mj;
-      combine(c, re[i], im[i], c + 2, re[j], im[j], r, m);
-      combine(c + 4, re[i], im[i], c + 6, re[j], im[j], rj, mj);
-      re[i] = r;
-      im[i] = m;
-      re[j] = rj;
-      im[j] = mj;
-    });
+    pairs<B>(vectors, [&](int i, int j) QSIM_INLINE { mix(i, j, c); });
+  }
+  template <int B0, int B1>
+  QSIM_INLINE void parity4(unsigned vectors, const T* c) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kGroup; ++i) {
+      if ((i >> B0 & 1) != 0 || (i >> B1 & 1) != 0 || (vectors >> i & 1) == 0) continue;
+      mix(i, i | 1 << B0 | 1 << B1, c);
+      mix(i | 1 << B0, i | 1 << B1, c + 8);
+    }
   }
   template <int B>
   QSIM_INLINE void general_masked(unsigned vectors, std::uint32_t lanes, const T* c) {
@@ -433,6 +444,14 @@ void Machine<S>::run_pass(std::uint32_t number) const {
             with_constant<kR>(op.other, [&](auto b1) QSIM_INLINE {
               // Lower bit first is the only order that is emitted.
               if constexpr (b.value < b1.value) x.template matrix4<b.value, b1.value, true>(op.vectors, op.lanes, c);
+            });
+          });
+          break;
+        case Micro::kParity4:
+          with_constant<kR>(op.bit, [&](auto b) QSIM_INLINE {
+            with_constant<kR>(op.other, [&](auto b1) QSIM_INLINE {
+              // Lower bit first is the only order that is emitted.
+              if constexpr (b.value < b1.value) x.template parity4<b.value, b1.value>(op.vectors, c);
             });
           });
           break;

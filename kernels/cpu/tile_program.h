@@ -44,6 +44,7 @@ enum class Micro : std::uint8_t {
   kExchange,       // exchanges lane bit `other` with register bit `bit`
   kMatrix4,        // complex 4x4 on register bits `bit` (low) and `other`, row-major
   kMatrix4Masked,  // the same in the lanes of `lanes`
+  kParity4,        // a 4x4 that mixes x00 with x11 and x01 with x10 alone: complex 2x2 of the first, then of the second
 };
 
 struct MicroOp {

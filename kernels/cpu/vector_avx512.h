@@ -33,11 +33,20 @@ struct Floats {
     if constexpr (L == 2) return _mm512_shuffle_f32x4(v, v, 0b10110001);
     if constexpr (L == 3) return _mm512_shuffle_f32x4(v, v, 0b01001110);
   }
+  /// swap<L>(on) in the lanes of `lanes`, else `off`: one instruction.
+  template <int L>
+  static Register swap_into(std::uint32_t lanes, Register off, Register on) {
+    const auto mask = static_cast<__mmask16>(lanes);
+    if constexpr (L == 0) return _mm512_mask_permute_ps(off, mask, on, 0b10110001);
+    if constexpr (L == 1) return _mm512_mask_permute_ps(off, mask, on, 0b01001110);
+    if constexpr (L == 2) return _mm512_mask_shuffle_f32x4(off, mask, on, on, 0b10110001);
+    if constexpr (L == 3) return _mm512_mask_shuffle_f32x4(off, mask, on, on, 0b01001110);
+  }
   /// Exchanges the lanes of `a` where lane bit L is 1 with those of `b` where it is 0.
   template <int L>
   static void exchange(Register& a, Register& b) {
     constexpr std::uint32_t ones[4] = {0xaaaa, 0xcccc, 0xf0f0, 0xff00};
-    const Register low = blend(ones[L], a, swap<L>(b)), high = blend(ones[L], swap<L>(a), b);
+    const Register low = swap_into<L>(ones[L], a, b), high = swap_into<L>(0xffff & ~ones[L], b, a);
     a = low;
     b = high;
   }
@@ -87,9 +96,16 @@ struct Doubles {
     if constexpr (L == 2) return _mm512_shuffle_f64x2(v, v, 0b01001110);
   }
   template <int L>
+  static Register swap_into(std::uint32_t lanes, Register off, Register on) {
+    const auto mask = static_cast<__mmask8>(lanes);
+    if constexpr (L == 0) return _mm512_mask_permute_pd(off, mask, on, 0b01010101);
+    if constexpr (L == 1) return _mm512_mask_shuffle_f64x2(off, mask, on, on, 0b10110001);
+    if constexpr (L == 2) return _mm512_mask_shuffle_f64x2(off, mask, on, on, 0b01001110);
+  }
+  template <int L>
   static void exchange(Register& a, Register& b) {
     constexpr std::uint32_t ones[3] = {0xaa, 0xcc, 0xf0};
-    const Register low = blend(ones[L], a, swap<L>(b)), high = blend(ones[L], swap<L>(a), b);
+    const Register low = swap_into<L>(ones[L], a, b), high = swap_into<L>(0xff & ~ones[L], b, a);
     a = low;
     b = high;
   }

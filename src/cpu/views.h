@@ -31,10 +31,14 @@ class BitPacker {
  public:
   explicit BitPacker(std::span<const Bit> bits) : bits_(bits) {
     for (Index low = 0; low < low_.size(); ++low) low_[low] = pack(low);
+    for (const Bit bit : bits) alike_ |= bit_mask(bit);
+    alike_ &= ~alike_ + 1;
   }
   /// `high_part(index)` with low(index) is the packed value; high_part changes only every 256 indices.
   Index high_part(Index index) const { return pack(index & ~Index{255}); }
   Index low(Index index) const { return low_[index & 255]; }
+  /// Aligned runs of so many indices, at most 256, have one packed value.
+  Index alike() const { return alike_; }
   Index pack(Index index) const {
     Index packed = 0;
     for (std::size_t j = 0; j < bits_.size(); ++j) packed |= (index >> bits_[j] & 1) << j;
@@ -44,6 +48,7 @@ class BitPacker {
  private:
   std::span<const Bit> bits_;
   std::array<Index, 256> low_{};
+  Index alike_ = 256;
 };
 
 }  // namespace qsim::cpu

@@ -65,8 +65,14 @@ TEST_P(BackendContract, NormAndProbabilitiesOfBitsAreSums) {
 TEST_P(BackendContract, HistogramsOrderTheirOutcomesByTheGivenBits) {
   reserve(13);
   const std::vector<Complex> a = start(71);
-  const std::vector<std::vector<Bit>> lists = {
-      {}, {4}, {12, 0, 5}, {1, 2, 3, 9, 10, 11, 12, 0, 8, 7, 6, 5}, {12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}};
+  const std::vector<std::vector<Bit>> lists = {{},
+                                               {4},
+                                               {10, 9},
+                                               {1, 12},
+                                               {2, 11, 3},
+                                               {12, 0, 5},
+                                               {1, 2, 3, 9, 10, 11, 12, 0, 8, 7, 6, 5},
+                                               {12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}};
   for (const std::vector<Bit>& bits : lists) {
     std::vector<double> expected(bit_mask(static_cast<unsigned>(bits.size()))), out(expected.size(), -1.0);
     for (Index i = 0; i < a.size(); ++i) expected[pick(i, bits)] += std::norm(a[i]);

@@ -8,6 +8,7 @@
 #include "cpu/views.h"
 #include "device/numbers/compensated.h"
 #include "device/numbers/probability.h"
+#include "kernels/cpu/blocks.h"
 #include "qsim/error.h"
 
 namespace qsim::cpu {
@@ -21,13 +22,47 @@ struct UnitSum {
   std::uint64_t value() const { return sum; }
 };
 
+/// Adds neighbours from `first` on, all of one cache line, to sums[packed bits].
+template <typename T>
+void add_line(const std::complex<T>* data, Index first, Index count, Index high, const BitPacker& packer,
+              CompensatedSum* sums) {
+  for (Index i = first; i < first + count; ++i) sums[high | packer.low(i)].add(probability(data[i]));
+}
+template <typename T>
+void add_line(const std::complex<T>* data, Index first, Index count, Index high, const BitPacker& packer,
+              UnitSum* sums) {
+  if (count == 1) return sums[high | packer.low(first)].add(probability(data[first]));
+  // Those of one outcome are added up before memory is: integers add to the same in any order.
+  const Index alike = std::min(packer.alike(), count);
+  for (Index i = first; i < first + count;) {
+    std::uint64_t& sum = sums[high | packer.low(i)].sum;
+    if (alike == 1) {
+      const PairUnits units = pair_units(data + i);
+      sum += units.even;
+      sums[high | packer.low(i + 1)].sum += units.odd;
+      i += 2;
+      continue;
+    }
+    std::uint64_t part = 0;
+    for (const Index end = i + alike; i < end; i += 2) {
+      const PairUnits units = pair_units(data + i);
+      part += units.even + units.odd;
+    }
+    sum += part;
+  }
+}
+
 /// Adds every amplitude of a view's runs [begin, end) to sums[packed bits].
 template <typename T, typename Sum>
 void add_runs(const Shard<T>& shard, const ViewRuns& runs, Index begin, Index end, const BitPacker& packer, Sum* sums) {
+  const Index line = std::min(kLineAmplitudes<T>, runs.run_length());
   for (Index run = begin; run < end; ++run) {
-    const Index base = runs.base(run);
+    const Index base = runs.base(run), next = runs.base(std::min(run + 1, end - 1));
     const Index high = packer.high_part(base);
-    for (Index i = base; i < base + runs.run_length(); ++i) sums[high | packer.low(i)].add(probability(shard.data[i]));
+    for (Index i = 0; i < runs.run_length(); i += line) {
+      __builtin_prefetch(shard.data + next + i, 0, 3);
+      add_line(shard.data, base + i, line, high, packer, sums);
+    }
   }
 }
 

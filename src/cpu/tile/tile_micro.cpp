@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "base/numbers/rounding.h"
+
 namespace qsim::cpu {
 namespace {
 
@@ -24,6 +26,13 @@ double mean_square(std::span<const Complex> entries) {
     exact += std::norm(c);
   }
   return rounded / exact;
+}
+/// Whether a 4x4 has nothing where row and column differ in one bit.
+bool keeps_parity(const std::vector<Complex>& matrix) {
+  for (std::size_t entry = 0; entry < matrix.size(); ++entry) {
+    if (odd_parity(entry / 4 ^ entry % 4) && !is_tiny(matrix[entry])) return false;
+  }
+  return true;
 }
 template <typename T>
 std::vector<T> interleaved(std::span<const Complex> values) {
@@ -252,12 +261,10 @@ void MicroWriter<T>::exchange(int lane, int register_bit) {
 }
 
 template <typename T>
-void MicroWriter<T>::add_four_by_four(const MatrixItem& item) {
+void MicroWriter<T>::add_four_by_four(const MatrixItem& item, const PassOrder& order) {
   for (const Bit target : item.targets) {
     if (!placement_.is_lane(target)) continue;
-    int free = 0;
-    while (placement_.register_of(item.targets[0]) == free || placement_.register_of(item.targets[1]) == free) ++free;
-    exchange(placement_.position[target], free);
+    exchange(placement_.position[target], order.spare_register(placement_, item.target_mask()));
   }
   int low = placement_.register_of(item.targets[0]), high = placement_.register_of(item.targets[1]);
   std::vector<Complex> matrix = item.matrix;
@@ -271,9 +278,14 @@ void MicroWriter<T>::add_four_by_four(const MatrixItem& item) {
     }
   }
   MicroOp op = conditioned(item, 1u << low | 1u << high, program_.register_bits);
-  op.kind = all_lanes(op) ? Micro::kMatrix4 : Micro::kMatrix4Masked;
   op.bit = static_cast<std::uint8_t>(low);
   op.other = static_cast<std::uint8_t>(high);
+  if (all_lanes(op) && keeps_parity(matrix)) {
+    matrix = {matrix[0], matrix[3], matrix[12], matrix[15], matrix[5], matrix[6], matrix[9], matrix[10]};
+    op.kind = Micro::kParity4;
+  } else {
+    op.kind = all_lanes(op) ? Micro::kMatrix4 : Micro::kMatrix4Masked;
+  }
   op.data = write(interleaved<T>(matrix));
   program_.keep_norm(mean_square<T>(matrix), item.share());
   program_.ops.push_back(op);

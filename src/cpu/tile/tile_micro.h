@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cpu/tile/tile_items.h"
+#include "cpu/tile/tile_schedule.h"
 #include "cpu/tile/tile_translation.h"
 
 namespace qsim::cpu {
@@ -17,8 +18,8 @@ class MicroWriter {
 
   /// A matrix on one target that is in a lane or a register, in the given form.
   void add_two_by_two(const MatrixItem& item, const Factored& form);
-  /// A matrix on two targets in lanes or registers; lanes change places with free registers first.
-  void add_four_by_four(const MatrixItem& item);
+  /// A matrix on two targets in lanes or registers; lanes change places first with registers that `order` can spare.
+  void add_four_by_four(const MatrixItem& item, const PassOrder& order);
   /// The one operation of a dense pass.
   void add_dense(const MatrixItem& item);
   /// Exchanges a lane bit with a register bit; the placement says so from now on.

@@ -1,10 +1,18 @@
-// PassScheduler: a greedy choice of registers, pass by pass.
+// PassScheduler: a greedy choice of registers, pass by pass. PassOrder: list scheduling by what is in registers.
 #include "cpu/tile/tile_schedule.h"
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 namespace qsim::cpu {
+namespace {
+
+/// Bits that an item changes, and those that it is diagonal on.
+Index changes(const ItemShape& item) { return item.targets == 0 ? 0 : item.target_mask; }
+Index reads(const ItemShape& item) { return item.targets == 0 ? item.target_mask : item.control_mask; }
+
+}  // namespace
 
 PassScheduler::PassScheduler(const std::vector<TileItem>& items, Index wanted, const std::vector<ScheduledPass>* known)
     : items_(items), wanted_(wanted), known_(known) {
@@ -103,6 +111,59 @@ PassPlan PassScheduler::choose(const Placement& placement) {
     at = left_.erase(at);
   }
   return best;
+}
+
+PassOrder::PassOrder(const std::vector<std::size_t>& numbers, const std::vector<ItemShape>& shapes)
+    : left_(numbers.size()) {
+  items_.reserve(numbers.size());
+  for (const std::size_t number : numbers) items_.push_back(shapes[number]);
+  std::iota(left_.begin(), left_.end(), std::size_t{0});
+}
+
+std::size_t PassOrder::next(const Placement& placement) {
+  Index changed = 0, read = 0;  // by items that are passed over
+  auto best = left_.begin();
+  unsigned least = ~0u;
+  std::size_t seen = 0;
+  for (auto at = left_.begin(); at != left_.end() && seen < kAhead && least != 0; ++at, ++seen) {
+    const ItemShape& item = items_[*at];
+    if (((changes(item) & (changed | read)) | (reads(item) & changed)) == 0) {
+      unsigned lanes = 0;
+      if (item.targets > 1) {
+        for_each_bit(item.target_mask, [&](unsigned bit) { lanes += placement.is_lane(static_cast<Bit>(bit)); });
+      }
+      if (lanes < least) {
+        least = lanes;
+        best = at;
+      }
+    }
+    changed |= changes(item);
+    read |= reads(item);
+  }
+  const std::size_t number = *best;
+  left_.erase(best);
+  return number;
+}
+
+int PassOrder::spare_register(const Placement& placement, Index targets) const {
+  int spare = -1;
+  std::size_t latest = 0;
+  for (int b = 0; b < placement.register_bits; ++b) {
+    Index held = 0;
+    for (std::size_t bit = 0; bit < placement.position.size(); ++bit) {
+      if (placement.register_of(static_cast<Bit>(bit)) == b) held |= bit_mask(static_cast<unsigned>(bit));
+    }
+    if ((held & targets) != 0) continue;
+    std::size_t seen = 0;
+    for (auto at = left_.begin(); at != left_.end() && seen < kAhead; ++at, ++seen) {
+      if ((changes(items_[*at]) & held) != 0) break;
+    }
+    if (spare < 0 || seen > latest) {
+      spare = b;
+      latest = seen;
+    }
+  }
+  return spare;
 }
 
 }  // namespace qsim::cpu

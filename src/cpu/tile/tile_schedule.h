@@ -1,4 +1,4 @@
-// Orders the items of a sweep into passes of a tile machine.
+// Orders the items of a sweep into passes of a tile machine, and those of a pass.
 #pragma once
 
 #include <list>
@@ -35,6 +35,27 @@ class PassScheduler {
   std::size_t done_ = 0;
   std::list<std::size_t> left_;  // numbers of the items not done yet, in order; once passes are chosen
   Index tile_ = 0;               // all tile bits
+};
+
+/// Gives a pass's items one after the other. An item comes before one that it followed only where the two commute, by
+/// the bits they share; few items are looked at ahead, so that long passes take no more time an item than short ones.
+class PassOrder {
+ public:
+  /// `numbers`: of the pass's items among all `shapes`, in order.
+  PassOrder(const std::vector<std::size_t>& numbers, const std::vector<ItemShape>& shapes);
+
+  bool finished() const { return left_.empty(); }
+  /// Number of the next item: with `placement`, of those that can come now one with the fewest targets in lanes that
+  /// have to be in registers.
+  std::size_t next(const Placement& placement);
+  /// The register outside `targets` (tile bits) that items left over need last.
+  int spare_register(const Placement& placement, Index targets) const;
+
+ private:
+  static constexpr std::size_t kAhead = 32;
+
+  std::vector<ItemShape> items_;
+  std::list<std::size_t> left_;  // numbers among `items_`
 };
 
 }  // namespace qsim::cpu

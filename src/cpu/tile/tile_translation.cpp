@@ -205,7 +205,9 @@ class SweepTranslator {
     const std::vector<Step> steps = pass_steps(plan);
     Index later = 0;  // targets of the pass's matrices: phases on them are flushed together
     for (const Step& step : steps) later |= step.item != nullptr ? step.item->target_mask() : 0;
-    for (const Step& step : steps) {
+    PassOrder order(plan.items, program_.items);
+    while (!order.finished()) {
+      const Step& step = steps[order.next(placement_)];
       if (step.item == nullptr) {
         defer(*step.term);
         continue;
@@ -213,7 +215,7 @@ class SweepTranslator {
       defer_phases(step.item->targets[0], step.form.before);
       if (!pull_through(*step.item)) flush(step.item->target_mask(), later);
       if (step.item->targets.size() == 2) {
-        micro_.add_four_by_four(*step.item);
+        micro_.add_four_by_four(*step.item, order);
       } else {
         micro_.add_two_by_two(*step.item, step.form);
       }
