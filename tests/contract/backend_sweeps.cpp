@@ -66,6 +66,30 @@ TEST_P(BackendContract, SweepsMatchTheirDefinition) {
   }
 }
 
+// A flip takes a phase that waits on its target for another one, the next flip that one for two more.
+TEST_P(BackendContract, PhasesMatchTheirDefinitionThroughManyFlips) {
+  PhiloxSequence random(37);
+  const int repeats = GetParam().options.jit == Jit::kOnly ? 4 : 40;  // each is compiled for a third of a second
+  for (std::uint32_t bits = 3; bits <= 9; ++bits) {
+    reserve(bits);
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+      SweepShape shape;
+      shape.bits = bits;
+      shape.active = repeat % 2 == 0 ? bits : bits - 1;
+      shape.operations = 2 + static_cast<std::uint32_t>(random.below(10));
+      shape.phases = true;
+      const Sweep sweep = random_sweep(random, shape);
+      backend_->clear_sweeps();
+      const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1), Summing::kNo);
+      const std::vector<Complex> before = start(random.bits());
+      backend_->sweep(handle, ChunkView{}, 0, false);
+      const std::vector<Complex> expected = reference_sweep(sweep, ChunkView{}, bits, before);
+      ASSERT_LE(difference(read(), expected, 0), tolerance(shape.operations))
+          << "bits " << bits << ", repeat " << repeat << ": " << describe(sweep);
+    }
+  }
+}
+
 // Of states that one tile holds; a backend may run them without a program.
 TEST_P(BackendContract, SweepsThatRunOnceMatchTheirDefinition) {
   PhiloxSequence random(29);

@@ -82,7 +82,7 @@ void add_operation(PhiloxSequence& random, const SweepShape& shape, const std::v
   std::iota(all.begin(), all.end(), Bit{0});
   PlanOp op;
   op.gates = 1;
-  const std::uint64_t kind = targets.empty() ? 2 : random.below(3);
+  const std::uint64_t kind = targets.empty() ? 2 : shape.phases ? 2 * random.below(2) : random.below(3);
   if (kind == 2) {
     op.form = Form::kPhases;
     op.data_begin = static_cast<std::uint32_t>(sweep.phases.size());
@@ -90,7 +90,8 @@ void add_operation(PhiloxSequence& random, const SweepShape& shape, const std::v
     for (std::uint32_t t = 0; t < op.data_count; ++t) {
       PhaseTerm term;
       term.parity = random.below(3) == 0;
-      for (const Bit bit : sample(random, all, random.below(std::min<std::size_t>(all.size(), 4) + 1))) {
+      const std::size_t most = shape.phases ? all.size() : std::min<std::size_t>(all.size(), 4);
+      for (const Bit bit : sample(random, all, random.below(most + 1))) {
         term.mask |= bit_mask(bit);
       }
       term.angle = random.uniform(-4, 4);

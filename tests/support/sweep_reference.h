@@ -25,6 +25,7 @@ struct SweepShape {
   bool births = false;  // some bits are unborn before
   bool reach = false;   // active bits flip others of memory; without births
   bool reads = true;    // false: all are, and the sweep writes the first state
+  bool phases = false;  // flips and phases alone, each of any bits
 };
 Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape);
 /// Normalised.

@@ -240,12 +240,25 @@ class SweepTranslator {
   void defer(Term term) {
     term.angle = wrap_angle(term.angle);
     if (term.angle == 0) return;
+    if (const Index ones = term.mask & term.parity; ones != 0) return defer_reduced(term, ones);
     if (term.bits() == 0) {
       writer_.emit_scalar(term);
       return;
     }
     const auto [other, is_new] = pending_.try_emplace(key_of(term), term);
     if (!is_new) other->second.angle = wrap_angle(other->second.angle + term.angle);
+  }
+
+  /// A term with bits that must be 1 and are in its parity as well: there they count as 1, so that no bit is in both.
+  void defer_reduced(Term term, Index ones) {
+    Term rest = term;
+    rest.parity &= ~ones;
+    if (odd_parity(ones)) {
+      term.parity = 0;
+      defer(term);
+      rest.angle = -rest.angle;
+    }
+    if (rest.parity != 0) defer(rest);
   }
 
   /// A flip with few phases waiting on its target: they wait on, as what they are after it. With c the product of the
