@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
+#include "support/campaign.h"
 #include "support/sweep_reference.h"
 
 namespace qsim::test {
@@ -41,10 +42,11 @@ std::string describe(const Sweep& sweep) {
 }  // namespace
 
 TEST_P(BackendContract, SweepsMatchTheirDefinition) {
-  PhiloxSequence random(11);
+  const auto [first, repeats] = test::Campaign(24);
+  PhiloxSequence random(10 + first);
   for (std::uint32_t bits = 1; bits <= 10; ++bits) {
     reserve(bits);
-    for (int repeat = 0; repeat < 24; ++repeat) {
+    for (std::uint64_t repeat = 0; repeat < repeats; ++repeat) {
       SweepShape shape;
       shape.bits = bits;
       shape.active = static_cast<std::uint32_t>(random.below(std::min(bits, 8u) + 1));
@@ -68,11 +70,12 @@ TEST_P(BackendContract, SweepsMatchTheirDefinition) {
 
 // A flip takes a phase that waits on its target for another one, the next flip that one for two more.
 TEST_P(BackendContract, PhasesMatchTheirDefinitionThroughManyFlips) {
-  PhiloxSequence random(37);
-  const int repeats = GetParam().options.jit == Jit::kOnly ? 4 : 40;  // each is compiled for a third of a second
+  // Some are compiled, each for a third of a second.
+  const auto [first, repeats] = test::Campaign(GetParam().options.jit == Jit::kOnly ? 4 : 40);
+  PhiloxSequence random(36 + first);
   for (std::uint32_t bits = 3; bits <= 9; ++bits) {
     reserve(bits);
-    for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (std::uint64_t repeat = 0; repeat < repeats; ++repeat) {
       SweepShape shape;
       shape.bits = bits;
       shape.active = repeat % 2 == 0 ? bits : bits - 1;

@@ -22,6 +22,7 @@
 #include "plan/plan.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
+#include "support/campaign.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
@@ -150,8 +151,9 @@ TEST(CudaLower, BlocksOnLanesMatchTheInterpreter) {
 
 // Sweeps that no planner would write: controls that ask for 0, terms on their own controls, births, any store.
 TEST(CudaLower, RandomSweepsMatchTheirWords) {
-  PhiloxSequence random(11);
-  for (int trial = 0; trial < 400; ++trial) {
+  const auto [first, count] = test::Campaign(400);
+  PhiloxSequence random(10 + first);
+  for (std::uint64_t trial = 0; trial < count; ++trial) {
     test::SweepShape shape;
     shape.bits = 5 + static_cast<std::uint32_t>(random.below(6));
     shape.active = static_cast<std::uint32_t>(1 + random.below(shape.bits));
@@ -160,6 +162,7 @@ TEST(CudaLower, RandomSweepsMatchTheirWords) {
     shape.births = trial % 3 == 0;
     shape.reads = trial % 7 != 0;
     shape.reach = !shape.births && shape.reads && trial % 2 == 0;
+    shape.phases = trial % 6 == 4;
     const Sweep sweep = test::random_sweep(random, shape);
     const std::vector<Complex> memory = test::random_state(random, shape.bits);
     const std::vector<Complex> expected = test::reference_sweep(sweep, {}, shape.bits, memory);
