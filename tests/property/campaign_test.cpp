@@ -84,6 +84,7 @@ class CampaignCircuit {
     random.seed = seed;
     random.max_controls = seed % 3 == 0 ? 0 : 3;
     random.max_unitary_targets = static_cast<unsigned>(seed % 4);
+    if (seed / 8 % 2 == 1) random.kinds = 2 + static_cast<unsigned>(seed / 16 % 5);
     return test::random_circuit(random);
   }
 
@@ -128,7 +129,7 @@ class CampaignCircuit {
 };
 
 TEST(Campaign, PassesTilesAndRanksNeverChangeTheState) {
-  const auto [first, count] = test::Campaign(120);
+  const auto [first, count] = test::Campaign(400);
   std::uint64_t plans = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     plans += static_cast<std::uint64_t>(CampaignCircuit(seed).run());

@@ -8,6 +8,7 @@
 #include <functional>
 #include <numbers>
 #include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -87,6 +88,20 @@ TEST(Recognise, SeveralPhasesMayStandBetweenFlipsOfSeveralControls) {
   EXPECT_EQ(count(rewritten.circuit, Gate::kX, 2), 0U);
 }
 
+// Where the flip happens all of its controls are 1: a rotation about them alone is a phase there.
+TEST(Recognise, AFlippedQubitMayControlRotationsOfWhatFlipsIt) {
+  for (const std::vector<Qubit>& about : std::vector<std::vector<Qubit>>{{1}, {2}, {1, 2}, {3}, {1, 3}, {1, 2, 3}}) {
+    for (const std::vector<Qubit>& controls : std::vector<std::vector<Qubit>>{{0}, {0, 4}}) {
+      Circuit circuit(5);
+      circuit.ccx(1, 2, 0).add_pauli_rotation(0.7, std::string(about.size(), 'Z'), about, controls);
+      circuit.ccx(1, 2, 0);
+      Rewritten rewritten;
+      ASSERT_TRUE(recognise_multiplexers(circuit, rewritten));
+      expect_same(circuit, rewritten);
+    }
+  }
+}
+
 TEST(Recognise, ACxWithoutItsTwinStaysAtTheEnd) {
   Circuit circuit = multiplexer(3, 9);
   circuit.truncate(circuit.operations().size() - 1);
@@ -161,6 +176,22 @@ TEST(Recognise, ControlledRotationsAreNoDearerThanTheyWere) {
   expect_same(circuit, rewritten);
 }
 
+/// About the parity of the qubit and another one; of others, where the qubit is 1.
+void add_rotation_with(Circuit& circuit, Qubit qubit, std::uint64_t kind, Qubit other, double angle) {
+  const std::array<Qubit, 1> control{qubit};
+  const std::array<Qubit, 2> others{other, (other + 1) % 4};
+  switch (kind) {
+    case 0:
+      circuit.add_pauli_rotation(angle, "ZZ", std::array<Qubit, 2>{other, qubit});
+      break;
+    case 1:
+      circuit.add_gate(Gate::kRz, control, {&other, 1}, {&angle, 1});
+      break;
+    default:
+      circuit.add_pauli_rotation(angle, "ZZ", others, control);
+  }
+}
+
 // Flips of several controls, with rotations about Y or phases between them, in any order; controls that change.
 TEST(Recognise, FlipsOfSeveralControlsMayStandAnywhere) {
   int taken = 0;
@@ -196,8 +227,7 @@ TEST(Recognise, FlipsOfSeveralControlsMayStandAnywhere) {
           circuit.add_gate(Gate::kX, controls, {&target, 1});
           break;
         case 7:
-          if (phases)
-            circuit.add_pauli_rotation(angle, "ZZ", std::vector<Qubit>{static_cast<Qubit>(random() % 4), target});
+          if (phases) add_rotation_with(circuit, target, random() % 3, static_cast<Qubit>(random() % 4), angle);
           break;
         default:
           circuit.add_gate(phases ? (random() % 2 == 0 ? Gate::kRz : Gate::kPhase) : Gate::kRy, controls, {&target, 1},

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,13 @@ class Maker {
   }
 
   Circuit make() {
-    for (unsigned i = 0; i < options_.operations && options_.qubits > 0; ++i) add_operation();
+    for (unsigned i = 0; i < options_.kinds; ++i) kinds_.push_back(draw_kind());
+    if (options_.kinds > 0) {
+      for (double& one : angles_) one = angle();
+    }
+    for (unsigned i = 0; i < options_.operations && options_.qubits > 0; ++i) {
+      options_.kinds > 0 ? add_of_a_kind() : add_operation();
+    }
     if (options_.terminal_measurements) {
       for (Qubit q = 0; q < options_.qubits; ++q) circuit_.add_measure(q, q);
     }
@@ -69,6 +76,40 @@ class Maker {
         const auto scope = circuit_.when({0, below(4), below(2) == 1});
         add_random_gate();
       }
+    }
+  }
+
+  struct Kind {
+    Gate gate = Gate::kX;
+    unsigned controls = 0;
+    std::string letters;  // of a rotation about a Pauli string; else the gate
+  };
+
+  Kind draw_kind() {
+    static const std::vector<Kind> kAll{
+        {Gate::kX, 0, ""},     {Gate::kX, 1, ""},     {Gate::kX, 1, ""},     {Gate::kX, 2, ""},     {Gate::kX, 2, ""},
+        {Gate::kX, 3, ""},     {Gate::kH, 0, ""},     {Gate::kH, 0, ""},     {Gate::kH, 1, ""},     {Gate::kZ, 1, ""},
+        {Gate::kZ, 2, ""},     {Gate::kT, 0, ""},     {Gate::kTdg, 0, ""},   {Gate::kS, 0, ""},     {Gate::kSx, 0, ""},
+        {Gate::kRz, 0, ""},    {Gate::kRz, 0, ""},    {Gate::kRz, 1, ""},    {Gate::kRz, 2, ""},    {Gate::kPhase, 0, ""},
+        {Gate::kPhase, 1, ""}, {Gate::kPhase, 2, ""}, {Gate::kRy, 0, ""},    {Gate::kRy, 0, ""},    {Gate::kRy, 1, ""},
+        {Gate::kRx, 0, ""},    {Gate::kRx, 1, ""},    {Gate::kSwap, 0, ""},  {Gate::kSwap, 1, ""},  {Gate::kX, 0, "ZZ"},
+        {Gate::kX, 1, "ZZ"},   {Gate::kX, 0, "ZZZ"},  {Gate::kX, 0, "XX"},   {Gate::kX, 0, "XY"},   {Gate::kX, 0, "ZZZZ"},
+        {Gate::kX, 1, "XX"}};
+    return kAll[below(static_cast<unsigned>(kAll.size()))];
+  }
+
+  void add_of_a_kind() {
+    const Kind& kind = kinds_[below(options_.kinds)];
+    const GateInfo& info = gate_info(kind.gate);
+    const auto targets = static_cast<unsigned>(kind.letters.empty() ? info.targets : kind.letters.size());
+    if (targets + kind.controls > options_.qubits) return;
+    draw(kind.controls + targets);
+    const double given = angles_[below(3)] * (below(3) == 0 ? -1 : 1);
+    const std::span<const Qubit> controls(order_.data(), kind.controls), on(order_.data() + kind.controls, targets);
+    if (kind.letters.empty()) {
+      circuit_.add_gate(kind.gate, controls, on, {&given, static_cast<std::size_t>(info.params)});
+    } else {
+      circuit_.add_pauli_rotation(given, kind.letters, on, controls);
     }
   }
 
@@ -127,6 +168,8 @@ class Maker {
   std::mt19937_64 generator_;
   Circuit circuit_;
   std::vector<Qubit> order_;
+  std::vector<Kind> kinds_;
+  double angles_[3] = {};
 };
 
 }  // namespace

@@ -177,11 +177,14 @@ class MultiplexerRecogniser {
     rotations.push_back({term, i});
   }
 
-  /// A qubit that is 1 wherever the term does anything only turns the sign of its parity.
+  /// A qubit that is 1 wherever the term does anything only turns the sign of its parity; one of such qubits alone is a
+  /// phase.
   static DiagonalTerm reduced(DiagonalTerm term) {
     const Index known = term.ones & term.parity;
+    if (known == 0) return term;
     if (odd_parity(known)) term.angle = -term.angle;
     term.parity ^= known;
+    if (term.parity == 0) term.angle *= -0.5;
     return term;
   }
 
