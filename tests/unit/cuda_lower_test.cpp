@@ -102,10 +102,12 @@ void compare(const Circuit& circuit, const PlanOptions& plan_options, std::uint6
 }
 
 TEST(CudaLower, RandomPlansMatchTheInterpreter) {
-  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+  const auto [first, count] = test::Campaign(120);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
     test::RandomCircuitOptions circuit_options;
     circuit_options.qubits = 1 + static_cast<unsigned>(seed % 13);
     circuit_options.operations = 30;
+    circuit_options.kinds = seed / 13 % 2 == 1 ? 2 + static_cast<unsigned>(seed / 26 % 5) : 0;
     circuit_options.seed = seed;
     PlanOptions options;
     options.strategy = seed % 4 == 0 ? Strategy::kNaive : Strategy::kGreedy;

@@ -3,10 +3,12 @@
 
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "base/philox.h"
 #include "base/ranks/agreement.h"
 #include "base/text.h"
+#include "optimizer/pipeline.h"
 #include "qsim/error.h"
 #include "runtime/accuracy.h"
 #include "runtime/read_out/observables.h"
@@ -57,6 +59,8 @@ InverseCheck::InverseCheck(const Circuit& circuit, const PlannedCircuit& program
   options.start = Start::kState;
   options.known_zeros = false;
   options.initial_layout = forward_->final_layout;
+  // As it is written: what is wrongly recognised on the way there would be so on the way back.
+  for (const std::string_view pass : recognising_passes()) options.disabled_passes.emplace_back(pass);
   inverse_ = std::make_shared<const Plan>(make_plan(unitary_part(circuit).inverse(), machine, options));
 }
 
