@@ -42,7 +42,8 @@ std::vector<std::string> disabled(Passes passes, std::uint64_t choice) {
 
 class CampaignCircuit {
  public:
-  explicit CampaignCircuit(std::uint64_t seed) : seed_(seed), circuit_(make(seed)), machine_(find_machine("cpu")) {
+  explicit CampaignCircuit(std::uint64_t seed)
+      : seed_(seed), circuit_(make(seed)), machine_(find_machine(seed % 3 == 2 ? "h200" : "cpu")) {
     machine_.low_bits = seed / 2 % 4;
     machine_.register_bits = 1 + seed / 3 % 4;
     machine_.min_tile_bits = 2;

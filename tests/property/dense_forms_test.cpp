@@ -162,6 +162,22 @@ TEST(DenseForms, PairsLeaveDiagonalsAndTheirOwnPhaseOut) {
   EXPECT_EQ(pairs_of(shared), std::vector<double>(1, 8));
 }
 
+// A turn in front of RXX would fill it, and turns behind it belong to the next one: each is 8 numbers as well.
+TEST(DenseForms, PairsAreCutWhereTheyCostLeast) {
+  constexpr Qubit kQubits = 6;
+  Circuit circuit(13);
+  std::size_t pairs = 0;
+  for (Qubit layer = 0; layer < kQubits; ++layer) {
+    for (Qubit q = layer % 2; q + 1 < kQubits; q += 2, ++pairs) {
+      if (layer == 0) circuit.h(q);
+      circuit.rzz(0.7 + 0.1 * q + layer, q, q + 1);
+      circuit.rxx(0.3, q, q + 1);
+      circuit.cz(q, q + 1);
+    }
+  }
+  EXPECT_EQ(pairs_of(circuit), std::vector<double>(pairs, 8));
+}
+
 TEST(DenseForms, FewGatesOnManyQubitsStayGates) {
   const Circuit circuit = generate("qft", {12, 0, 1});
   PlanOptions options;

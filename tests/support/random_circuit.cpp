@@ -87,13 +87,13 @@ class Maker {
 
   Kind draw_kind() {
     static const std::vector<Kind> kAll{
-        {Gate::kX, 0, ""},     {Gate::kX, 1, ""},     {Gate::kX, 1, ""},     {Gate::kX, 2, ""},     {Gate::kX, 2, ""},
-        {Gate::kX, 3, ""},     {Gate::kH, 0, ""},     {Gate::kH, 0, ""},     {Gate::kH, 1, ""},     {Gate::kZ, 1, ""},
-        {Gate::kZ, 2, ""},     {Gate::kT, 0, ""},     {Gate::kTdg, 0, ""},   {Gate::kS, 0, ""},     {Gate::kSx, 0, ""},
-        {Gate::kRz, 0, ""},    {Gate::kRz, 0, ""},    {Gate::kRz, 1, ""},    {Gate::kRz, 2, ""},    {Gate::kPhase, 0, ""},
-        {Gate::kPhase, 1, ""}, {Gate::kPhase, 2, ""}, {Gate::kRy, 0, ""},    {Gate::kRy, 0, ""},    {Gate::kRy, 1, ""},
-        {Gate::kRx, 0, ""},    {Gate::kRx, 1, ""},    {Gate::kSwap, 0, ""},  {Gate::kSwap, 1, ""},  {Gate::kX, 0, "ZZ"},
-        {Gate::kX, 1, "ZZ"},   {Gate::kX, 0, "ZZZ"},  {Gate::kX, 0, "XX"},   {Gate::kX, 0, "XY"},   {Gate::kX, 0, "ZZZZ"},
+        {Gate::kX, 0, ""},     {Gate::kX, 1, ""},     {Gate::kX, 1, ""},    {Gate::kX, 2, ""},    {Gate::kX, 2, ""},
+        {Gate::kX, 3, ""},     {Gate::kH, 0, ""},     {Gate::kH, 0, ""},    {Gate::kH, 1, ""},    {Gate::kZ, 1, ""},
+        {Gate::kZ, 2, ""},     {Gate::kT, 0, ""},     {Gate::kTdg, 0, ""},  {Gate::kS, 0, ""},    {Gate::kSx, 0, ""},
+        {Gate::kRz, 0, ""},    {Gate::kRz, 0, ""},    {Gate::kRz, 1, ""},   {Gate::kRz, 2, ""},   {Gate::kPhase, 0, ""},
+        {Gate::kPhase, 1, ""}, {Gate::kPhase, 2, ""}, {Gate::kRy, 0, ""},   {Gate::kRy, 0, ""},   {Gate::kRy, 1, ""},
+        {Gate::kRx, 0, ""},    {Gate::kRx, 1, ""},    {Gate::kSwap, 0, ""}, {Gate::kSwap, 1, ""}, {Gate::kX, 0, "ZZ"},
+        {Gate::kX, 1, "ZZ"},   {Gate::kX, 0, "ZZZ"},  {Gate::kX, 0, "XX"},  {Gate::kX, 0, "XY"},  {Gate::kX, 0, "ZZZZ"},
         {Gate::kX, 1, "XX"}};
     return kAll[below(static_cast<unsigned>(kAll.size()))];
   }

@@ -18,7 +18,8 @@ struct RandomCircuitOptions {
   bool further_gates = false;          // those behind kRc3xdg as well
   bool dynamic = false;                // measure in mid-circuit, reset, if
   bool terminal_measurements = false;  // measure every qubit at the end
-  unsigned kinds = 0;  // not 0: so many kinds of operation and few angles, as blocks of applications have, so that they meet
+  unsigned kinds =
+      0;  // not 0: so many kinds of operation and few angles, as blocks of applications have, so that they meet
 };
 
 /// The same options give the same circuit on every machine.

@@ -2,13 +2,12 @@
 #include "cpu/tile/tile_translation.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
 #include "base/numbers/rounding.h"
 #include "cpu/tile/tile_micro.h"
 #include "cpu/tile/tile_schedule.h"
+#include "cpu/tile/waiting_phases.h"
 #include "plan/plan.h"
 
 namespace qsim::cpu {
@@ -60,6 +59,7 @@ class SweepTranslator {
     program_.schedule = scheduler.take_passes();
     restore_lanes();
     flush_rest();
+    for (const Term& term : waiting_.take_whole()) writer_.emit_scalar(term);
     make_stores();
     return std::move(program_);
   }
@@ -198,7 +198,7 @@ class SweepTranslator {
   void add_pass(const PassPlan& plan) {
     if (std::none_of(plan.items.begin(), plan.items.end(),
                      [&](std::size_t number) { return std::holds_alternative<MatrixItem>(items_[number]); })) {
-      for (const std::size_t number : plan.items) defer(std::get<Term>(items_[number]));
+      for (const std::size_t number : plan.items) waiting_.add(std::get<Term>(items_[number]));
       return;
     }
     begin_pass(plan.registers);
@@ -209,11 +209,11 @@ class SweepTranslator {
     while (!order.finished()) {
       const Step& step = steps[order.next(placement_)];
       if (step.item == nullptr) {
-        defer(*step.term);
+        waiting_.add(*step.term);
         continue;
       }
       defer_phases(step.item->targets[0], step.form.before);
-      if (!pull_through(*step.item)) flush(step.item->target_mask(), later);
+      if (!waiting_.pull_through(*step.item)) flush(step.item->target_mask(), later);
       if (step.item->targets.size() == 2) {
         micro_.add_four_by_four(*step.item, order);
       } else {
@@ -224,80 +224,10 @@ class SweepTranslator {
     end_pass();
   }
 
-  /// What two terms have alike that are one term of the sum of their angles.
-  using TermKey = std::array<Index, 5>;
-  static TermKey key_of(const Term& term) {
-    const TileCondition& tiles = term.condition;
-    return {term.mask, term.parity, tiles.mask, tiles.value, tiles.parity_mask};
-  }
-
-  bool waits_on(Index targets) const {
-    return std::any_of(pending_.begin(), pending_.end(),
-                       [&](const auto& entry) { return (entry.second.bits() & targets) != 0; });
-  }
-
-  /// A phase waits until a matrix changes one of its bits.
-  void defer(Term term) {
-    term.angle = wrap_angle(term.angle);
-    if (term.angle == 0) return;
-    if (const Index ones = term.mask & term.parity; ones != 0) return defer_reduced(term, ones);
-    if (term.bits() == 0) {
-      writer_.emit_scalar(term);
-      return;
-    }
-    const auto [other, is_new] = pending_.try_emplace(key_of(term), term);
-    if (!is_new) other->second.angle = wrap_angle(other->second.angle + term.angle);
-  }
-
-  /// A term with bits that must be 1 and are in its parity as well: there they count as 1, so that no bit is in both.
-  void defer_reduced(Term term, Index ones) {
-    Term rest = term;
-    rest.parity &= ~ones;
-    if (odd_parity(ones)) {
-      term.parity = 0;
-      defer(term);
-      rest.angle = -rest.angle;
-    }
-    if (rest.parity != 0) defer(rest);
-  }
-
-  /// A flip with few phases waiting on its target: they wait on, as what they are after it. With c the product of the
-  /// controls, x becomes x + c - 2 x c, and so does a parity with x among its bits.
-  bool pull_through(const MatrixItem& flip) {
-    if (!flip.matrix.empty() || flip.control_mask != flip.control_value) return false;
-    const Index target = flip.target_mask();
-    std::vector<Term> touched;
-    for (const auto& [key, term] : pending_) {
-      if ((term.bits() & target) == 0) continue;
-      constexpr unsigned kMostTerms = 4, kMostBits = 3;
-      const bool turns = (term.parity & target) != 0;  // odd becomes even
-      if (count_bits(turns ? term.mask : term.bits()) > kMostBits || touched.size() == kMostTerms) return false;
-      touched.push_back(term);
-    }
-    for (const Term& term : touched) {
-      const bool turns = (term.parity & target) != 0;
-      TileCondition both = term.condition;
-      // Where the term's tiles are not the flip's, the flip does not happen.
-      if (((both.value ^ flip.condition.value) & both.mask & flip.condition.mask) != 0) continue;
-      both.mask |= flip.condition.mask;
-      both.value |= flip.condition.value;
-      defer({(term.mask & ~target) | flip.control_mask, both, term.angle, turns ? 0 : term.parity});
-      defer({term.mask | flip.control_mask, both, -2.0 * term.angle, term.parity});
-    }
-    return true;
-  }
-
   /// Applies the phases on `targets` that wait, and with them those on `later`.
   void flush(Index targets, Index later) {
-    std::erase_if(pending_, [](const auto& entry) { return entry.second.angle == 0; });
-    if (!waits_on(targets)) return;
-    std::vector<Term> now;
-    std::erase_if(pending_, [&](const auto& entry) {
-      if ((entry.second.bits() & (targets | later)) == 0) return false;
-      now.push_back(entry.second);
-      return true;
-    });
-    writer_.emit(now, false);
+    const std::vector<Term> now = waiting_.take(targets, later);
+    if (!now.empty()) writer_.emit(now, false);
   }
 
   // ---- matrices
@@ -344,10 +274,10 @@ class SweepTranslator {
   void defer_phases(Bit target, const double* angles) {
     Term term;
     term.angle = angles[0];
-    defer(term);
+    waiting_.add(term);
     term.mask = bit_mask(target);
     term.angle = angles[1] - angles[0];
-    defer(term);
+    waiting_.add(term);
   }
 
   /// A matrix without controls, its scale put off to the sweep's end. Each form divides by a pivot of at least 2^-1/2,
@@ -385,14 +315,14 @@ class SweepTranslator {
   /// A matrix on three or more targets: passes that bring the targets out of the lanes, then a pass of its own.
   void add_dense(const PassPlan& plan) {
     for (const std::size_t number : plan.items) {
-      if (const auto* term = std::get_if<Term>(&items_[number])) defer(*term);
+      if (const auto* term = std::get_if<Term>(&items_[number])) waiting_.add(*term);
     }
     const auto& item = std::get<MatrixItem>(items_[plan.items.back()]);
     const Index targets = item.target_mask();
     auto in_lanes = [&] {
       return std::any_of(item.targets.begin(), item.targets.end(), [&](Bit bit) { return placement_.is_lane(bit); });
     };
-    const bool waiting = waits_on(targets);
+    const bool waiting = waiting_.wait_on(targets);
     for (bool first = true; (first && waiting) || in_lanes(); first = false) {
       begin_pass(any_registers({}, targets));
       if (first) flush_everything();
@@ -423,11 +353,7 @@ class SweepTranslator {
   // ---- the end
 
   void flush_everything() {
-    std::vector<Term> all;
-    for (const auto& [key, term] : pending_) {
-      if (term.angle != 0) all.push_back(term);
-    }
-    pending_.clear();
+    const std::vector<Term> all = waiting_.take_all();
     if (!all.empty()) writer_.emit(all, true);
   }
 
@@ -455,7 +381,7 @@ class SweepTranslator {
   }
 
   void flush_rest() {
-    if (pending_.empty()) return;
+    if (waiting_.empty()) return;
     if (program_.passes.empty() || program_.passes.back().dense) begin_pass(any_registers({}, 0));
     flush_everything();
     end_pass();
@@ -468,7 +394,7 @@ class SweepTranslator {
   DiagonalWriter<T> writer_;
   MicroWriter<T> micro_;
   std::vector<TileItem> items_;
-  std::map<TermKey, Term> pending_;
+  WaitingPhases waiting_;
 };
 
 }  // namespace

@@ -1,20 +1,17 @@
-// Clusters grow step by step while their wires stay few; one that is dearer than the dense matrix on its wires becomes
-// that matrix. Every size from 2 to 6 is tried, on the steps as they are and on the best form so far, and what is
-// cheapest as a whole is kept.
+// Clusters of every size from 2 to 6 are tried as matrices, on the steps as they are and on the best form so far, and
+// what is cheapest as a whole is kept.
 #include "plan/sweep/dense_clusters.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <complex>
 #include <limits>
 
 #include "base/bits.h"
-#include "base/numbers/rounding.h"
-#include "optimizer/single_qubit.h"
 #include "plan/cost/machine.h"
 #include "plan/matrix_forms.h"
+#include "plan/sweep/clusters.h"
 #include "plan/sweep/dense_product.h"
+#include "plan/sweep/pair_matrix.h"
 #include "plan/sweep/split_steps.h"
 
 namespace qsim {
@@ -26,241 +23,6 @@ constexpr double kWorthwhile = 0.95;
 constexpr std::size_t kLongSweep =
     2000;                           // steps; longer ones try less, large matrices first, so that planning stays fast
 constexpr double kManyPairs = 0.3;  // of a sweep's arithmetic: then more of them are looked for
-constexpr double kNoNoise = 1e-6;   // squares of entries whose phases are known
-constexpr double kFewEntries = 4;   // of a matrix on two targets that is worth making: one in each row
-constexpr std::size_t kNoCluster = std::numeric_limits<std::size_t>::max();
-
-using Members = std::vector<std::size_t>;
-
-// Steps that act on `wires` alone.
-struct Cluster {
-  Members members;
-  Index wires = 0;
-  double cost = 0;
-  double entries = 32;  // of the matrix, where there are two wires
-};
-
-// What rounding has left of 0 and 1 becomes that: such entries of a matrix on two targets cost nothing.
-void tidy_pair(std::vector<Complex>& matrix) {
-  drop_dust(matrix);
-  for (Complex& entry : matrix) {
-    if (is_one(entry)) entry = 1;
-  }
-}
-
-// Takes the phase that all of a matrix on two targets share out of it, where that leaves fewer numbers; its angle.
-double take_phase(std::vector<Complex>& matrix) {
-  const auto first = std::ranges::find_if(matrix, [](const Complex& entry) { return std::norm(entry) > kNoNoise; });
-  if (first == matrix.end() || first->real() == 0 || first->imag() == 0) return 0;
-  // Wide, so that each entry is rounded by itself: the modulus of a rounded phase would move the norm, always one way.
-  using Wide = std::complex<long double>;
-  const Wide phase = Wide(*first) / std::sqrt(std::norm(Wide(*first)));
-  std::vector<Complex> turned(matrix.size()), again(matrix.size());
-  const auto times = [](Complex entry, Wide factor) { return Complex(Wide(entry) * factor); };
-  std::ranges::transform(matrix, turned.begin(), [&](Complex entry) { return times(entry, std::conj(phase)); });
-  tidy_pair(turned);
-  if (pair_entries(turned) >= pair_entries(matrix)) return 0;
-  std::ranges::transform(turned, again.begin(), [&](Complex entry) { return times(entry, phase); });
-  if (!recomposes(again, matrix)) return 0;
-  matrix = std::move(turned);
-  return static_cast<double>(std::arg(phase));
-}
-
-// Finds clusters of at most `size` wires that are cheaper as one matrix.
-class ClusterFinder {
- public:
-  /// `across`: clusters may span register groups.
-  ClusterFinder(const std::vector<Element>& elements, const FormCosts& cost, int size, bool across)
-      : elements_(elements), cost_(cost), size_(size), across_(across), next_(elements.size()) {
-    cluster_of_.fill(kNoCluster);
-  }
-
-  std::vector<Cluster> run() {
-    for (std::size_t i = 0; i < elements_.size(); ++i) {
-      const Element& element = elements_[i];
-      if (element.gone) continue;
-      if (element.kind != Element::Kind::kGroupEnd) {
-        visit(i);
-      } else if (!across_) {
-        close(~Index{0});
-      }
-    }
-    close(~Index{0});
-    return std::move(found_);
-  }
-
- private:
-  // A cluster that may grow: its members are a chain in `next_`.
-  struct Open {
-    std::size_t first = 0, last = 0, count = 0;
-    Index wires = 0;
-    double cost = 0;
-    Index mixed = 0;  // wires with a turn that has no 0
-    // Entries of the product may be sums, and so may be 0: a wire has two such turns, or not turns alone.
-    bool adds = false;
-
-    /// The fewest entries of a matrix on two wires.
-    double least_entries() const { return adds || mixed == 0 ? 0 : 4 << popcount(mixed); }
-  };
-
-  // A cluster of this step alone.
-  Open opened(std::size_t i) const {
-    const Element& element = elements_[i];
-    Open cluster{i, i, 1, element.wires(), element_cost(element, cost_)};
-    if (acts_diagonally(element)) return cluster;
-    cluster.mixed = cluster.wires;
-    cluster.adds = !is_single_turn(element) || !std::ranges::all_of(element.matrix, [](const Complex& entry) {
-      return std::norm(entry) > kNoNoise;
-    });
-    return cluster;
-  }
-
-  void visit(std::size_t i) {
-    const Element& element = elements_[i];
-    const Index wires = element.wires();
-    if (element.is_open() || popcount(wires) > size_ || (wires & ~turning_wires(i)) != 0) return close(wires);
-    make_room(wires);
-    std::size_t cluster = kNoCluster;
-    for_each_bit(wires, [&](unsigned wire) {
-      const std::size_t found = cluster_of_[wire];
-      if (found != kNoCluster && found != cluster) cluster = cluster == kNoCluster ? found : join(cluster, found);
-    });
-    if (cluster == kNoCluster) {
-      cluster = clusters_.size();
-      clusters_.emplace_back();
-    }
-    append(clusters_[cluster], opened(i));
-    for_each_bit(wires, [&](unsigned wire) { cluster_of_[wire] = cluster; });
-  }
-
-  // Ends those clusters on `wires` that do not fit into one with the step: the dearest stay.
-  void make_room(Index wires) {
-    std::array<std::size_t, kMaxMatrixTargets> touched;  // NOLINT: the first `count`, the dearest first
-    std::size_t count = 0;
-    for_each_bit(wires, [&](unsigned wire) {
-      const std::size_t found = cluster_of_[wire];
-      const auto end = touched.begin() + static_cast<std::ptrdiff_t>(count);
-      if (found == kNoCluster || std::find(touched.begin(), end, found) != end) return;
-      const auto place = std::upper_bound(touched.begin(), end, found, [&](std::size_t a, std::size_t b) {
-        return clusters_[a].cost > clusters_[b].cost;
-      });
-      std::move_backward(place, end, end + 1);
-      *place = found;
-      ++count;
-    });
-    Index reach = wires;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Index own = clusters_[touched[i]].wires;
-      if (popcount(reach | own) <= size_) {
-        reach |= own;
-      } else {
-        close(own);
-      }
-    }
-  }
-
-  // Wires that may be targets of a dense matrix: those with a turn in this register group, or in the sweep. A diagonal
-  // on others ends the clusters that it touches.
-  Index turning_wires(std::size_t i) {
-    if (i < group_end_) return group_wires_;
-    group_wires_ = 0;
-    for (group_end_ = i; group_end_ < elements_.size(); ++group_end_) {
-      const Element& element = elements_[group_end_];
-      if (element.kind == Element::Kind::kGroupEnd && !across_) break;
-      if (!element.gone) group_wires_ |= element.target_mask();
-    }
-    return group_wires_;
-  }
-
-  void append(Open& cluster, const Open& more) {
-    if (cluster.count == 0) {
-      cluster.first = more.first;
-    } else {
-      next_[cluster.last] = more.first;
-    }
-    cluster.last = more.last;
-    cluster.adds = cluster.adds || more.adds || (cluster.mixed & more.mixed) != 0;
-    cluster.mixed |= more.mixed;
-    cluster.count += more.count;
-    cluster.wires |= more.wires;
-    cluster.cost += more.cost;
-  }
-
-  std::size_t join(std::size_t a, std::size_t b) {
-    for_each_bit(clusters_[b].wires, [&](unsigned wire) { cluster_of_[wire] = a; });
-    append(clusters_[a], clusters_[b]);
-    return a;
-  }
-
-  // Ends all clusters that touch `wires`.
-  void close(Index wires) {
-    for_each_bit(wires & low_mask(kMaxQubits), [&](unsigned wire) {
-      const std::size_t c = cluster_of_[wire];
-      if (c == kNoCluster) return;
-      const Open& open = clusters_[c];
-      for_each_bit(open.wires, [&](unsigned other) { cluster_of_[other] = kNoCluster; });
-      const int count = popcount(open.wires);
-      if (count < 2 || open.count < 2) return;
-      if (open.cost <= (count == 2 ? cost_.pair(open.least_entries()) : cost_.matrix_dense[count])) return;
-      Cluster cluster{members_of(open), open.wires, open.cost};
-      if (count == 2) cluster = cheaper_pair(std::move(cluster));
-      if (count > 2 || cluster.cost > cost_.pair(cluster.entries)) found_.push_back(std::move(cluster));
-    });
-  }
-
-  // With the diagonals at its ends, or without them: they may leave numbers of the matrix real, or 1.
-  Cluster cheaper_pair(Cluster whole) const {
-    const auto is_diagonal_member = [&](std::size_t member) { return acts_diagonally(elements_[member]); };
-    whole.entries = entries_of(whole);
-    const Members& all = whole.members;
-    const auto begin = std::ranges::find_if_not(all, is_diagonal_member);
-    const auto end = std::find_if_not(all.rbegin(), std::make_reverse_iterator(begin), is_diagonal_member).base();
-    if (end - begin < 2 || end - begin == std::ssize(all)) return whole;
-    Cluster core{{begin, end}, 0, 0};
-    for (const std::size_t member : core.members) {
-      core.wires |= elements_[member].wires();
-      core.cost += element_cost(elements_[member], cost_);
-    }
-    if (core.wires != whole.wires) return whole;
-    core.entries = entries_of(core);
-    return cost_.pair(core.entries) + whole.cost - core.cost < cost_.pair(whole.entries) ? core : whole;
-  }
-
-  Members members_of(const Open& open) const {
-    Members members(open.count);
-    members[0] = open.first;
-    for (std::size_t i = 1; i < members.size(); ++i) members[i] = next_[members[i - 1]];
-    std::sort(members.begin(), members.end());
-    return members;
-  }
-
-  double entries_of(const Cluster& cluster) const {
-    if (cost_.pair_entry == 0) return 32;
-    const auto filled_later = [&](std::size_t member) {
-      return elements_[member].targets.size() > 1 && elements_[member].matrix.empty();
-    };
-    if (std::ranges::any_of(cluster.members, filled_later)) return 32;
-    std::vector<Complex> matrix = product_of(elements_, cluster.members, cluster.wires);
-    tidy_pair(matrix);
-    take_phase(matrix);
-    return pair_entries(matrix);
-  }
-
-  const std::vector<Element>& elements_;
-  const FormCosts& cost_;
-  const int size_;
-  const bool across_;
-  std::vector<Open> clusters_;
-  std::vector<Cluster> found_;
-  std::vector<std::size_t> next_;  // member of the same cluster after each step, in no order
-  std::array<std::size_t, kMaxQubits + 2> cluster_of_{};
-  Index group_wires_ = 0;
-  std::size_t group_end_ = 0;
-};
-
-std::vector<Cluster> find_clusters(const std::vector<Element>& elements, const FormCosts& cost, int size, bool across) {
-  return ClusterFinder(elements, cost, size, across).run();
-}
 
 // The members act on no other wire, and nothing else between them acts on theirs: the last one's place will do. The
 // matrix is left for later; `parts` are the members among the steps that were there first.
@@ -381,7 +143,7 @@ class FormSearch {
       sum += element_cost(element, cost_);
     }
     const int most = std::min(kMaxMatrixTargets, popcount(turning));
-    const auto least_of = [&](int size) { return size == 2 ? cost_.pair(kFewEntries) : cost_.matrix_dense[size]; };
+    const auto least_of = [&](int size) { return size == 2 ? cost_.pair(kFewestEntries) : cost_.matrix_dense[size]; };
     for (int step = 2; step <= most; ++step) {
       const int size = is_long_ ? most + 2 - step : step;
       if (sum > least_of(size)) try_size(size, size > register_bits_, cost_, size > 2 ? kWorthwhile : 1);
@@ -394,15 +156,20 @@ class FormSearch {
  private:
   // Clusters of the steps as they are, and of the best form so far.
   void try_size(int size, bool across, const FormCosts& cost, double worthwhile) {
+    try_clusters(size, across, cost, worthwhile, false);
+    if (size == 2 && cost.pair_entry > 0 && !is_long_) try_clusters(size, across, cost, worthwhile, true);
+  }
+
+  void try_clusters(int size, bool across, const FormCosts& cost, double worthwhile, bool parted) {
     for (const bool from_best : {false, true}) {
       if (from_best && (best_.elements.empty() || is_long_)) continue;
-      const auto clusters = find_clusters(from_best ? best_.elements : elements_, cost, size, across);
+      const auto clusters = find_clusters(from_best ? best_.elements : elements_, cost, size, across, parted);
       if (clusters.empty()) continue;
       if (is_long_ && least_ > 0 && matrices_cost(clusters, cost) >= least_) continue;
-      if (least_ == 0) least_ = cost_of(elements_, cost);
+      if (least_ == 0) least_ = cost_of(elements_);
       Candidate candidate =
           fuse_downwards(from_best ? best_ : as_they_are(elements_), clusters, size, cost, register_bits_);
-      const double now = cost_of(candidate.elements, cost);
+      const double now = cost_of(candidate.elements);
       if (now >= least_ * worthwhile) continue;
       least_ = now;
       best_ = std::move(candidate);
@@ -418,16 +185,21 @@ class FormSearch {
     return pairs > kManyPairs * least_;
   }
 
-  // What the best form so far costs where it is done in less, in registers or on lanes; it counts as that from then on.
+  // The table by which the best form so far costs less: in registers or on lanes.
   const FormCosts& cheaper_way() {
     if (!cost_.lanes) return cost_;
-    const double lanes = cost_of(best_.elements, *cost_.lanes);
-    if (lanes >= least_) return cost_;
-    least_ = lanes;
-    return *cost_.lanes;
+    return cost_by(best_.elements, *cost_.lanes) < cost_by(best_.elements, cost_) ? *cost_.lanes : cost_;
   }
 
-  double cost_of(const std::vector<Element>& elements, const FormCosts& cost) {
+  // In registers or, where there are matrices on two wires, on lanes: as sweeps are done.
+  double cost_of(const std::vector<Element>& elements) {
+    const double registers = cost_by(elements, cost_);
+    const auto is_pair = [](const Element& element) { return !element.gone && element.targets.size() == 2; };
+    if (!cost_.lanes || std::ranges::none_of(elements, is_pair)) return registers;
+    return std::min(registers, cost_by(elements, *cost_.lanes));
+  }
+
+  double cost_by(const std::vector<Element>& elements, const FormCosts& cost) {
     return cost_when_split(elements, cost, register_bits_, turns_);
   }
 

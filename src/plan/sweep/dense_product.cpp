@@ -10,16 +10,19 @@
 #include "base/bits.h"
 
 namespace qsim {
-namespace {
 
 // A row, or as many as lie one after the other.
-struct Row {
+struct ProductRow {
   double* re;
   double* im;
 };
+using AddProductRow = void (*)(ProductRow, ProductRow, Complex, std::size_t, bool);
+
+namespace {
 
 // to += factor from, or to = factor from.
-[[gnu::always_inline]] inline void add_row_anywhere(Row to, Row from, Complex factor, std::size_t count, bool first) {
+[[gnu::always_inline]] inline void add_row_anywhere(ProductRow to, ProductRow from, Complex factor, std::size_t count,
+                                                    bool first) {
   double* __restrict to_re = to.re;
   double* __restrict to_im = to.im;
   const double* __restrict from_re = from.re;
@@ -43,20 +46,19 @@ struct Row {
   }
 }
 
-void add_row_plainly(Row to, Row from, Complex factor, std::size_t count, bool first) {
+void add_row_plainly(ProductRow to, ProductRow from, Complex factor, std::size_t count, bool first) {
   add_row_anywhere(to, from, factor, count, first);
 }
-
-using AddRow = void (*)(Row, Row, Complex, std::size_t, bool);
 
 #ifdef __x86_64__
-[[gnu::target("avx2")]] void add_row_avx2(Row to, Row from, Complex factor, std::size_t count, bool first) {
+[[gnu::target("avx2")]] void add_row_avx2(ProductRow to, ProductRow from, Complex factor, std::size_t count,
+                                          bool first) {
   add_row_anywhere(to, from, factor, count, first);
 }
 
-AddRow row_adder() { return __builtin_cpu_supports("avx2") ? add_row_avx2 : add_row_plainly; }
+AddProductRow row_adder() { return __builtin_cpu_supports("avx2") ? add_row_avx2 : add_row_plainly; }
 #else
-AddRow row_adder() { return add_row_plainly; }
+AddProductRow row_adder() { return add_row_plainly; }
 #endif
 
 // The entry of a step's matrix between two values of its targets.
@@ -69,10 +71,12 @@ Complex entry(const Element& element, Index to, Index from) {
   return element.matrix[(row << element.targets.size()) + column];
 }
 
+}  // namespace
+
 // The product of the steps so far.
-class Product {
+class RowProduct {
  public:
-  explicit Product(Index wires)
+  explicit RowProduct(Index wires)
       : wires_(wires),
         order_(std::size_t{1} << popcount(wires)),
         re_(order_ * order_),
@@ -94,23 +98,27 @@ class Product {
     }
   }
 
+  void copy_to(std::span<Complex> matrix) const {
+    for (std::size_t i = 0; i < re_.size(); ++i) matrix[i] = {re_[i], im_[i]};
+  }
+
   std::vector<Complex> values() const {
     std::vector<Complex> result(re_.size());
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = {re_[i], im_[i]};
+    copy_to(result);
     return result;
   }
 
  private:
   static constexpr std::size_t kFew = 4;  // rows that indirection costs more than sums
 
-  Row row(std::size_t number) { return {re_.data() + number * order_, im_.data() + number * order_}; }
+  ProductRow row(std::size_t number) { return {re_.data() + number * order_, im_.data() + number * order_}; }
 
   void multiply_phases(const Diagonal& d) {
     const Complex phase = std::polar(1.0, d.angle);
     for (std::size_t r = 0; r < order_; ++r) {
       const Index index = deposit_bits(r, wires_);
       if ((index & d.mask) != d.value || (d.parity != 0 && !odd_parity(index & d.parity))) continue;
-      const Row here = row(r);
+      const ProductRow here = row(r);
       for (std::size_t i = 0; i < order_; ++i) {
         const double re = here.re[i], im = here.im[i];
         here.re[i] = phase.real() * re - phase.imag() * im;
@@ -127,7 +135,7 @@ class Product {
     const Index target = extract_bits(element.target_mask(), wires_);
     for (std::size_t r = 0; r < order_; ++r) {
       if (!is_first_of_group(r, target, element)) continue;
-      const Row zero = row(r), one = row(r | target);
+      const ProductRow zero = row(r), one = row(r | target);
       std::swap_ranges(zero.re, zero.re + order_, one.re);
       std::swap_ranges(zero.im, zero.im + order_, one.im);
     }
@@ -138,10 +146,10 @@ class Product {
     const Index target = extract_bits(element.target_mask(), wires_);
     const auto& m = element.matrix;
     std::array<double, 4 * kFew> in;  // NOLINT: written before it is read
-    const Row zero{in.data(), in.data() + kFew}, one{in.data() + 2 * kFew, in.data() + 3 * kFew};
+    const ProductRow zero{in.data(), in.data() + kFew}, one{in.data() + 2 * kFew, in.data() + 3 * kFew};
     for (std::size_t r = 0; r < order_; ++r) {
       if (!is_first_of_group(r, target, element)) continue;
-      const Row low = row(r), high = row(r | target);
+      const ProductRow low = row(r), high = row(r | target);
       for (std::size_t i = 0; i < order_; ++i) {
         zero.re[i] = low.re[i], zero.im[i] = low.im[i];
         one.re[i] = high.re[i], one.im[i] = high.im[i];
@@ -172,15 +180,15 @@ class Product {
 
   void multiply_group(std::size_t first, std::size_t count) {
     const auto input = [&](std::size_t v) {
-      return Row{in_.data() + 2 * v * order_, in_.data() + (2 * v + 1) * order_};
+      return ProductRow{in_.data() + 2 * v * order_, in_.data() + (2 * v + 1) * order_};
     };
     for (std::size_t v = 0; v < count; ++v) {
-      const Row from = row(first | offset_[v]), to = input(v);
+      const ProductRow from = row(first | offset_[v]), to = input(v);
       std::copy_n(from.re, order_, to.re);
       std::copy_n(from.im, order_, to.im);
     }
     for (std::size_t to = 0; to < count; ++to) {
-      const Row sum = row(first | offset_[to]);
+      const ProductRow sum = row(first | offset_[to]);
       add_(sum, input(0), step_[to * count], order_, true);
       for (std::size_t from = 1; from < count; ++from) {
         const Complex factor = step_[to * count + from];
@@ -192,11 +200,13 @@ class Product {
   const Index wires_;
   const std::size_t order_;
   std::vector<double> re_, im_;
-  const AddRow add_;
+  const AddProductRow add_;
   std::vector<std::size_t> offset_;  // scratch of one multiplication
   std::vector<Complex> step_;
   std::vector<double> in_;
 };
+
+namespace {
 
 // Entries of a vector on `wires`, changed as the step changes amplitudes.
 void apply_step(const Element& step, Index wires, std::vector<Complex>& vector) {
@@ -229,6 +239,11 @@ void apply_step(const Element& step, Index wires, std::vector<Complex>& vector) 
 
 }  // namespace
 
+GrowingProduct::GrowingProduct(Index wires) : rows_(std::make_unique<RowProduct>(wires)) {}
+GrowingProduct::~GrowingProduct() = default;
+void GrowingProduct::multiply(const Element& step) { rows_->multiply(step); }
+void GrowingProduct::copy_to(std::span<Complex> matrix) const { rows_->copy_to(matrix); }
+
 bool does_what_steps_do(std::span<const Complex> matrix, std::span<const Element> steps, Index wires) {
   const std::size_t order = std::size_t{1} << popcount(wires);
   std::vector<Complex> vector(order), made(order);
@@ -253,14 +268,14 @@ std::vector<Complex> product_of(std::vector<Element> steps, Index wires, PartsOf
     dense.matrix = product_of(std::move(members), reach, parts_of);
     steps[part.back()] = std::move(dense);
   }
-  Product product(wires);
+  RowProduct product(wires);
   for (const Element& step : steps)
     if (!step.gone) product.multiply(step);
   return product.values();
 }
 
 std::vector<Complex> product_of(std::span<const Element> elements, std::span<const std::size_t> members, Index wires) {
-  Product product(wires);
+  RowProduct product(wires);
   for (const std::size_t member : members) product.multiply(elements[member]);
   return product.values();
 }

@@ -1,6 +1,7 @@
 // The matrix of many steps on few wires.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,19 @@ namespace qsim {
 /// its last one: their products are taken first.
 using PartsOfProduct = std::vector<std::vector<std::size_t>> (*)(const std::vector<Element>& steps, int wires);
 std::vector<Complex> product_of(std::vector<Element> steps, Index wires, PartsOfProduct parts_of);
+
+/// Step by step: of those so far.
+class GrowingProduct {
+ public:
+  explicit GrowingProduct(Index wires);
+  ~GrowingProduct();
+  void multiply(const Element& step);
+  /// To 4^wires entries.
+  void copy_to(std::span<Complex> matrix) const;
+
+ private:
+  std::unique_ptr<class RowProduct> rows_;
+};
 
 /// The same of elements[members[0]], elements[members[1]], ..., one after the other.
 std::vector<Complex> product_of(std::span<const Element> elements, std::span<const std::size_t> members, Index wires);
