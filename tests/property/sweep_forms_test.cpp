@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "plan/cost/machine.h"
+#include "plan/dense/dense_product.h"
+#include "plan/element/sweep_elements.h"
 #include "plan/make/make_plan.h"
-#include "plan/sweep/dense_product.h"
-#include "plan/sweep/sweep_elements.h"
 #include "qsim/circuit.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "base/philox.h"
-#include "cpu/tile/tile_items.h"
+#include "cpu/items/tile_items.h"
 #include "device/backend.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/plan.h"

@@ -1,5 +1,5 @@
 // The matrix of many steps on few wires, against amplitudes pushed through the steps one by one.
-#include "plan/sweep/dense_product.h"
+#include "plan/dense/dense_product.h"
 
 #include <gtest/gtest.h>
 

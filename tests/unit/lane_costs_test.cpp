@@ -10,10 +10,10 @@
 #include "circuit/generate/generators.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
+#include "plan/element/split_steps.h"
+#include "plan/element/sweep_elements.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
-#include "plan/sweep/split_steps.h"
-#include "plan/sweep/sweep_elements.h"
 #include "qsim/error.h"
 
 namespace qsim {

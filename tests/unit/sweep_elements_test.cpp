@@ -1,5 +1,5 @@
 // Cheaper forms of single steps: when they are taken, by costs of round numbers, and what stands there then.
-#include "plan/sweep/sweep_elements.h"
+#include "plan/element/sweep_elements.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "base/bits.h"
 #include "plan/cost/machine.h"
-#include "plan/sweep/split_steps.h"
+#include "plan/element/split_steps.h"
 #include "qsim/types.h"
 
 namespace qsim {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "cpu/tile/tile_items.h"
+#include "cpu/items/tile_items.h"
 #include "cpu/tile/tile_schedule.h"
 #include "cpu/tile/tile_translation.h"
 

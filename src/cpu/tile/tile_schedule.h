@@ -4,7 +4,7 @@
 #include <list>
 #include <vector>
 
-#include "cpu/tile/tile_items.h"
+#include "cpu/items/tile_items.h"
 #include "cpu/tile/tile_translation.h"
 
 namespace qsim::cpu {

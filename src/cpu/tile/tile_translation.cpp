@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "base/numbers/rounding.h"
+#include "cpu/items/waiting_phases.h"
 #include "cpu/tile/tile_micro.h"
 #include "cpu/tile/tile_schedule.h"
-#include "cpu/tile/waiting_phases.h"
 #include "plan/plan.h"
 
 namespace qsim::cpu {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/items/tile_items.h"
 #include "cpu/line_vector.h"
 #include "cpu/tile/tile_geometry.h"
-#include "cpu/tile/tile_items.h"
 #include "kernels/cpu/tile_program.h"
 #include "plan/plan.h"
 

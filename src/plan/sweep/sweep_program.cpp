@@ -7,12 +7,12 @@
 
 #include "base/bits.h"
 #include "plan/cost/machine.h"
+#include "plan/dense/dense_clusters.h"
+#include "plan/element/split_steps.h"
 #include "plan/lower/basis_change.h"
 #include "plan/lower/merge_terms.h"
 #include "plan/plan.h"
 #include "plan/search/set_search.h"
-#include "plan/sweep/dense_clusters.h"
-#include "plan/sweep/split_steps.h"
 
 namespace qsim {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "plan/cost/machine.h"
+#include "plan/element/sweep_elements.h"
 #include "plan/plan.h"
 #include "plan/search/set_problem.h"
-#include "plan/sweep/sweep_elements.h"
 #include "plan/timeline/timeline.h"
 
 namespace qsim {

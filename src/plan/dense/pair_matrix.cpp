@@ -1,4 +1,4 @@
-#include "plan/sweep/pair_matrix.h"
+#include "plan/dense/pair_matrix.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // A cluster grows step by step while its wires stay few; one that is dearer than the dense matrix on its wires is
 // found.
-#include "plan/sweep/clusters.h"
+#include "plan/dense/clusters.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "plan/dense/dense_product.h"
+#include "plan/dense/pair_matrix.h"
 #include "plan/matrix_forms.h"
-#include "plan/sweep/dense_product.h"
-#include "plan/sweep/pair_matrix.h"
 
 namespace qsim {
 namespace {

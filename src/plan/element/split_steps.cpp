@@ -1,4 +1,4 @@
-#include "plan/sweep/split_steps.h"
+#include "plan/element/split_steps.h"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/sweep/sweep_elements.h"
+#include "plan/element/sweep_elements.h"
 
 namespace qsim {
 

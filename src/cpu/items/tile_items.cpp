@@ -1,5 +1,5 @@
 // Translation of plan operations to tile items, and the factoring of 2x2 matrices.
-#include "cpu/tile/tile_items.h"
+#include "cpu/items/tile_items.h"
 
 #include <cmath>
 #include <numbers>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "plan/cost/machine.h"
-#include "plan/sweep/sweep_elements.h"
+#include "plan/element/sweep_elements.h"
 
 namespace qsim {
 

@@ -1,6 +1,6 @@
 // Cheaper forms for single steps and their neighbours: controlled flips out of turns around a diagonal, real rotations
 // between phases.
-#include "plan/sweep/sweep_elements.h"
+#include "plan/element/sweep_elements.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/tile/tile_items.h"
+#include "cpu/items/tile_items.h"
 
 namespace qsim::cpu {
 

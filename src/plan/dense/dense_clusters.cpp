@@ -1,6 +1,6 @@
 // Clusters of every size from 2 to 6 are tried as matrices, on the steps as they are and on the best form so far, and
 // what is cheapest as a whole is kept.
-#include "plan/sweep/dense_clusters.h"
+#include "plan/dense/dense_clusters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,11 @@
 
 #include "base/bits.h"
 #include "plan/cost/machine.h"
+#include "plan/dense/clusters.h"
+#include "plan/dense/dense_product.h"
+#include "plan/dense/pair_matrix.h"
+#include "plan/element/split_steps.h"
 #include "plan/matrix_forms.h"
-#include "plan/sweep/clusters.h"
-#include "plan/sweep/dense_product.h"
-#include "plan/sweep/pair_matrix.h"
-#include "plan/sweep/split_steps.h"
 
 namespace qsim {
 namespace {

@@ -1,6 +1,6 @@
 // Real and imaginary parts lie apart, so that rows are added in vectors; entries that are zero or real cost less. No
 // fused multiply-adds: the sums are the same on every processor, because all ranks must make the same plan.
-#include "plan/sweep/dense_product.h"
+#include "plan/dense/dense_product.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "cpu/tile/waiting_phases.h"
+#include "cpu/items/waiting_phases.h"
 
 #include <algorithm>
 
