@@ -45,6 +45,7 @@ TEST(OpenPlans, AreThePlansForAllValues) {
     shape.parameters = 1 + static_cast<std::uint32_t>(seed % 9);
     const PlanOptions options = options_of(seed, shape.qubits);
     shape.most_targets = std::min(4u, shape.qubits - options.rank_bits);
+    if (seed % 3 == 0) shape.kinds = 2 + static_cast<unsigned>(seed / 3 % 5);
     const Circuit circuit = test::open_circuit(shape);
     const OpenAngles angles(circuit);
     const Machine machine = find_machine(seed % 2 == 0 ? "h200" : "cpu");

@@ -33,6 +33,7 @@ void run_values(const Target& target, std::uint64_t seed) {
   shape.seed = seed;
   shape.parameters = 1 + static_cast<std::uint32_t>(seed % 9);
   shape.most_targets = 3;
+  if (seed / 2 % 3 == 0) shape.kinds = 2 + static_cast<unsigned>(seed / 6 % 5);
   const Circuit circuit = test::open_circuit(shape);
   Session session(target);
   const Program program = session.compile(circuit);

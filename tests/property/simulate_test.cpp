@@ -248,6 +248,25 @@ TEST(SimulateReproducibly, TakesDynamicCircuitsToo) {
   }
 }
 
+// Rotations about two letters other than Z are matrices on two bits of one rank, as gates are.
+TEST(SimulateReproducibly, SplitsFewQubitsAsFarAsOperationsAllow) {
+  for (const std::string letters : {"X", "XY", "YY", "XZ", "ZZ"}) {
+    Circuit circuit(3);
+    for (Qubit q = 0; q < 3; ++q) circuit.h(q).t(q);
+    const std::vector<Qubit> qubits{0, 1};
+    circuit.add_pauli_rotation(0.4, letters, std::span(qubits).first(letters.size()));
+    RunOptions options = test::run_options();
+    options.reproducible = true;
+    options.amplitude_indices = all_indices(3);
+    const dense::State reference = dense::run(circuit);
+    for (const int ranks : {1, 2}) {
+      const Result found = simulate(circuit, options, ranks);
+      for (std::size_t i = 0; i < reference.size(); ++i)
+        EXPECT_LT(std::abs(found.results.amplitudes->at(i).value - reference[i]), 1e-14) << letters;
+    }
+  }
+}
+
 TEST(SimulateReproducibly, RefusesMoreRanksThanItPlansFor) {
   RunOptions options = test::run_options();
   options.reproducible = true;

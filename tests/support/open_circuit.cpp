@@ -8,6 +8,7 @@
 
 #include "base/philox.h"
 #include "circuit/gate_table.h"
+#include "support/random_circuit.h"
 
 namespace qsim::test {
 namespace {
@@ -18,11 +19,37 @@ class Generator {
       : options_(options), random_(options.seed), circuit_(options.qubits) {}
 
   Circuit run() {
+    if (options_.kinds > 0) return run_of_kinds();
     while (circuit_.operations().size() < options_.gates) add();
     return std::move(circuit_);
   }
 
  private:
+  /// A fixed circuit of few kinds of operation, with four angles in the places of its own.
+  Circuit run_of_kinds() {
+    RandomCircuitOptions fixed;
+    fixed.qubits = options_.qubits;
+    fixed.operations = static_cast<unsigned>(options_.gates);
+    fixed.seed = options_.seed;
+    fixed.kinds = options_.kinds;
+    const Circuit pattern = random_circuit(fixed);
+    std::vector<Angle> few;
+    while (few.size() < 4) few.push_back(angle());
+    const auto one = [&] { return few[random_.below(few.size())]; };
+    for (const Operation& op : pattern.operations()) {
+      if (op.kind == OpKind::kPauliRotation) {
+        std::string letters;
+        for (const std::uint32_t letter : pattern.letters(op)) letters += "IXYZ"[letter];
+        circuit_.add_pauli_rotation(one(), letters, pattern.targets(op), pattern.controls(op));
+      } else {
+        const std::vector<Angle> angles(pattern.params(op).size(), one());
+        const std::vector<ControlQubit> on(pattern.controls(op).begin(), pattern.controls(op).end());
+        circuit_.apply(op.gate, on, pattern.targets(op), angles);
+      }
+    }
+    return std::move(circuit_);
+  }
+
   void add() {
     const std::size_t kind = random_.below(8);
     if (kind == 0) return add_rotation();

@@ -14,6 +14,7 @@ struct OpenCircuitOptions {
   std::uint64_t seed = 1;
   std::uint32_t parameters = 5;
   std::uint32_t most_targets = 4;  // of an operation, its controls left out
+  unsigned kinds = 0;              // not 0: so many kinds of operation, as random_circuit() has them
 };
 
 /// Every gate of the table and Pauli rotations, controlled or not; of two angles one is open, with shared parameters,

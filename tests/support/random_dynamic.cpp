@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "circuit/gate_table.h"
+#include "support/random_circuit.h"
 
 namespace qsim::test {
 namespace {
@@ -27,7 +28,7 @@ class Maker {
     if (below(3) == 0) choose_condition();
     for (unsigned i = 0; i < operations; ++i) {
       if (below(4) == 0) choose_condition();
-      add_operation();
+      options_.blocks&& below(6) == 0 ? add_block() : add_operation();
     }
     if (below(3) == 0) {
       choose_condition();
@@ -87,6 +88,16 @@ class Maker {
     } else {
       add_gate();
     }
+  }
+
+  void add_block() {
+    RandomCircuitOptions block;
+    block.qubits = circuit_.qubits();
+    block.operations = 12;
+    block.seed = generator_();
+    block.kinds = 2 + below(4);
+    const Circuit made = random_circuit(block);
+    for (const Operation& op : made.operations()) circuit_.append(made, op);
   }
 
   /// A turn whose rarer outcome has probability 10^-k, from whatever state the qubit is in.

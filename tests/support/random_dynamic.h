@@ -12,6 +12,7 @@ struct RandomDynamicOptions {
   unsigned max_qubits = 5;
   unsigned max_operations = 30;
   unsigned max_collapses = 7;  // measurements and resets in mid-circuit, terminal measurements besides
+  bool blocks = false;         // runs of few kinds of operation among the others, as random_circuit() has them
   bool negated = true;         // conditions that hold where the register differs; OpenQASM 2 has none
 };
 

@@ -142,11 +142,9 @@ class Lowerer {
     const OpenAngle whole = angle_of(op);
     const double angle = whole.value;
     Index mask = 0;
-    bool has_z = false;
     std::vector<std::size_t> turned;
     for (std::size_t j = 0; j < wires_.size(); ++j) {
       mask |= bit_mask(wires_[j]);
-      has_z |= letters[j] == 3;
       if (letters[j] != 3) turned.push_back(j);
     }
     if (turned.empty()) {
@@ -154,8 +152,7 @@ class Lowerer {
       if (whole.sum != 0) return lower_open_parity(mask, whole);
       return lower_parity(mask, angle);
     }
-    // One matrix where it has no Z letter (whose wire would have to become active) and is small.
-    if (wires_.size() == 1 || (wires_.size() == 2 && !has_z)) {
+    if (is_one_matrix(letters)) {
       if (std::abs(wrap_angle(0.5 * angle)) == 0) return remove("identity");
       return emit_matrix(circuit_.matrix(op), wires_, controls_, 1);
     }
@@ -243,6 +240,11 @@ void set_matrix_masks(LoweredOp& op, std::size_t j, std::span<const Complex> mat
 }
 
 }  // namespace
+
+bool is_one_matrix(std::span<const std::uint32_t> letters) {
+  constexpr std::uint32_t kZ = 3;
+  return letters.size() == 1 || (letters.size() == 2 && letters[0] != kZ && letters[1] != kZ);
+}
 
 Lowered lower(const Circuit& circuit) {
   if (circuit.qubits() > static_cast<std::uint32_t>(kMaxQubits)) {

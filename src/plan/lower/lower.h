@@ -71,6 +71,10 @@ struct Lowered {
   std::span<const PhaseTerm> terms(const LoweredOp& op) const { return {phases.data() + op.data_begin, op.data_count}; }
 };
 
+/// Whether a rotation about the string is one matrix on its qubits: without a letter Z, whose wire would have to become
+/// active, and small. Else it is turns around a parity.
+bool is_one_matrix(std::span<const std::uint32_t> letters);
+
 /// Lowers a unitary circuit gate by gate; barriers and terminal measurements are skipped. UnsupportedError for other
 /// measurements, resets, conditions and matrices on more than 6 qubits that have no cheaper form.
 Lowered lower(const Circuit& circuit);

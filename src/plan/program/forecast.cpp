@@ -5,6 +5,7 @@
 
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
+#include "plan/lower/lower.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
@@ -14,7 +15,8 @@ namespace qsim {
 std::uint32_t needed_local_bits(const Circuit& circuit) {
   std::uint32_t needed = 1;
   for (const Operation& op : circuit.operations()) {
-    if (op.kind == OpKind::kUnitary || op.kind == OpKind::kGate) {
+    if (op.kind == OpKind::kUnitary || op.kind == OpKind::kGate ||
+        (op.kind == OpKind::kPauliRotation && is_one_matrix(circuit.letters(op)))) {
       needed = std::max(needed, static_cast<std::uint32_t>(op.targets));
     }
   }
