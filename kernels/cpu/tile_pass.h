@@ -118,26 +118,11 @@ struct Group {
   }
   template <int B>
   QSIM_INLINE void real(unsigned vectors, const T* c) {
-    const V c0 = S::set1(c[0]), c1 = S::set1(c[1]), c2 = S::set1(c[2]), c3 = S::set1(c[3]);
-    pairs<B>(vectors, [&](int i, int j) QSIM_INLINE {
-      const V r = S::fmadd(c0, re[i], S::mul(c1, re[j])), m = S::fmadd(c0, im[i], S::mul(c1, im[j]));
-      re[j] = S::fmadd(c2, re[i], S::mul(c3, re[j]));
-      im[j] = S::fmadd(c2, im[i], S::mul(c3, im[j]));
-      re[i] = r;
-      im[i] = m;
-    });
+    pairs<B>(vectors, [&](int i, int j) QSIM_INLINE { mix_real(i, j, c); });
   }
   template <int B>
   QSIM_INLINE void cross(unsigned vectors, const T* c) {
-    const V c0 = S::set1(c[0]), c1 = S::set1(c[1]), c2 = S::set1(c[2]), c3 = S::set1(c[3]);
-    pairs<B>(vectors, [&](int i, int j) QSIM_INLINE {
-      const V r = S::fnmadd(c1, im[j], S::mul(c0, re[i])), m = S::fmadd(c1, re[j], S::mul(c0, im[i]));
-      const V rj = S::fnmadd(c2, im[i], S::mul(c3, re[j]));
-      im[j] = S::fmadd(c2, re[i], S::mul(c3, im[j]));
-      re[j] = rj;
-      re[i] = r;
-      im[i] = m;
-    });
+    pairs<B>(vectors, [&](int i, int j) QSIM_INLINE { mix_cross(i, j, c); });
   }
   /// a x + b y with complex scalars at a and b.
   QSIM_INLINE static void combine(const T* a, V xr, V xi, const T* b, V yr, V yi, V& out_re, V& out_im) {
@@ -159,13 +144,33 @@ struct Group {
   QSIM_INLINE void general(unsigned vectors, const T* c) {
     pairs<B>(vectors, [&](int i, int j) QSIM_INLINE { mix(i, j, c); });
   }
-  template <int B0, int B1>
-  QSIM_INLINE void parity4(unsigned vectors, const T* c) {
+  /// x[i] and x[j] by a real 2x2.
+  QSIM_INLINE void mix_real(int i, int j, const T* c) {
+    const V c0 = S::set1(c[0]), c1 = S::set1(c[1]), c2 = S::set1(c[2]), c3 = S::set1(c[3]);
+    const V r = S::fmadd(c0, re[i], S::mul(c1, re[j])), m = S::fmadd(c0, im[i], S::mul(c1, im[j]));
+    re[j] = S::fmadd(c2, re[i], S::mul(c3, re[j]));
+    im[j] = S::fmadd(c2, im[i], S::mul(c3, im[j]));
+    re[i] = r;
+    im[i] = m;
+  }
+  /// x[i] and x[j] by a 2x2 that is real on its diagonal and imaginary beside it.
+  QSIM_INLINE void mix_cross(int i, int j, const T* c) {
+    const V c0 = S::set1(c[0]), c1 = S::set1(c[1]), c2 = S::set1(c[2]), c3 = S::set1(c[3]);
+    const V r = S::fnmadd(c1, im[j], S::mul(c0, re[i])), m = S::fmadd(c1, re[j], S::mul(c0, im[i]));
+    const V rj = S::fnmadd(c2, im[i], S::mul(c3, re[j]));
+    im[j] = S::fmadd(c2, re[i], S::mul(c3, im[j]));
+    re[j] = rj;
+    re[i] = r;
+    im[i] = m;
+  }
+  /// visit(i, j, number of their 2x2) for x00 and x11, then for x01 and x10.
+  template <int B0, int B1, typename Visit>
+  QSIM_INLINE void parity_pairs(unsigned vectors, Visit&& visit) {
 #pragma GCC unroll 8
     for (int i = 0; i < kGroup; ++i) {
       if ((i >> B0 & 1) != 0 || (i >> B1 & 1) != 0 || (vectors >> i & 1) == 0) continue;
-      mix(i, i | 1 << B0 | 1 << B1, c);
-      mix(i | 1 << B0, i | 1 << B1, c + 8);
+      visit(i, i | 1 << B0 | 1 << B1, 0);
+      visit(i | 1 << B0, i | 1 << B1, 1);
     }
   }
   template <int B>
@@ -328,6 +333,17 @@ QSIM_INLINE inline void with_constant(int value, Visit&& visit) {
   visit(std::integral_constant<int, 1>{});
 }
 
+/// visit(constant, constant) with the operation's two register bits, the lower one first: the only order that is
+/// emitted.
+template <int kCount, typename Visit>
+QSIM_INLINE inline void with_two_bits(const MicroOp& op, Visit&& visit) {
+  with_constant<kCount>(op.bit, [&](auto b) QSIM_INLINE {
+    with_constant<kCount>(op.other, [&](auto b1) QSIM_INLINE {
+      if constexpr (b.value < b1.value) visit(b, b1);
+    });
+  });
+}
+
 template <typename S>
 void Machine<S>::run_pass(std::uint32_t number) const {
   const Pass& pass = program_.passes[number];
@@ -432,27 +448,31 @@ void Machine<S>::run_pass(std::uint32_t number) const {
           });
           break;
         case Micro::kMatrix4:
-          with_constant<kR>(op.bit, [&](auto b) QSIM_INLINE {
-            with_constant<kR>(op.other, [&](auto b1) QSIM_INLINE {
-              // Lower bit first is the only order that is emitted.
-              if constexpr (b.value < b1.value) x.template matrix4<b.value, b1.value, false>(op.vectors, op.lanes, c);
-            });
+          with_two_bits<kR>(op, [&](auto low, auto high) QSIM_INLINE {
+            x.template matrix4<low.value, high.value, false>(op.vectors, op.lanes, c);
           });
           break;
         case Micro::kMatrix4Masked:
-          with_constant<kR>(op.bit, [&](auto b) QSIM_INLINE {
-            with_constant<kR>(op.other, [&](auto b1) QSIM_INLINE {
-              // Lower bit first is the only order that is emitted.
-              if constexpr (b.value < b1.value) x.template matrix4<b.value, b1.value, true>(op.vectors, op.lanes, c);
-            });
+          with_two_bits<kR>(op, [&](auto low, auto high) QSIM_INLINE {
+            x.template matrix4<low.value, high.value, true>(op.vectors, op.lanes, c);
           });
           break;
         case Micro::kParity4:
-          with_constant<kR>(op.bit, [&](auto b) QSIM_INLINE {
-            with_constant<kR>(op.other, [&](auto b1) QSIM_INLINE {
-              // Lower bit first is the only order that is emitted.
-              if constexpr (b.value < b1.value) x.template parity4<b.value, b1.value>(op.vectors, c);
-            });
+          with_two_bits<kR>(op, [&](auto low, auto high) QSIM_INLINE {
+            x.template parity_pairs<low.value, high.value>(
+                op.vectors, [&](int a, int b, int which) QSIM_INLINE { x.mix(a, b, c + 8 * which); });
+          });
+          break;
+        case Micro::kParityReal:
+          with_two_bits<kR>(op, [&](auto low, auto high) QSIM_INLINE {
+            x.template parity_pairs<low.value, high.value>(
+                op.vectors, [&](int a, int b, int which) QSIM_INLINE { x.mix_real(a, b, c + 4 * which); });
+          });
+          break;
+        case Micro::kParityCross:
+          with_two_bits<kR>(op, [&](auto low, auto high) QSIM_INLINE {
+            x.template parity_pairs<low.value, high.value>(
+                op.vectors, [&](int a, int b, int which) QSIM_INLINE { x.mix_cross(a, b, c + 4 * which); });
           });
           break;
       }

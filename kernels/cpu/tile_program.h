@@ -45,6 +45,8 @@ enum class Micro : std::uint8_t {
   kMatrix4,        // complex 4x4 on register bits `bit` (low) and `other`, row-major
   kMatrix4Masked,  // the same in the lanes of `lanes`
   kParity4,        // a 4x4 that mixes x00 with x11 and x01 with x10 alone: complex 2x2 of the first, then of the second
+  kParityReal,     // the same where each of the two is a kReal
+  kParityCross,    // and where each is a kCross
 };
 
 struct MicroOp {

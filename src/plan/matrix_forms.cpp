@@ -115,4 +115,18 @@ double pair_entries(std::span<const Complex> matrix) {
   return count;
 }
 
+double parity_entries(std::span<const Complex> matrix) {
+  bool real = true, cross = true;
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    const std::size_t row = i / 4, column = i % 4;
+    if (odd_parity(row ^ column)) {
+      if (matrix[i] != Complex(0)) return 32;
+      continue;
+    }
+    real = real && matrix[i].imag() == 0;
+    cross = cross && (row == column ? matrix[i].imag() : matrix[i].real()) == 0;
+  }
+  return real || cross ? 8 : 16;
+}
+
 }  // namespace qsim

@@ -69,9 +69,18 @@ TEST(PassOrder, SparesTheRegisterThatIsNeededLast) {
   EXPECT_EQ(order.spare_register(placement, 0b110000), 0);
 }
 
+/// A unitary of order 2 as the operation has them, with `noise` where there should be nothing.
+std::vector<Complex> half_of(PhiloxSequence& random, Micro kind, double noise) {
+  if (kind == Micro::kParity4) return test::random_unitary(random, 2);
+  const double angle = random.uniform(0, 7), c = std::cos(angle), s = std::sin(angle);
+  const Complex along(c, noise);
+  if (kind == Micro::kParityReal) return {along, Complex(-s, noise), Complex(s, -noise), along};
+  return {along, Complex(noise, -s), Complex(noise, -s), along};
+}
+
 /// A unitary on two targets that mixes 00 with 11 and 01 with 10; `noise` where there should be nothing.
-std::vector<Complex> parity_matrix(PhiloxSequence& random, double noise) {
-  const std::vector<Complex> even = test::random_unitary(random, 2), odd = test::random_unitary(random, 2);
+std::vector<Complex> parity_matrix(PhiloxSequence& random, Micro kind, double noise) {
+  const std::vector<Complex> even = half_of(random, kind, noise), odd = half_of(random, kind, noise);
   std::vector<Complex> all(16, Complex(noise, -noise));
   for (std::size_t row = 0; row < 2; ++row) {
     for (std::size_t column = 0; column < 2; ++column) {
@@ -83,7 +92,7 @@ std::vector<Complex> parity_matrix(PhiloxSequence& random, double noise) {
 }
 
 /// One on every ordered pair of the active bits; every third one with a control.
-Sweep parity_sweep(double noise) {
+Sweep parity_sweep(Micro kind, double noise) {
   Sweep sweep;
   sweep.active = sweep.store = {0, 1, 2, 3, 4, 5, 8, 9, 10, 11};
   PhiloxSequence random(17);
@@ -100,7 +109,7 @@ Sweep parity_sweep(double noise) {
       }
       op.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
       op.data_count = 16;
-      for (const Complex entry : parity_matrix(random, noise)) sweep.matrices.push_back(entry);
+      for (const Complex entry : parity_matrix(random, kind, noise)) sweep.matrices.push_back(entry);
       sweep.ops.push_back(op);
     }
   }
@@ -108,9 +117,9 @@ Sweep parity_sweep(double noise) {
 }
 
 template <typename T>
-std::size_t parity_operations(const Sweep& sweep, int lane_bits, int register_bits) {
+std::size_t parity_operations(const Sweep& sweep, Micro kind, int lane_bits, int register_bits) {
   const auto program = cpu::translate_sweep<T>(sweep, 12, lane_bits, register_bits);
-  return static_cast<std::size_t>(std::ranges::count(program.ops, Micro::kParity4, &cpu::MicroOp::kind));
+  return static_cast<std::size_t>(std::ranges::count(program.ops, kind, &cpu::MicroOp::kind));
 }
 
 template <typename T>
@@ -130,13 +139,13 @@ std::vector<std::complex<T>> swept(const Sweep& sweep, const std::string& set, s
 }
 
 template <typename T>
-void expect_parity_reference() {
+void expect_parity_reference(Micro kind) {
   PhiloxSequence random(23);
   const std::vector<Complex> start = test::random_state(random, 12);
   std::vector<std::complex<T>> before;
   for (const Complex value : start) before.emplace_back(value);
   for (const double noise : {0.0, 1e-15}) {
-    const Sweep sweep = parity_sweep(noise);
+    const Sweep sweep = parity_sweep(kind, noise);
     const std::vector<Complex> expected =
         test::reference_sweep(sweep, {}, 12, std::vector<Complex>(before.begin(), before.end()));
     for (const std::string& set : cpu::instruction_sets()) {
@@ -152,17 +161,20 @@ void expect_parity_reference() {
 }
 
 TEST(CpuPairs, MatricesThatKeepParityAreDoneAsTwoOfOrderTwoWhereverTheirTargetsAre) {
-  const Sweep exact = parity_sweep(0), noisy = parity_sweep(1e-15), other = parity_sweep(1e-9);
-  for (const int registers : {2, 3}) {
-    for (const int lanes : {2, 3, 4}) {
-      const std::size_t count = parity_operations<double>(exact, lanes, registers);
-      EXPECT_GE(count, 60u) << "all but those with a control in a lane";
-      EXPECT_EQ(parity_operations<float>(noisy, lanes, registers), count);
-      EXPECT_EQ(parity_operations<double>(other, lanes, registers), 0u) << "a small entry is an entry";
+  for (const Micro kind : {Micro::kParity4, Micro::kParityReal, Micro::kParityCross}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    const Sweep exact = parity_sweep(kind, 0), noisy = parity_sweep(kind, 1e-15), other = parity_sweep(kind, 1e-9);
+    for (const int registers : {2, 3}) {
+      for (const int lanes : {2, 3, 4}) {
+        const std::size_t count = parity_operations<double>(exact, kind, lanes, registers);
+        EXPECT_GE(count, 60u) << "all but those with a control in a lane";
+        EXPECT_EQ(parity_operations<float>(noisy, kind, lanes, registers), count);
+        EXPECT_EQ(parity_operations<double>(other, kind, lanes, registers), 0u) << "a small entry is an entry";
+      }
     }
+    expect_parity_reference<double>(kind);
+    expect_parity_reference<float>(kind);
   }
-  expect_parity_reference<double>();
-  expect_parity_reference<float>();
 }
 
 /// Amplitudes of the least number, through a Hadamard on a lane and on a vector bit.

@@ -14,6 +14,7 @@
 #include "plan/cost/pool_layout.h"
 #include "plan/cost/state_bytes.h"
 #include "plan/make/make_plan.h"
+#include "plan/matrix_forms.h"
 #include "plan/plan.h"
 #include "plan/program/forecast.h"
 #include "plan/program/layout.h"
@@ -118,6 +119,38 @@ TEST(CostModel, CountsTheNumbersOfPairsAndControlledMatrices) {
   costs.flip = 3;
   EXPECT_EQ(costs.pair(4), 26);
   EXPECT_EQ(costs.pair(32), 100);
+}
+
+// Cores have kernels for matrices that keep the parity of their qubits: general, real, or imaginary beside the
+// diagonal.
+TEST(CostModel, CountsPairsByWhatKeepsParity) {
+  std::vector<Complex> cross(16), real(16);
+  cross[0] = cross[5] = cross[10] = cross[15] = 0.6;
+  cross[3] = cross[6] = cross[9] = cross[12] = Complex(0, -0.8);
+  real[0] = real[15] = 1;
+  real[5] = real[10] = 0.6;
+  real[6] = -0.8;
+  real[9] = 0.8;
+  EXPECT_EQ(parity_entries(cross), 8);
+  EXPECT_EQ(parity_entries(real), 8);
+  for (const std::size_t at : {0u, 3u, 5u, 6u, 9u, 10u, 12u, 15u}) {
+    std::vector<Complex> general = cross;
+    general[at] *= std::polar(1.0, 0.3);
+    EXPECT_EQ(parity_entries(general), 16) << at;
+  }
+  for (const std::size_t at : {1u, 2u, 4u, 7u, 8u, 11u, 13u, 14u}) {
+    std::vector<Complex> any = real;
+    any[at] = 1e-9;
+    EXPECT_EQ(parity_entries(any), 32) << at;
+  }
+  Sweep sweep = sweep_on({0, 1});
+  add_matrix(sweep, {0, 1}, cross);
+  const ArithmeticCounts counts = arithmetic_counts(sweep, 4);
+  EXPECT_EQ(counts.parity_entries, 8);
+  const CostTable cores = find_machine("cpu").cost_double;
+  EXPECT_TRUE(cores.by_parity);
+  EXPECT_LT(cores.pair(8), 4 * cores.butterfly);
+  EXPECT_EQ(cores.pair(32), cores.matrix_dense[2]);
 }
 
 TEST(CostModel, LooksAtEveryEntryOfAMatrix) {

@@ -282,13 +282,32 @@ void MicroWriter<T>::add_four_by_four(const MatrixItem& item, const PassOrder& o
   op.other = static_cast<std::uint8_t>(high);
   if (all_lanes(op) && keeps_parity(matrix)) {
     matrix = {matrix[0], matrix[3], matrix[12], matrix[15], matrix[5], matrix[6], matrix[9], matrix[10]};
-    op.kind = Micro::kParity4;
+    op.data = write_parity(matrix, op);
   } else {
     op.kind = all_lanes(op) ? Micro::kMatrix4 : Micro::kMatrix4Masked;
+    op.data = write(interleaved<T>(matrix));
   }
-  op.data = write(interleaved<T>(matrix));
   program_.keep_norm(mean_square<T>(matrix), item.share());
   program_.ops.push_back(op);
+}
+
+/// Two 2x2, one after the other; the cheapest kind that does both.
+template <typename T>
+std::uint64_t MicroWriter<T>::write_parity(const std::vector<Complex>& both, MicroOp& op) {
+  bool real = true, cross = true;
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    const bool diagonal = i % 4 == 0 || i % 4 == 3;
+    real = real && is_tiny(both[i].imag());
+    cross = cross && is_tiny(diagonal ? both[i].imag() : both[i].real());
+  }
+  op.kind = real ? Micro::kParityReal : cross ? Micro::kParityCross : Micro::kParity4;
+  if (!real && !cross) return write(interleaved<T>(both));
+  std::vector<T> values;
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    const bool diagonal = i % 4 == 0 || i % 4 == 3;
+    values.push_back(real || diagonal ? real_part<T>(both[i]) : imaginary_part<T>(both[i]));
+  }
+  return write(values);
 }
 
 template class MicroWriter<float>;

@@ -17,7 +17,10 @@ void count_matrix(const PlanOp& op, const Sweep& sweep, ArithmeticCounts& counts
   if (op.target_count > 1) {
     const double share = op.control_mask == 0 ? 1 : FormCosts::kControlledShare;
     counts.matrix_dense[op.target_count] += share;
-    if (op.target_count == 2) counts.pair_entries += share * pair_entries(matrix);
+    if (op.target_count == 2) {
+      counts.pair_entries += share * pair_entries(matrix);
+      counts.parity_entries += share * parity_entries(matrix);
+    }
     return;
   }
   const bool real = std::ranges::all_of(matrix, [](const Complex& entry) { return entry.imag() == 0; });
@@ -38,9 +41,9 @@ double weighted(const ArithmeticCounts& counts, double terms, const FormCosts& c
                  terms * costs.phase_term + counts.regroup * costs.regroup;
   total += costs.controlled(counts.controlled_entries, counts.controlled_general * costs.matrix1_general +
                                                            counts.controlled_real * costs.matrix1_real);
-  total += counts.matrix_dense[2] == 0
-               ? 0
-               : counts.matrix_dense[2] * costs.pair(counts.pair_entries / counts.matrix_dense[2]);
+  if (const double pairs = counts.matrix_dense[2]; pairs != 0) {
+    total += pairs * costs.pair((costs.by_parity ? counts.parity_entries : counts.pair_entries) / pairs);
+  }
   for (int t = 3; t <= kMaxMatrixTargets; ++t) total += counts.matrix_dense[t] * costs.matrix_dense[t];
   return total;
 }

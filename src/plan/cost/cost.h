@@ -26,7 +26,7 @@ struct ArithmeticCounts {
   double terms_apart = 0;  // terms, of each operation so many at most as make kernels longer
   double matrix_dense[kMaxMatrixTargets + 1] = {};
   double controlled_general = 0, controlled_real = 0, controlled_entries = 0;  // on one target; their numbers but 0
-  double pair_entries = 0;  // of the matrices on two targets: pair_entries()
+  double pair_entries = 0, parity_entries = 0;  // of the matrices on two targets, by either count
 };
 ArithmeticCounts arithmetic_counts(const Sweep& sweep, std::uint32_t register_bits);
 

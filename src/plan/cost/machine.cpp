@@ -83,6 +83,11 @@ void parse_forms(const ObjectReader& reader, FormCosts& costs) {
   costs.regroup = reader.number("regroup", false);
   reader.numbers("matrix_dense", costs.matrix_dense, kMaxMatrixTargets + 1);
   costs.pair_entry = reader.number_or_zero("pair_entry");
+  costs.by_parity = reader.has("parity_entry") || reader.has("parity_base");
+  if (costs.by_parity) {
+    costs.pair_entry = reader.number("parity_entry", true);
+    costs.pair_base = reader.number("parity_base", true);
+  }
   costs.controlled_entry = reader.number_or_zero("controlled_entry");
 }
 
@@ -91,7 +96,7 @@ void parse_lanes(const ObjectReader& reader, CostTable& cost) {
   cost.lanes = cost;
   for (double* form : {&cost.lanes->matrix1_general, &cost.lanes->matrix1_real, &cost.lanes->butterfly,
                        &cost.lanes->flip, &cost.lanes->phases, &cost.lanes->phase_term, &cost.lanes->regroup,
-                       &cost.lanes->pair_entry, &cost.lanes->controlled_entry}) {
+                       &cost.lanes->pair_entry, &cost.lanes->pair_base, &cost.lanes->controlled_entry}) {
     *form *= rest;
   }
   for (double& dense : cost.lanes->matrix_dense) dense *= rest;
@@ -135,6 +140,8 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                  "regroup",
                  "matrix_dense",
                  "pair_entry",
+                 "parity_entry",
+                 "parity_base",
                  "controlled_entry",
                  "cached_instructions",
                  "instructions",

@@ -18,15 +18,18 @@ struct FormCosts {
   double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
   double matrix_dense[kMaxMatrixTargets + 1] = {};  // [t]: dense unitary on t targets
   double pair_entry = 0;        // each of the 32 real numbers of a matrix on two targets that is not 0; 0: all are paid
+  double pair_base = 0;         // beside them; 0: two flips
+  bool by_parity = false;       // parity_entries() are paid, not pair_entries()
   double controlled_entry = 0;  // the same of the 8 numbers of one on one target, with controls
 
   /// What is left of a matrix's cost with controls, where the numbers in it do not count: half of the amplitudes stay,
   /// but the lanes wait.
   static constexpr double kControlledShare = 0.75;
 
-  /// Of a matrix on two targets, by pair_entries().
+  /// Of a matrix on two targets, by pair_entries() or parity_entries().
   double pair(double entries) const {
-    return pair_entry == 0 ? matrix_dense[2] : std::min(matrix_dense[2], 2 * flip + pair_entry * entries);
+    return pair_entry == 0 ? matrix_dense[2]
+                           : std::min(matrix_dense[2], (pair_base > 0 ? pair_base : 2 * flip) + pair_entry * entries);
   }
   /// Of matrices on one target with controls, by real_entries() and by what they cost without controls.
   double controlled(double entries, double alone) const {

@@ -221,7 +221,7 @@ class ClusterFinder {
         Way& way = ways[end + 1];
         if (wires != whole.wires || cost_.pair(kFewestEntries) >= std::min(apart, way.cost - here)) continue;
         product.copy_to(matrix);
-        const double entries = entries_without_phase(matrix), cost = here + cost_.pair(entries);
+        const double entries = entries_without_phase(matrix, cost_.by_parity), cost = here + cost_.pair(entries);
         if (cost < way.cost) way = {cost, entries, from};
       }
     }
@@ -275,8 +275,8 @@ class ClusterFinder {
     if (std::ranges::any_of(cluster.members, [&](std::size_t m) { return is_filled_later(m); })) return 32;
     std::vector<Complex> matrix = product_of(elements_, cluster.members, cluster.wires);
     tidy_pair(matrix);
-    take_phase(matrix);
-    return pair_entries(matrix);
+    take_phase(matrix, cost_.by_parity);
+    return paid_entries(matrix, cost_.by_parity);
   }
 
   const std::vector<Element>& elements_;

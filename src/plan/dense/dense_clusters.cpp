@@ -109,9 +109,9 @@ std::uint64_t fill_in(Candidate& candidate, const std::vector<Element>& elements
     if (dense.targets.size() == 2) tidy_pair(dense.matrix);
     if (!does_what_steps_do(dense.matrix, steps, dense.target_mask())) ++wrong;
     if (dense.targets.size() != 2) continue;
-    const double angle = cost.pair_entry > 0 ? take_phase(dense.matrix) : 0;
+    const double angle = cost.pair_entry > 0 ? take_phase(dense.matrix, cost.by_parity) : 0;
     if (angle != 0) phases.emplace_back(i, phase_element(0, angle));
-    dense.entries = pair_entries(dense.matrix);
+    dense.entries = paid_entries(dense.matrix, cost.by_parity);
   }
   insert(candidate.elements, phases);
   return wrong;

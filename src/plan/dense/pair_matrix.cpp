@@ -21,7 +21,11 @@ void tidy_pair(std::span<Complex> matrix) {
   }
 }
 
-double take_phase(std::vector<Complex>& matrix) {
+double paid_entries(std::span<const Complex> matrix, bool by_parity) {
+  return by_parity ? parity_entries(matrix) : pair_entries(matrix);
+}
+
+double take_phase(std::vector<Complex>& matrix, bool by_parity) {
   const auto first = std::ranges::find_if(matrix, is_known);
   if (first == matrix.end() || first->real() == 0 || first->imag() == 0) return 0;
   // Long, so that each entry is rounded by itself: the modulus of a rounded phase would move the norm, always one way.
@@ -31,17 +35,17 @@ double take_phase(std::vector<Complex>& matrix) {
   const auto times = [](Complex entry, Long factor) { return Complex(Long(entry) * factor); };
   std::ranges::transform(matrix, turned.begin(), [&](Complex entry) { return times(entry, std::conj(phase)); });
   tidy_pair(turned);
-  if (pair_entries(turned) >= pair_entries(matrix)) return 0;
+  if (paid_entries(turned, by_parity) >= paid_entries(matrix, by_parity)) return 0;
   std::ranges::transform(turned, again.begin(), [&](Complex entry) { return times(entry, phase); });
   if (!recomposes(again, matrix)) return 0;
   matrix = std::move(turned);
   return static_cast<double>(std::arg(phase));
 }
 
-double entries_without_phase(std::array<Complex, 16> matrix) {
-  const auto entries = [](std::array<Complex, 16>& of) {
+double entries_without_phase(std::array<Complex, 16> matrix, bool by_parity) {
+  const auto entries = [&](std::array<Complex, 16>& of) {
     tidy_pair(of);
-    return pair_entries(of);
+    return paid_entries(of, by_parity);
   };
   const double whole = entries(matrix);
   const auto first = std::ranges::find_if(matrix, is_known);

@@ -21,7 +21,7 @@ struct Element {
   Index control_mask = 0, control_value = 0;
   std::vector<Complex> matrix;   // kMatrix
   std::vector<OpenFactor> open;  // kMatrix on one target: its factors, where one is open
-  double entries = 32;           // kMatrix of two targets: pair_entries()
+  double entries = 32;           // kMatrix of two targets: those that are paid for
   Diagonal diagonal;             // kDiagonal; its gaps are not used any more
   std::uint32_t gates = 0;
   std::vector<std::uint32_t> turns, diagonals;  // its sources: what it stands for in the timeline
