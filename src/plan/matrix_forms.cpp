@@ -115,18 +115,31 @@ double pair_entries(std::span<const Complex> matrix) {
   return count;
 }
 
-double parity_entries(std::span<const Complex> matrix) {
+ParityKind parity_kind(std::span<const Complex> matrix) {
   bool real = true, cross = true;
   for (std::size_t i = 0; i < matrix.size(); ++i) {
     const std::size_t row = i / 4, column = i % 4;
     if (odd_parity(row ^ column)) {
-      if (matrix[i] != Complex(0)) return 32;
+      if (!is_tiny(matrix[i])) return ParityKind::kNone;
       continue;
     }
-    real = real && matrix[i].imag() == 0;
-    cross = cross && (row == column ? matrix[i].imag() : matrix[i].real()) == 0;
+    real = real && is_tiny(matrix[i].imag());
+    cross = cross && is_tiny(row == column ? matrix[i].imag() : matrix[i].real());
   }
-  return real || cross ? 8 : 16;
+  return real ? ParityKind::kReal : cross ? ParityKind::kCross : ParityKind::kGeneral;
+}
+
+double parity_entries(std::span<const Complex> matrix) {
+  switch (parity_kind(matrix)) {
+    case ParityKind::kNone:
+      return 32;
+    case ParityKind::kGeneral:
+      return 16;
+    case ParityKind::kReal:
+    case ParityKind::kCross:
+      return 8;
+  }
+  return 32;
 }
 
 }  // namespace qsim

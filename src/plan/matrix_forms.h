@@ -1,6 +1,7 @@
 // What a unitary matrix really is: diagonal, a phased flip, a phased swap, or dense.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -41,8 +42,12 @@ void drop_dust(std::span<Complex> matrix);
 double real_entries(std::span<const Complex> matrix);
 /// How many of the 32 real numbers of a matrix on two targets are not 0, but for a 1 in each row.
 double pair_entries(std::span<const Complex> matrix);
-/// The same for machines that leave out only what has a kernel of its own: 16 where nothing is between values of
-/// different parity, 8 where moreover all is real, or real on the diagonal and imaginary beside it; else 32.
+/// What a matrix on two targets has between values of one parity, where it has nothing between those of different ones;
+/// kCross: real numbers on the diagonal and imaginary ones beside it.
+enum class ParityKind : std::uint8_t { kNone, kGeneral, kReal, kCross };
+ParityKind parity_kind(std::span<const Complex> matrix);
+/// pair_entries() for machines that leave out only what has a kernel of its own: 16 for kGeneral, 8 for kReal and
+/// kCross, else 32.
 double parity_entries(std::span<const Complex> matrix);
 
 }  // namespace qsim

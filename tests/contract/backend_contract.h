@@ -29,6 +29,8 @@ class BackendContract : public testing::TestWithParam<BackendCase> {
   /// Fills the shard with random amplitudes of norm about 1; returns what it holds then.
   std::vector<Complex> start(std::uint64_t seed);
   std::vector<Complex> read() const;
+  /// Runs the sweep on random amplitudes: the largest difference from what its words say, of those that mean something.
+  double sweep_error(const Sweep& sweep, std::uint64_t seed);
   bool single() const { return GetParam().options.precision == Precision::kSingle; }
   /// Allowed difference of an amplitude after `depth` operations.
   double tolerance(double depth) const;

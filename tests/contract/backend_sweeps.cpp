@@ -41,6 +41,14 @@ std::string describe(const Sweep& sweep) {
 
 }  // namespace
 
+double BackendContract::sweep_error(const Sweep& sweep, std::uint64_t seed) {
+  backend_->clear_sweeps();
+  const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1), Summing::kNo);
+  const std::vector<Complex> before = start(seed);
+  backend_->sweep(handle, ChunkView{}, 0, false);
+  return difference(read(), reference_sweep(sweep, ChunkView{}, bits_, before), unborn_after(sweep));
+}
+
 TEST_P(BackendContract, SweepsMatchTheirDefinition) {
   const auto [first, repeats] = test::Campaign(24);
   PhiloxSequence random(10 + first);
@@ -56,13 +64,8 @@ TEST_P(BackendContract, SweepsMatchTheirDefinition) {
       shape.reach = repeat % 6 == 2 || repeat % 12 == 0;
       shape.max_targets = repeat % 2 == 0 ? 2 : kMaxMatrixTargets;
       const Sweep sweep = random_sweep(random, shape);
-      backend_->clear_sweeps();
-      const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1), Summing::kNo);
-      const std::vector<Complex> before = start(random.bits());
-      backend_->sweep(handle, ChunkView{}, 0, false);
-      const std::vector<Complex> expected = reference_sweep(sweep, ChunkView{}, bits, before);
       // Amplitudes of norm 1 states shrink with their number, the tolerance does not: scale it.
-      ASSERT_LE(difference(read(), expected, unborn_after(sweep)), tolerance(shape.operations))
+      ASSERT_LE(sweep_error(sweep, random.bits()), tolerance(shape.operations))
           << "bits " << bits << ", repeat " << repeat << ": " << describe(sweep);
     }
   }
@@ -82,12 +85,7 @@ TEST_P(BackendContract, PhasesMatchTheirDefinitionThroughManyFlips) {
       shape.operations = 2 + static_cast<std::uint32_t>(random.below(10));
       shape.phases = true;
       const Sweep sweep = random_sweep(random, shape);
-      backend_->clear_sweeps();
-      const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1), Summing::kNo);
-      const std::vector<Complex> before = start(random.bits());
-      backend_->sweep(handle, ChunkView{}, 0, false);
-      const std::vector<Complex> expected = reference_sweep(sweep, ChunkView{}, bits, before);
-      ASSERT_LE(difference(read(), expected, 0), tolerance(shape.operations))
+      ASSERT_LE(sweep_error(sweep, random.bits()), tolerance(shape.operations))
           << "bits " << bits << ", repeat " << repeat << ": " << describe(sweep);
     }
   }
@@ -230,12 +228,7 @@ TEST_P(BackendContract, LowActiveBitsMatchTheirDefinition) {
     for (Bit& bit : sweep.store) bit = to[bit];
     sweep.active = wanted;
     if (repeat % 2 == 0) sweep.store = wanted;
-    backend_->clear_sweeps();
-    const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1), Summing::kNo);
-    const std::vector<Complex> before = start(random.bits());
-    backend_->sweep(handle, ChunkView{}, 0, false);
-    ASSERT_LE(difference(read(), reference_sweep(sweep, ChunkView{}, 12, before), 0), tolerance(shape.operations))
-        << describe(sweep);
+    ASSERT_LE(sweep_error(sweep, random.bits()), tolerance(shape.operations)) << describe(sweep);
   }
 }
 

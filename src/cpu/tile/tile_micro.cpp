@@ -27,13 +27,6 @@ double mean_square(std::span<const Complex> entries) {
   }
   return rounded / exact;
 }
-/// Whether a 4x4 has nothing where row and column differ in one bit.
-bool keeps_parity(const std::vector<Complex>& matrix) {
-  for (std::size_t entry = 0; entry < matrix.size(); ++entry) {
-    if (odd_parity(entry / 4 ^ entry % 4) && !is_tiny(matrix[entry])) return false;
-  }
-  return true;
-}
 template <typename T>
 std::vector<T> interleaved(std::span<const Complex> values) {
   std::vector<T> out;
@@ -280,34 +273,33 @@ void MicroWriter<T>::add_four_by_four(const MatrixItem& item, const PassOrder& o
   MicroOp op = conditioned(item, 1u << low | 1u << high, program_.register_bits);
   op.bit = static_cast<std::uint8_t>(low);
   op.other = static_cast<std::uint8_t>(high);
-  if (all_lanes(op) && keeps_parity(matrix)) {
-    matrix = {matrix[0], matrix[3], matrix[12], matrix[15], matrix[5], matrix[6], matrix[9], matrix[10]};
-    op.data = write_parity(matrix, op);
-  } else {
+  const ParityKind kind = all_lanes(op) ? parity_kind(matrix) : ParityKind::kNone;
+  if (kind == ParityKind::kNone) {
     op.kind = all_lanes(op) ? Micro::kMatrix4 : Micro::kMatrix4Masked;
     op.data = write(interleaved<T>(matrix));
+  } else {
+    matrix = {matrix[0], matrix[3], matrix[12], matrix[15], matrix[5], matrix[6], matrix[9], matrix[10]};
+    write_parity(matrix, kind, op);
   }
   program_.keep_norm(mean_square<T>(matrix), item.share());
   program_.ops.push_back(op);
 }
 
-/// Two 2x2, one after the other; the cheapest kind that does both.
+/// Two 2x2, one after the other.
 template <typename T>
-std::uint64_t MicroWriter<T>::write_parity(const std::vector<Complex>& both, MicroOp& op) {
-  bool real = true, cross = true;
-  for (std::size_t i = 0; i < both.size(); ++i) {
-    const bool diagonal = i % 4 == 0 || i % 4 == 3;
-    real = real && is_tiny(both[i].imag());
-    cross = cross && is_tiny(diagonal ? both[i].imag() : both[i].real());
+void MicroWriter<T>::write_parity(const std::vector<Complex>& both, ParityKind kind, MicroOp& op) {
+  if (kind == ParityKind::kGeneral) {
+    op.kind = Micro::kParity4;
+    op.data = write(interleaved<T>(both));
+    return;
   }
-  op.kind = real ? Micro::kParityReal : cross ? Micro::kParityCross : Micro::kParity4;
-  if (!real && !cross) return write(interleaved<T>(both));
+  op.kind = kind == ParityKind::kReal ? Micro::kParityReal : Micro::kParityCross;
   std::vector<T> values;
   for (std::size_t i = 0; i < both.size(); ++i) {
     const bool diagonal = i % 4 == 0 || i % 4 == 3;
-    values.push_back(real || diagonal ? real_part<T>(both[i]) : imaginary_part<T>(both[i]));
+    values.push_back(kind == ParityKind::kReal || diagonal ? real_part<T>(both[i]) : imaginary_part<T>(both[i]));
   }
-  return write(values);
+  op.data = write(values);
 }
 
 template class MicroWriter<float>;

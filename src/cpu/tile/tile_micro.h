@@ -7,6 +7,7 @@
 #include "cpu/items/tile_items.h"
 #include "cpu/tile/tile_schedule.h"
 #include "cpu/tile/tile_translation.h"
+#include "plan/matrix_forms.h"
 
 namespace qsim::cpu {
 
@@ -29,7 +30,7 @@ class MicroWriter {
   MicroOp conditioned(const MatrixItem& item, unsigned target_registers, int register_bits) const;
   bool all_lanes(const MicroOp& op) const { return op.lanes == (1u << (1u << program_.lane_bits)) - 1; }
   std::uint64_t write(std::span<const T> values);
-  std::uint64_t write_parity(const std::vector<Complex>& both, MicroOp& op);
+  void write_parity(const std::vector<Complex>& both, ParityKind kind, MicroOp& op);
   void add_on_register(const MatrixItem& item, const Factored& form);
   void add_on_lane(const MatrixItem& item, const Factored& form);
   void write_lanes(MicroOp& op, const Complex* own, const Complex* other);

@@ -160,9 +160,11 @@ class ClusterFinder {
       if (c == kNoCluster) return;
       const Open& open = clusters_[c];
       for_each_bit(open.wires, [&](unsigned other) { cluster_of_[other] = kNoCluster; });
+      const bool worth_it = is_worth_a_look(open), frees = only_full && parted_;
+      if (!worth_it && !frees) return;
       const Members members = members_of(open);
-      const std::size_t taken = take_best(open, members);
-      if (only_full && parted_) add_free(members, taken, free);
+      const std::size_t taken = worth_it ? take_best(open, members) : 0;
+      if (frees) add_free(members, taken, free);
     });
     for (const std::size_t member : free) put(member);
   }
@@ -180,12 +182,17 @@ class ClusterFinder {
     }
   }
 
+  // Whether any matrix may be cheaper than the steps.
+  bool is_worth_a_look(const Open& open) const {
+    const int count = popcount(open.wires);
+    if (count < 2 || open.count < 2) return false;
+    return open.cost > (count == 2 ? cost_.pair(open.least_entries()) : cost_.matrix_dense[count]);
+  }
+
   // The matrices that are worth it among the members of a cluster; how many members, from the first on, they are
   // behind.
   std::size_t take_best(const Open& open, const Members& members) {
     const int count = popcount(open.wires);
-    if (count < 2 || open.count < 2) return 0;
-    if (open.cost <= (count == 2 ? cost_.pair(open.least_entries()) : cost_.matrix_dense[count])) return 0;
     Cluster cluster{members, open.wires, open.cost};
     if (count == 2 && parted_ && members.size() <= kMostParted) return take_parts(cluster);
     if (count == 2) cluster = cheaper_pair(std::move(cluster));
@@ -205,17 +212,19 @@ class ClusterFinder {
     std::array<Way, kMostParted + 1> ways;  // by how many members are done
     ways[0].cost = 0;
     std::array<Complex, 16> matrix;
+    std::array<double, kMostParted> costs;  // NOLINT: of each member alone, written before it is read
+    std::ranges::transform(all, costs.begin(), [&](std::size_t m) { return element_cost(elements_[m], cost_); });
     for (std::size_t from = 0; from < all.size(); ++from) {
-      const double here = ways[from].cost, alone = here + element_cost(elements_[all[from]], cost_);
+      const double here = ways[from].cost, alone = here + costs[from];
       if (alone < ways[from + 1].cost) ways[from + 1] = {alone, 0, from};
       if (is_filled_later(all[from])) continue;
-      double apart = element_cost(elements_[all[from]], cost_);
+      double apart = costs[from];
       Index wires = elements_[all[from]].wires();
       GrowingProduct product(whole.wires);
       product.multiply(elements_[all[from]]);
       for (std::size_t end = from + 1; end < all.size() && !is_filled_later(all[end]); ++end) {
         const Element& element = elements_[all[end]];
-        apart += element_cost(element, cost_);
+        apart += costs[end];
         wires |= element.wires();
         product.multiply(element);
         Way& way = ways[end + 1];
@@ -225,19 +234,17 @@ class ClusterFinder {
         if (cost < way.cost) way = {cost, entries, from};
       }
     }
-    std::vector<Cluster> parts;
-    for (std::size_t end = all.size(); end > 0;) {
+    std::vector<Cluster> parts;  // the last one first
+    std::size_t taken = 0;
+    const auto at = [&](std::size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t end = all.size(); end > 0; end = ways[end].from) {
       const Way& way = ways[end];
-      if (end - way.from > 1) {
-        const auto at = [&](std::size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i); };
-        parts.push_back({{at(way.from), at(end)}, whole.wires, way.cost - ways[way.from].cost, way.entries});
-      }
-      end = way.from;
+      if (end - way.from == 1) continue;
+      if (parts.empty()) taken = end;
+      parts.push_back({{at(way.from), at(end)}, whole.wires, way.cost - ways[way.from].cost, way.entries});
     }
-    if (parts.empty()) return 0;
-    const auto last = std::ranges::find(all, parts.front().members.back());
     found_.insert(found_.end(), std::make_move_iterator(parts.rbegin()), std::make_move_iterator(parts.rend()));
-    return static_cast<std::size_t>(last - all.begin()) + 1;
+    return taken;
   }
 
   bool is_filled_later(std::size_t member) const {
