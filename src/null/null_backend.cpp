@@ -83,7 +83,11 @@ std::uint32_t NullBackend::prepare(std::span<const Sweep> sweeps, Summing) {
     for (const Birth& birth : sweep.births) prepared.births |= bit_mask(birth.bit);
     Index mentioned = prepared.active | prepared.births | sweep.unborn;
     for (const Index mask : sweep.reach) mentioned |= mask;
-    for (const PlanOp& op : sweep.ops) mentioned |= op.control_mask;
+    for (const PlanOp& op : sweep.ops) {
+      mentioned |= op.control_mask;
+      if (sweep.permutes()) mentioned |= bit_mask(op.targets[0]);
+    }
+    if (sweep.permutes()) prepared.active = low_mask(local_bits_);  // no chunk of the state is done alone
     for (const PhaseTerm& term : sweep.phases) mentioned |= term.mask;
     if ((mentioned & ~low_mask(local_bits_)) != 0)
       throw Error("null backend: a sweep mentions bits that are not local");

@@ -79,10 +79,18 @@ struct Birth {
 /// reach[i] of the place in memory, where it otherwise flips active[i] alone. They are local bits and, taken on the
 /// active bits, linearly independent, so that tiles still cover the shard, each place once. Such a sweep reads, bears
 /// nothing, moves nothing at its store, none of these bits is unborn, and no exchange overlaps with it.
+///
+/// Where it has a `bundle`, a sweep permutes: its operations are flips of bits of the bundle, under any controls, no
+/// bit is active, and what is at a place goes where the flips, one after the other, take the place. A bundle of places
+/// are those that differ in these bits, all born afterwards; they are gathered into memory beside the state
+/// (PoolLayout::spare_bytes) and put back, unless one bundle is all of the shard: then that memory becomes the state's
+/// and the state's is beside it. Such a sweep reads, bears bits with the factor {1, 0} alone, and no exchange overlaps
+/// with it.
 struct Sweep {
   std::vector<Bit> active;   // ascending, local
   std::vector<Bit> store;    // a permutation of active; equal to active when nothing moves
   std::vector<Index> reach;  // empty, or one mask an active bit
+  Index bundle = 0;          // not 0: the sweep permutes
   bool reads = true;
   Index unborn = 0;
   std::vector<Birth> births;
@@ -92,8 +100,16 @@ struct Sweep {
   std::vector<PhaseTerm> phases;
   double predicted_seconds = 0;
   bool once = false;  // made for a single run: a device need not spend on translating it what only many runs give back
+  bool permutes() const { return bundle != 0; }
   friend bool operator==(const Sweep&, const Sweep&) = default;
 };
+
+/// Whether all that `sweep`, which permutes a shard of 2^local_bits, leaves born is one bundle.
+inline bool is_one_bundle(const Sweep& sweep, std::uint32_t local_bits) {
+  Index unborn = sweep.unborn;
+  for (const Birth& birth : sweep.births) unborn &= ~(Index{1} << birth.bit);
+  return (sweep.bundle | unborn) == (Index{1} << local_bits) - 1;
+}
 
 /// What active bit i of `sweep` flips of a place in memory.
 inline Index reach_of(const Sweep& sweep, std::size_t i) {

@@ -39,6 +39,7 @@ Sweep specialize(const Sweep& sweep, const Plan& plan, std::uint32_t rank) {
   result.active = sweep.active;
   result.store = sweep.store;
   result.reach = sweep.reach;
+  result.bundle = sweep.bundle;
   result.reads = sweep.reads;
   result.unborn = sweep.unborn;
   result.births = sweep.births;

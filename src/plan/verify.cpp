@@ -1,4 +1,5 @@
 // Checks a plan against every rule of plan/plan.h, so that backends need not.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -103,6 +104,7 @@ class Verifier {
       require((exchange.chunk_mask & active_mask(sweep)) == 0,
               "exchange: chunk bits are active in an overlapped sweep " + where);
       require(sweep.reach.empty(), "exchange: an overlapped sweep has a reach " + where);
+      require(!sweep.permutes(), "exchange: an overlapped sweep permutes " + where);
       require((exchange.chunk_mask & sweep.unborn & ~born) == 0,
               "exchange: chunk bits are unborn in an overlapped sweep " + where);
     };
@@ -187,6 +189,7 @@ class Verifier {
     }
     check_store(sweep, active);
     check_reach(sweep, active);
+    if (sweep.permutes()) check_permutation(sweep);
     for (op_ = 0; op_ < static_cast<int>(sweep.ops.size()); ++op_) {
       check_op(sweep, sweep.ops[static_cast<std::size_t>(op_)], active);
     }
@@ -223,6 +226,15 @@ class Verifier {
     require(linearly_independent(std::move(within)), "the reaches of the active bits do not tell them apart");
   }
 
+  void check_permutation(const Sweep& sweep) const {
+    require(sweep.active.empty() && sweep.reach.empty(), "a sweep that permutes has no active bits");
+    require((sweep.bundle & ~local_mask_) == 0, "a bundle has bits that are not local");
+    require((sweep.bundle & unborn_) == 0, "a bundle has bits that are unborn");
+    require(sweep.reads, "a sweep that permutes must read");
+    require(std::ranges::all_of(sweep.ops, [](const PlanOp& op) { return op.form == Form::kFlip; }),
+            "a sweep that permutes has another operation than flips");
+  }
+
   void check_op(const Sweep& sweep, const PlanOp& op, Index active) {
     gates_ += op.gates;
     require((op.control_mask & ~all_mask_) == 0, "a control is not a bit of the state");
@@ -231,7 +243,9 @@ class Verifier {
     require(op.target_count <= kMaxMatrixTargets, "more than 6 targets");
     for (std::size_t j = 0; j < op.target_count; ++j) {
       const Bit target = op.targets[j];
-      require_of(target < plan_.qubits && (active >> target & 1) != 0, target, " is not active");
+      const Index allowed = sweep.permutes() ? sweep.bundle : active;
+      require_of(target < plan_.qubits && (allowed >> target & 1) != 0, target,
+                 sweep.permutes() ? " is not in the bundle" : " is not active");
       require_of((unborn_ >> target & 1) == 0, target, " is unborn");
       require_of((targets >> target & 1) == 0, target, " appears twice");
       targets |= bit_mask(target);

@@ -31,6 +31,8 @@ void BackendContract::reserve(std::uint32_t bits) {
   layout.chunk_slots = 3;
   layout.table_bytes = 4 << 20;
   layout.scratch_bytes = 32 << 20;  // a device needs this much for read-outs
+  layout.step_bytes = 1 << 16;
+  layout.spare_bytes = bytes + 64 * std::min<std::uint64_t>(bytes, 1 << 20);  // of 64 threads
   bits_ = bits;
   backend_->reserve(layout, bits);
 }

@@ -91,6 +91,40 @@ TEST_P(BackendContract, PhasesMatchTheirDefinitionThroughManyFlips) {
   }
 }
 
+// In one chunk and in several; bits that few flips choose, and all of them.
+TEST_P(BackendContract, PermutationsMatchTheirDefinition) {
+  PhiloxSequence random(37);
+  for (const std::uint32_t bits : {1u, 2u, 5u, 6u, 9u, 10u, 11u, 14u, 15u, 17u}) {
+    reserve(bits);
+    const auto repeats = static_cast<std::uint64_t>(bits < 12 ? 24 : 4);
+    for (std::uint64_t repeat = 0; repeat < repeats; ++repeat) {
+      SweepShape shape;
+      shape.bits = bits;
+      shape.operations = static_cast<std::uint32_t>(random.below(bits < 12 ? 40 : 12));
+      shape.births = repeat % 3 == 1;
+      shape.permutes = true;
+      const Sweep sweep = random_sweep(random, shape);
+      ASSERT_EQ(sweep_error(sweep, random.bits()), 0)
+          << "bits " << bits << ", repeat " << repeat << ": " << describe(sweep);
+    }
+  }
+}
+
+// What a device's caches hold is a part of them.
+TEST_P(BackendContract, PermutationsOfManyChunksMatchTheirDefinition) {
+  constexpr std::uint32_t kBits = 22;
+  reserve(kBits);
+  PhiloxSequence random(38);
+  SweepShape shape;
+  shape.bits = kBits;
+  shape.operations = 6;
+  shape.permutes = true;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const Sweep sweep = random_sweep(random, shape);
+    ASSERT_EQ(sweep_error(sweep, random.bits()), 0) << "repeat " << repeat << ": " << describe(sweep);
+  }
+}
+
 // Of states that one tile holds; a backend may run them without a program.
 TEST_P(BackendContract, SweepsThatRunOnceMatchTheirDefinition) {
   PhiloxSequence random(29);

@@ -82,6 +82,13 @@ void expect_amplitudes(Backend& backend, const Plan& plan, std::uint32_t qubits,
   EXPECT_NEAR(backend.reader().norm(), 1, 1e-11);
 }
 
+/// What its sweeps that permute take.
+void add_spare(PoolLayout& layout, const Plan& plan) {
+  const PoolLayout planned = pool_layout(plan, find_machine("h200"));
+  layout.spare_bytes = planned.spare_bytes;
+  layout.step_bytes = planned.step_bytes;
+}
+
 void check(const Circuit& circuit, ClosedForm form) {
   const std::uint32_t qubits = circuit.qubits();
   PlanOptions plan_options;
@@ -95,6 +102,7 @@ void check(const Circuit& circuit, ClosedForm form) {
   layout.state_bytes = amplitude_bytes(Precision::kDouble) << qubits;
   layout.table_bytes = 8ull << 20;
   layout.scratch_bytes = 17ull << 20;
+  add_spare(layout, plan);
   for (const Jit jit : {Jit::kOff, Jit::kOnly}) {
     SCOPED_TRACE("jit " + std::string(name_of(jit)));
     BackendOptions options;
@@ -134,6 +142,7 @@ TEST(CudaClosedFormsOnTheCpu, MatchThePlans) {
     layout.state_bytes = amplitude_bytes(Precision::kDouble) << kQubits;
     layout.table_bytes = 8ull << 20;
     layout.scratch_bytes = 64ull << 20;
+    add_spare(layout, plan);
     backend->reserve(layout, kQubits);
     std::vector<Sweep> sweeps;
     for (const Stage& stage : plan.stages) {

@@ -135,6 +135,7 @@ class Interpreter {
     for (const Bit bit : sweep.active) active |= Index{1} << bit;
     for (const Birth& birth : sweep.births) births |= Index{1} << birth.bit;
     const Index still_unborn = sweep.unborn & ~births;
+    if (sweep.permutes()) return permute(sweep, rank, high, still_unborn);
     std::vector<Index> tiles;
     for (Index tile = 0; tile < shard_size_; ++tile) {
       if ((tile & active) == 0 && (tile & still_unborn & ~active) == 0 && (tile & mask) == value) tiles.push_back(tile);
@@ -151,6 +152,20 @@ class Interpreter {
         shards_[rank][to] = (from & still_unborn) == 0 ? values[i] : kPoison;
       }
     }
+  }
+
+  // Every amplitude by itself: where the flips take its place.
+  void permute(const Sweep& sweep, Index rank, Index high, Index still_unborn) {
+    Shard moved(shard_size_, kPoison);
+    for (Index from = 0; from < shard_size_; ++from) {
+      if ((from & still_unborn) != 0) continue;
+      Index to = from;
+      for (const PlanOp& op : sweep.ops) {
+        if (((high | to) & op.control_mask) == op.control_value) to ^= Index{1} << op.targets[0];
+      }
+      moved.at(to) = load(sweep, rank, from, still_unborn);
+    }
+    shards_[rank] = std::move(moved);
   }
 
   // Of amplitude i of a tile, in memory.

@@ -71,7 +71,8 @@ std::vector<Complex> random_matrix(PhiloxSequence& random, unsigned targets) {
 
 void add_controls(PhiloxSequence& random, PlanOp& op, const std::vector<Bit>& free) {
   if (free.empty() || random.below(2) == 0) return;
-  for (const Bit bit : sample(random, free, 1 + random.below(std::min<std::size_t>(free.size(), 3)))) {
+  const std::size_t most = random.below(8) == 0 ? free.size() : std::min<std::size_t>(free.size(), 3);
+  for (const Bit bit : sample(random, free, 1 + random.below(most))) {
     op.control_mask |= bit_mask(bit);
     if (random.below(3) != 0) op.control_value |= bit_mask(bit);
   }
@@ -82,7 +83,10 @@ void add_operation(PhiloxSequence& random, const SweepShape& shape, const std::v
   std::iota(all.begin(), all.end(), Bit{0});
   PlanOp op;
   op.gates = 1;
-  const std::uint64_t kind = targets.empty() ? 2 : shape.phases ? 2 * random.below(2) : random.below(3);
+  const std::uint64_t kind = shape.permutes    ? 0
+                             : targets.empty() ? 2
+                             : shape.phases    ? 2 * random.below(2)
+                                               : random.below(3);
   if (kind == 2) {
     op.form = Form::kPhases;
     op.data_begin = static_cast<std::uint32_t>(sweep.phases.size());
@@ -196,7 +200,7 @@ Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape) {
   if (shape.births || !shape.reads) add_births(random, shape, sweep);
   // Bits that are unborn afterwards keep their place and are no target.
   const Index still = unborn_after(sweep);
-  std::vector<Bit> movable = sweep.active;
+  std::vector<Bit> movable = shape.permutes ? all : sweep.active;
   std::erase_if(movable, [&](Bit bit) { return test_bit(still, bit); });
   std::vector<Bit> moved = random.below(2) == 0 ? movable : sample(random, movable, movable.size());
   sweep.store = sweep.active;
@@ -207,6 +211,17 @@ Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape) {
   if (shape.reach) {
     sweep.store = sweep.active;
     add_reach(random, shape, sweep);
+  }
+  if (shape.permutes) {
+    // All of the shard, or as much as some flips need.
+    if (movable.empty()) sweep.unborn &= ~bit_mask(0), movable = {0};
+    for (const Bit bit : movable) sweep.bundle |= bit_mask(bit);
+    if (random.below(2) == 0) {
+      const std::vector<Bit> some = sample(random, movable, 1 + random.below(movable.size()));
+      sweep.bundle = 0;
+      for (const Bit bit : some) sweep.bundle |= bit_mask(bit);
+      movable = sample(random, some, 1 + random.below(some.size()));
+    }
   }
   for (std::uint32_t j = 0; j < shape.operations; ++j) add_operation(random, shape, movable, sweep);
   return sweep;

@@ -22,10 +22,11 @@ struct SweepShape {
   std::uint32_t active = 0;
   std::uint32_t operations = 0;
   int max_targets = kMaxMatrixTargets;
-  bool births = false;  // some bits are unborn before
-  bool reach = false;   // active bits flip others of memory; without births
-  bool reads = true;    // false: all are, and the sweep writes the first state
-  bool phases = false;  // flips and phases alone, each of any bits
+  bool births = false;    // some bits are unborn before
+  bool reach = false;     // active bits flip others of memory; without births
+  bool reads = true;      // false: all are, and the sweep writes the first state
+  bool phases = false;    // flips and phases alone, each of any bits
+  bool permutes = false;  // flips alone, of any bits; none is active
 };
 Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape);
 /// Normalised.

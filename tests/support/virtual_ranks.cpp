@@ -26,6 +26,7 @@ VirtualRanks::VirtualRanks(Precision precision, unsigned qubits, unsigned rank_b
   pool.state_bytes = amplitude_bytes(precision) << local_bits_;
   pool.table_bytes = 1 << 12;
   pool.scratch_bytes = 1 << 12;
+  pool.spare_bytes = pool.state_bytes;
   BackendOptions options;
   options.precision = precision;
   options.threads = 1;

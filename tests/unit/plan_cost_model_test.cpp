@@ -382,6 +382,37 @@ Plan empty_plan(std::uint32_t qubits, std::uint32_t rank_bits) {
   return plan;
 }
 
+// Amplitudes of one line that go far apart are read with it in vain.
+TEST(CostModel, OfWhatPermutesFollowWhereLinesGo) {
+  Machine machine = round_machine(BackendKind::kCpu);
+  machine.cost_double.permutation = {64, 1000, 10, 8};
+  const auto sweep_of = [](Bit target, Index controls, Index bundle) {
+    Sweep sweep;
+    PlanOp flip;
+    flip.form = Form::kFlip;
+    flip.target_count = 1;
+    flip.targets[0] = target;
+    flip.control_mask = flip.control_value = controls;
+    sweep.ops = {flip};
+    sweep.bundle = bundle;
+    return sweep;
+  };
+  const auto memory = [&](const Sweep& sweep) {
+    return sweep_bounds(sweep, 20, Precision::kDouble, machine).memory_seconds;
+  };
+  const CostTable& cost = machine.cost_double;
+  const double read = std::exp2(24) / cost.read_bytes_per_second, written = std::exp2(24) / cost.write_bytes_per_second;
+  const Index all = low_mask(20);
+  EXPECT_NEAR(memory(sweep_of(19, 1 << 18, all)), read + written, 1e-12);  // lines stay together
+  EXPECT_NEAR(memory(sweep_of(5, 1, all)), read + written, 1e-12);         // within the window
+  EXPECT_NEAR(memory(sweep_of(19, 1, all)), 2 * read + written, 1e-12);    // half of a line goes
+  const double whole = sweep_seconds(sweep_of(19, 1 << 18, all), 20, Precision::kDouble, machine);
+  EXPECT_NEAR(sweep_seconds(sweep_of(19, 1 << 18, 1 << 19), 20, Precision::kDouble, machine), whole + read + written,
+              1e-9);  // put back
+  EXPECT_EQ(swept_bytes(sweep_of(19, 1, all), 20, Precision::kDouble), 32u << 20);
+  EXPECT_EQ(swept_bytes(sweep_of(19, 1, 1 << 19), 20, Precision::kDouble), 64u << 20);
+}
+
 TEST(PoolSizes, OfTheRingAreAQuarterOfTheShardWithinLimits) {
   Machine machine = round_machine(BackendKind::kCpu);
   machine.chunk_bytes = 32 * kMiB;
@@ -410,6 +441,35 @@ TEST(PoolSizes, OfTheRingAreAQuarterOfTheShardWithinLimits) {
   machine.chunk_bytes = 1 * kMiB;
   EXPECT_EQ(chunk(26), 4 * kMiB);
   EXPECT_EQ(pool_layout(empty_plan(20, 0), machine).chunk_slots, 0u);
+}
+
+TEST(PoolSizes, OfWhatPermutesAreABundleOrTheShard) {
+  Machine machine = round_machine(BackendKind::kCpu);
+  machine.threads = 3;
+  Plan plan = empty_plan(20, 0);
+  Sweep sweep;
+  PlanOp flip;
+  flip.form = Form::kFlip;
+  flip.target_count = 1;
+  flip.control_mask = 0b1110;
+  sweep.ops = {flip, flip};
+  sweep.bundle = low_mask(14);
+  plan.stages.push_back({std::nullopt, {}, {sweep}});
+  const auto pool = [&](Index bundle) {
+    plan.stages[0].sweeps[0].bundle = bundle;
+    return pool_layout(plan, machine);
+  };
+  EXPECT_EQ(pool(low_mask(14)).spare_bytes, 3u * 16 << 14);  // a thread each
+  EXPECT_EQ(pool(low_mask(18)).spare_bytes, 16u << 18);
+  EXPECT_EQ(pool(low_mask(20)).spare_bytes, 16u << 20);
+  EXPECT_EQ(pool(low_mask(20)).step_bytes, 0u);
+  machine.kind = BackendKind::kCuda;
+  EXPECT_EQ(pool(low_mask(14)).spare_bytes, 16u << 14);
+  EXPECT_EQ(pool(low_mask(14)).step_bytes, (2u * 2 + 3) * 4);  // three controls are two steps
+  EXPECT_EQ(pool(0).spare_bytes, 0u);
+  // All that is born is the shard: what lies elsewhere keeps its place.
+  plan.stages[0].sweeps[0].unborn = 1 << 19;
+  EXPECT_EQ(pool(low_mask(19)).spare_bytes, 16u << 20);
 }
 
 TEST(PoolSizes, OfTablesAndScratchAreWhatBackendsTake) {
@@ -627,8 +687,14 @@ TEST(FindMachine, NamesEveryKeyThatIsMissing) {
     refused(changed, key);
   }
   for (const auto& [key, value] : good["cost"]["single"].items()) {
+    if (key == "permutation") continue;  // without it nothing permutes
     nlohmann::json changed = good;
     changed["cost"]["single"].erase(key);
+    refused(changed, key);
+  }
+  for (const auto& [key, value] : good["cost"]["single"]["permutation"].items()) {
+    nlohmann::json changed = good;
+    changed["cost"]["single"]["permutation"].erase(key);
     refused(changed, key);
   }
 }

@@ -159,6 +159,57 @@ TEST(VerifyPlan, ChecksWhatActiveBitsReach) {
   });
 }
 
+/// Six qubits at 0, then flips of bits 1 and 4, of which 4 is born there.
+Plan permuting_plan() {
+  Plan plan;
+  plan.qubits = 6;
+  plan.initial_layout = plan.final_layout = Layout::identity(6);
+  plan.global_start = {Complex(1)};
+  Sweep first;
+  first.reads = false;
+  first.active = first.store = {0, 1, 2, 3};
+  first.unborn = 63;
+  for (const Bit bit : {0, 1, 2, 3, 5}) first.births.push_back({static_cast<Bit>(bit)});
+  Sweep flips;
+  flips.unborn = 16;
+  flips.births.push_back({4});
+  flips.bundle = 0b010011;
+  for (const Bit bit : {1, 4}) {
+    PlanOp flip;
+    flip.form = Form::kFlip;
+    flip.target_count = 1;
+    flip.targets[0] = bit;
+    flip.control_mask = flip.control_value = 0b101100;
+    flips.ops.push_back(flip);
+  }
+  plan.stages.push_back({std::nullopt, plan.initial_layout, {first, flips}});
+  return plan;
+}
+
+TEST(VerifyPlan, ChecksWhatPermutes) {
+  const Plan plan = permuting_plan();
+  const auto flips = [](Plan& p) -> Sweep& { return p.stages[0].sweeps[1]; };
+  expect_refused(plan, "not in the bundle", [&](Plan& p) { flips(p).bundle = 0b010001; });
+  expect_refused(plan, "not in the bundle", [&](Plan& p) { flips(p).ops[0].targets[0] = 0, flips(p).bundle = 18; });
+  expect_refused(plan, "not local", [&](Plan& p) { flips(p).bundle |= 64; });
+  expect_refused(plan, "are unborn", [&](Plan& p) {
+    flips(p).births.clear();
+    flips(p).ops.pop_back();
+  });
+  expect_refused(plan, "no active bits", [&](Plan& p) { flips(p).active = flips(p).store = {0}; });
+  expect_refused(plan, "other",
+                 [&](Plan& p) { flips(p).ops[0].form = Form::kPhases, flips(p).ops[0].target_count = 0; });
+  expect_refused(plan, "must read", [&](Plan& p) {
+    Sweep alone = flips(p);
+    alone.reads = false;
+    alone.unborn = 63;
+    alone.births = p.stages[0].sweeps[0].births;
+    alone.births.push_back({4});
+    p.stages[0].sweeps = {alone};
+  });
+  expect_refused(plan, "also a control", [&](Plan& p) { flips(p).ops[0].control_mask |= 2; });
+}
+
 TEST(VerifyPlan, ChecksReadsAndBirths) {
   const Plan plan = late_birth_plan();
   ASSERT_GT(plan.stages[0].sweeps.size(), 1u);

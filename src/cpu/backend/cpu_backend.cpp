@@ -6,6 +6,7 @@
 
 #include "base/layout.h"
 #include "cpu/cpu_info.h"
+#include "cpu/permutation.h"
 #include "cpu/read_out/readouts.h"
 #include "cpu/read_out/readouts_pauli.h"
 #include "cpu/sweep_engine.h"
@@ -67,6 +68,7 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
     for (std::uint32_t slot = 0; slot < layout.chunk_slots; ++slot) slots_.push_back(push(slot_bytes_, "a chunk slot"));
     push(layout.table_bytes, "sweep programs");
     push(layout.scratch_bytes, "scratch");
+    spare_ = {push(layout.spare_bytes, "memory of sweeps that permute"), layout.spare_bytes};
   }
 
   std::uint64_t peak_bytes() const override { return pool_.peak(); }
@@ -92,13 +94,36 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
   }
 
   std::uint32_t prepare(std::span<const Sweep> sweeps, Summing) override {
-    return engine_->prepare(sweeps, bits_, team_.size());
+    const auto first = static_cast<std::uint32_t>(prepared_.size());
+    in_stretches(
+        sweeps,
+        [&](std::size_t begin, std::size_t count) {
+          std::uint32_t next = engine_->prepare(sweeps.subspan(begin, count), bits_, team_.size());
+          for (std::size_t i = 0; i < count; ++i) prepared_.push_back({next++, {}});
+        },
+        [&](const Sweep& sweep) {
+          prepared_.push_back({0, std::make_unique<Permutation>(sweep, bits_)});
+        });
+    return first;
   }
   void expect_chunks(std::uint32_t, Index, Index) override {}
   void finish_preparing() override {}
-  void clear_sweeps() override { engine_->clear(); }
+  void clear_sweeps() override {
+    engine_->clear();
+    prepared_.clear();
+  }
   void sweep(std::uint32_t handle, ChunkView chunk, int, bool accumulate_norm) override {
-    const double sum = engine_->run(handle, state_, chunk, team_, accumulate_norm);
+    const Prepared& prepared = prepared_.at(handle);
+    if (prepared.permutation) {
+      if (prepared.permutation->run(state_, spare_, team_)) {
+        auto* const before =
+            reinterpret_cast<std::byte*>(std::exchange(state_, reinterpret_cast<Amplitude*>(spare_.data())));
+        spare_ = {before, sizeof(Amplitude) << bits_};
+      }
+      if (accumulate_norm) norm_.add(norm());
+      return;
+    }
+    const double sum = engine_->run(prepared.handle, state_, chunk, team_, accumulate_norm);
     if (accumulate_norm) norm_.add(sum);
   }
   double take_norm() override { return std::exchange(norm_, CompensatedSum()).value(); }
@@ -118,7 +143,32 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
  private:
   using Amplitude = std::complex<T>;
 
-  void renew(std::uint32_t handle, std::span<const Sweep> sweeps) override { engine_->renew(handle, sweeps, bits_); }
+  struct Prepared {
+    std::uint32_t handle = 0;                  // the engine's
+    std::unique_ptr<Permutation> permutation;  // else than that
+  };
+
+  /// others(begin, count) for neighbours that do not permute, permutation(sweep) for each that does, in order.
+  template <typename Others, typename One>
+  static void in_stretches(std::span<const Sweep> sweeps, Others others, One permutation) {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < sweeps.size(); ++i) {
+      if (!sweeps[i].permutes()) continue;
+      if (i > begin) others(begin, i - begin);
+      permutation(sweeps[i]);
+      begin = i + 1;
+    }
+    if (sweeps.size() > begin) others(begin, sweeps.size() - begin);
+  }
+  /// Flips have no numbers.
+  void renew(std::uint32_t handle, std::span<const Sweep> sweeps) override {
+    in_stretches(
+        sweeps,
+        [&](std::size_t begin, std::size_t count) {
+          engine_->renew(prepared_.at(handle + begin).handle, sweeps.subspan(begin, count), bits_);
+        },
+        [](const Sweep&) {});
+  }
 
   double norm() override { return cpu::norm(shard(), readers()); }
   void bit_probabilities(std::span<double> out) override { cpu::bit_probabilities(shard(), readers(), out); }
@@ -252,7 +302,9 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
   Amplitude* snapshots_ = nullptr;
   std::uint64_t snapshot_count_ = 0, slot_bytes_ = 0;
   std::vector<std::byte*> slots_;
+  std::span<std::byte> spare_;
   std::unique_ptr<SweepEngine<T>> engine_;
+  std::vector<Prepared> prepared_;
   CompensatedSum norm_;
 };
 

@@ -75,6 +75,8 @@ class CudaBackend final : public Backend,
     for (std::uint32_t slot = 0; slot < layout.chunk_slots; ++slot) slots_.push_back(push(slot_bytes_, "a chunk slot"));
     std::byte* const tables = push(layout.table_bytes, "sweep programs");
     std::byte* const scratch = push(layout.scratch_bytes, "scratch");
+    std::byte* const spare = push(layout.spare_bytes, "memory of sweeps that permute");
+    std::byte* const steps = push(layout.step_bytes, "steps of permutations");
     constexpr std::uint64_t kNormBytes = kNormCells * sizeof(NormCell);
     if (layout.scratch_bytes < kNormBytes) {
       throw CapacityError("a CUDA pool needs " + std::to_string(kNormBytes) + " bytes of scratch, its layout has " +
@@ -85,7 +87,14 @@ class CudaBackend final : public Backend,
     scratch_bytes_ = layout.scratch_bytes - kNormBytes;
     norm_ = reinterpret_cast<NormCell*>(scratch);
     check(cudaMemsetAsync(norm_, 0, kNormBytes, lane(0)), "cudaMemsetAsync of the norm");
-    runner_->set_memory({state_, tables, layout.table_bytes, norm_, bits_, streams_,
+    runner_->set_memory({state_,
+                         tables,
+                         layout.table_bytes,
+                         {spare, layout.spare_bytes},
+                         {steps, layout.step_bytes},
+                         norm_,
+                         bits_,
+                         streams_,
                          ReadOuts::bit_sum_memory(scratch_, scratch_bytes_)});
     synchronize();
   }
@@ -139,6 +148,9 @@ class CudaBackend final : public Backend,
   void sweep(std::uint32_t handle, ChunkView chunk, int lane_number, bool accumulate_norm) override {
     set_device();
     runner_->run(handle, chunk, use_lane(lane_number), accumulate_norm);
+    if (runner_->state() == state_) return;
+    state_ = runner_->state();
+    if (readouts_) readouts_->look_at(state_);
   }
   double take_norm() override {
     join();

@@ -31,6 +31,9 @@ class ReadOuts {
   /// `copies`: another stream, for answers that cross to the host while `stream` goes on.
   ReadOuts(Shard shard, std::byte* scratch, std::size_t scratch_bytes, cudaStream_t stream, cudaStream_t copies);
 
+  /// The shard is elsewhere now.
+  void look_at(std::byte* state) { shard_.data = state; }
+
   double norm();
   void bit_probabilities(std::span<double> out);
   /// The same from what a sweep has left in bit_sum_memory(): no other read-out may have come between.

@@ -15,6 +15,7 @@
 #include "cuda/program/lower.h"
 #include "cuda/run/encode.h"
 #include "cuda/run/jit.h"
+#include "cuda/run/permutation.h"
 #include "cuda/tile/addresses.h"
 #include "device/gpu_parts.h"
 #include "plan/plan.h"
@@ -72,9 +73,15 @@ class Runner final : public SweepRunner {
     clear();
   }
 
+  std::byte* state() const override { return memory_.state; }
+
   std::uint32_t prepare(std::span<const Sweep> sweeps, Summing summing, cudaStream_t stream) override {
     const auto first = static_cast<std::uint32_t>(prepared_.size());
-    for (const Sweep& sweep : sweeps) prepared_.push_back({sweep, false, {}});
+    for (const Sweep& sweep : sweeps) {
+      Prepared& prepared = prepared_.emplace_back();
+      prepared.sweep = sweep;
+      if (sweep.permutes()) prepared.permutation.emplace(sweep, memory_.local_bits);
+    }
     if (!sweeps.empty()) prepared_.back().sums_bits = summing == Summing::kBits;
     std::vector<std::byte> staged;
     const std::uint64_t start = table_used_;
@@ -162,6 +169,7 @@ class Runner final : public SweepRunner {
   struct Prepared {
     Sweep sweep;
     bool sums_bits = false;
+    std::optional<Permutation> permutation;  // then there are no variants
     std::vector<Variant> variants;
   };
 
@@ -176,7 +184,9 @@ class Runner final : public SweepRunner {
   /// Sweeps `first` to `end`; several threads at once where each is tried in many ways.
   std::vector<Variant> lower_all(std::size_t first, std::size_t end) const {
     std::vector<Variant> variants(end > first ? end - first : 0);
-    const auto lower_one = [&](std::uint64_t i, int) { variants[i] = lowered(prepared_[first + i], 0); };
+    const auto lower_one = [&](std::uint64_t i, int) {
+      if (!prepared_[first + i].permutation) variants[i] = lowered(prepared_[first + i], 0);
+    };
     const std::size_t threads = std::min<std::size_t>({variants.size(), std::thread::hardware_concurrency(), 8});
     if (compiles_at_once() && threads > 1) {
       ThreadTeam(static_cast<int>(threads)).run(variants.size(), lower_one);
@@ -249,9 +259,16 @@ class Runner final : public SweepRunner {
   void run_parts(std::uint32_t handle, ChunkView chunk, Index arrivals, std::span<const Arrival> arrived,
                  cudaStream_t stream, bool accumulate_norm) {
     Prepared& prepared = prepared_.at(handle);
+    swept_.reset();
+    if (prepared.permutation) {
+      NormCell* const norm = accumulate_norm ? memory_.norm : nullptr;
+      const std::uint64_t bytes = sizeof(Amplitude<Real>) << memory_.local_bits;
+      if (prepared.permutation->template run<Real>(memory_.state, memory_.spare, memory_.steps, norm, stream))
+        memory_.spare = {std::exchange(memory_.state, memory_.spare.data()), bytes};
+      return;
+    }
     Variant& variant = variant_for(prepared, chunk.mask);
     make_resident(variant, stream);
-    swept_.reset();
     for (std::size_t i = 0; i < variant.parts.size(); ++i) {
       const bool first = i == 0, last = i + 1 == variant.parts.size();
       launch(variant.parts[i], chunk, first ? arrivals : 0, arrived, stream, accumulate_norm && last);

@@ -18,6 +18,7 @@ struct SweepMemory {
   std::byte* state = nullptr;
   std::byte* tables = nullptr;
   std::uint64_t table_bytes = 0;
+  std::span<std::byte> spare, steps;  // of sweeps that permute
   NormCell* norm = nullptr;
   std::uint32_t local_bits = 0;
   std::span<const Stream> lanes;  // everything that may still use the tables
@@ -34,6 +35,8 @@ class SweepRunner {
  public:
   virtual ~SweepRunner() = default;
   virtual void set_memory(const SweepMemory& memory) = 0;
+  /// Where the state is: a sweep that permutes may have left it where SweepMemory::spare was.
+  virtual std::byte* state() const = 0;
   virtual std::uint32_t prepare(std::span<const Sweep> sweeps, Summing summing, cudaStream_t stream) = 0;
   virtual void expect_chunks(std::uint32_t handle, Index mask, Index arrivals, cudaStream_t stream) = 0;
   /// Whether run_arrived() has its kernel.

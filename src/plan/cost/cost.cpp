@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "base/bits.h"
+#include "base/philox.h"
+#include "plan/cost/pool_layout.h"
 #include "plan/matrix_forms.h"
 
 namespace qsim {
@@ -114,9 +116,51 @@ struct SweepParts {
   double memory = 0, arithmetic = 0, overhead = 0;
 };
 
+// Amplitudes that are read for each that `sweep`, which permutes, gathers: those of its line, of `line` amplitudes,
+// that go elsewhere are read again. From a sample of places.
+double reads_each(const Sweep& sweep, std::uint32_t local_bits, std::uint32_t line, std::uint32_t window_bits) {
+  constexpr std::uint32_t kSample = 48;
+  const Index born = (pow2(local_bits) - 1) & ~sweep.unborn;
+  const auto moved = [](Index place, const PlanOp& op) {
+    return (place & op.control_mask) == op.control_value ? place ^ pow2(op.targets[0]) : place;
+  };
+  double together = 0;
+  PhiloxSequence random(1);
+  for (std::uint32_t i = 0; i < kSample; ++i) {
+    const Index from = random.bits() & born;
+    const auto goes_to = [&](Index place) {
+      for (const PlanOp& op : sweep.ops) place = moved(place, op);
+      return place;
+    };
+    const Index to = goes_to(from);
+    for (std::uint32_t other = 1; other < line; ++other)
+      together += (goes_to(from ^ other) ^ to) >> window_bits == 0 ? 1 : 0;
+  }
+  return line / (1 + together / kSample);
+}
+
+// Gathered beside the state and, bundle by bundle, put back.
+SweepParts permuting_parts(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const CostTable& cost) {
+  constexpr double kLaunches = 3;                                // its steps are uploaded
+  constexpr PermutationCosts kDear{512, 10'000'000, 10'000, 0};  // of a machine that does not say
+  const PermutationCosts costs = cost.permutation.value_or(kDear);
+  const auto bytes = static_cast<double>(amplitude_bytes(precision));
+  const auto written = static_cast<double>(sweep_traffic(sweep, local_bits).amplitudes_written);
+  const auto line = static_cast<std::uint32_t>(std::max(1.0, costs.line_bytes / bytes));
+  const double read = written * bytes / cost.read_bytes_per_second;
+  const double trip = read + written * bytes / cost.write_bytes_per_second;
+  const double again = (reads_each(sweep, local_bits, line, costs.window_bits) - 1) * read;
+  double steps = 0;
+  for (const PlanOp& op : sweep.ops) steps += permutation_steps(popcount(op.control_mask));
+  SweepParts parts{trip + again, (costs.place + costs.step * steps) * 1e-15 * written, kLaunches * cost.sweep_overhead};
+  if (!is_one_bundle(sweep, local_bits)) parts.overhead += trip;
+  return parts;
+}
+
 SweepParts sweep_parts(const Sweep& sweep, const Arithmetic& arithmetic, std::uint32_t local_bits, Precision precision,
                        const Machine& machine) {
   const CostTable& cost = machine.cost(precision);
+  if (sweep.permutes()) return permuting_parts(sweep, local_bits, precision, cost);
   const SweepTraffic traffic = sweep_traffic(sweep, local_bits);
   const auto bytes = static_cast<double>(amplitude_bytes(precision));
   std::size_t run = 0;  // lowest bits that are active
@@ -198,7 +242,9 @@ SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits) {
 
 std::uint64_t swept_bytes(const Sweep& sweep, std::uint32_t local_bits, Precision precision) {
   const SweepTraffic traffic = sweep_traffic(sweep, local_bits);
-  return saturating_multiply(amplitude_bytes(precision), traffic.amplitudes_read + traffic.amplitudes_written);
+  std::uint64_t amplitudes = traffic.amplitudes_read + traffic.amplitudes_written;
+  if (sweep.permutes() && !is_one_bundle(sweep, local_bits)) amplitudes += 2 * traffic.amplitudes_written;
+  return saturating_multiply(amplitude_bytes(precision), amplitudes);
 }
 
 std::uint64_t exchanged_amplitudes(const Exchange& exchange, std::uint32_t local_bits) {

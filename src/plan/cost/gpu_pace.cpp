@@ -32,6 +32,10 @@ void slow_down(CostTable& table, double memory, double arithmetic, double moves)
   table.write_bytes_per_second /= memory;
   slow_down(static_cast<FormCosts&>(table), arithmetic, moves);
   if (table.lanes) slow_down(*table.lanes, arithmetic, moves);
+  if (table.permutation) {
+    table.permutation->place *= moves;
+    table.permutation->step *= moves;
+  }
 }
 
 }  // namespace

@@ -124,6 +124,15 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                          "matrix_dense", "pair_entry", "controlled_entry", "kernel"});
   }
   if (reader.has("lanes")) parse_lanes(ObjectReader(reader.get("lanes"), where + ".lanes"), cost);
+  if (reader.has("permutation")) {
+    const ObjectReader permutation(reader.get("permutation"), where + ".permutation");
+    cost.permutation.emplace();
+    cost.permutation->line_bytes = permutation.number("line_bytes", true);
+    cost.permutation->place = permutation.number("place", false);
+    cost.permutation->step = permutation.number("step", false);
+    permutation.integer<std::uint32_t>("window_bits", 0, 62, cost.permutation->window_bits);
+    permutation.finish({"line_bytes", "window_bits", "place", "step"});
+  }
   cost.link_bytes_per_second = reader.number("link_bytes_per_s", true);
   cost.exchange_overhead = reader.number("exchange_overhead_s", false);
   reader.finish({"sweep_overhead_s",
@@ -146,6 +155,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                  "cached_instructions",
                  "instructions",
                  "lanes",
+                 "permutation",
                  "link_bytes_per_s",
                  "exchange_overhead_s"});
   return cost;

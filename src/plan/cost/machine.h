@@ -37,6 +37,14 @@ struct FormCosts {
   }
 };
 
+/// Of sweeps that permute. Amplitudes come from far apart: `line_bytes` are read with each, and those that go where it
+/// goes, not more than 2^window_bits places away, are there then. Beside memory nanoseconds a million amplitudes: for
+/// making places of words, and for each step of a program.
+struct PermutationCosts {
+  double line_bytes = 0, place = 0, step = 0;
+  std::uint32_t window_bits = 0;
+};
+
 /// Seconds of everything a plan does, for one device kind and precision; data in src/plan/cost/machines/*.json. The
 /// costs by form are arithmetic: nanoseconds a million amplitudes written.
 struct CostTable : FormCosts {
@@ -53,8 +61,9 @@ struct CostTable : FormCosts {
   // Of sweeps that do dense matrices on two targets on lanes (decision 0012), where those are cheaper and all else is
   // dearer: whichever is less work as a whole is done.
   std::optional<FormCosts> lanes, lanes_instructions;
-  double link_bytes_per_second = 0;  // a rank, each way
-  double exchange_overhead = 0;      // once, and once more for each partner
+  std::optional<PermutationCosts> permutation;  // where sweeps may permute
+  double link_bytes_per_second = 0;             // a rank, each way
+  double exchange_overhead = 0;                 // once, and once more for each partner
 };
 
 /// What a plan is made for.

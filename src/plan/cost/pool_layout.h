@@ -16,10 +16,19 @@ struct PoolLayout {
   std::uint32_t chunk_slots = 0;
   std::uint64_t table_bytes = 0;    // sweep programs
   std::uint64_t scratch_bytes = 0;  // reductions, sampling, tiles of the threads
+  std::uint64_t spare_bytes = 0;    // of sweeps that permute: a bundle of places, or the shard
+  std::uint64_t step_bytes = 0;     // of these sweeps' programs, on a device
   /// Sum of all items, each rounded up to 256 bytes.
   std::uint64_t total_bytes() const;
   friend bool operator==(const PoolLayout&, const PoolLayout&) = default;
 };
+
+/// Bundles of no more bits (Sweep::bundle) are each moved by one thread of a processor, where there is memory for all.
+constexpr int kOwnBundleBits = 16;
+/// Steps of a device's program for a flip with so many controls.
+constexpr std::uint32_t permutation_steps(int controls) {
+  return controls < 2 ? 1 : static_cast<std::uint32_t>(controls + 1) / 2;
+}
 
 /// Memory a rank of `plan` on `machine`.
 PoolLayout pool_layout(const Plan& plan, const Machine& machine);

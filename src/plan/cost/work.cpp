@@ -69,11 +69,28 @@ std::uint64_t scratch_size(const Plan& plan, std::uint64_t state_bytes, const Ma
   throw Error("unknown backend kind");
 }
 
+// Sets what sweeps that permute take.
+void add_spare(PoolLayout& layout, const Plan& plan, const Machine& machine) {
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps) {
+      if (!sweep.permutes()) continue;
+      const bool whole = is_one_bundle(sweep, plan.local_bits());
+      std::uint64_t bytes = state_bytes(plan.precision, static_cast<std::uint32_t>(popcount(sweep.bundle)));
+      if (machine.kind == BackendKind::kCpu && popcount(sweep.bundle) <= kOwnBundleBits) bytes *= machine.threads;
+      layout.spare_bytes = std::max(layout.spare_bytes, whole ? layout.state_bytes : bytes);
+      std::uint64_t steps = 3;  // they come in fours
+      for (const PlanOp& op : sweep.ops) steps += permutation_steps(popcount(op.control_mask));
+      if (machine.kind == BackendKind::kCuda)
+        layout.step_bytes = std::max(layout.step_bytes, steps * sizeof(std::uint32_t));
+    }
+  }
+}
+
 }  // namespace
 
 std::uint64_t PoolLayout::total_bytes() const {
   std::uint64_t total = saturating_multiply(round_up(chunk_bytes), chunk_slots);
-  for (const std::uint64_t item : {state_bytes, snapshot_bytes, table_bytes, scratch_bytes}) {
+  for (const std::uint64_t item : {state_bytes, snapshot_bytes, table_bytes, scratch_bytes, spare_bytes, step_bytes}) {
     total = saturating_add(total, round_up(item));
   }
   return total;
@@ -111,6 +128,7 @@ PoolLayout pool_layout(const Plan& plan, const Machine& machine) {
   }
   layout.table_bytes = table_size(plan, machine);
   layout.scratch_bytes = scratch_size(plan, layout.state_bytes, machine);
+  add_spare(layout, plan, machine);
   return layout;
 }
 

@@ -12,8 +12,9 @@ namespace qsim {
 namespace {
 
 // Rewrites of what only a plan has: turns, gaps, the steps of a sweep.
-constexpr std::array<std::string_view, 6> kPlannerRewrites{"move_flips",         "split_controls", "recombine_flips",
-                                                           "recombine_controls", "fuse_matrices",  "span_strings"};
+constexpr std::array<std::string_view, 7> kPlannerRewrites{
+    "move_flips",    "split_controls", "recombine_flips", "recombine_controls",
+    "fuse_matrices", "span_strings",   "permute"};
 
 void check_names(const std::vector<std::string>& disabled) {
   const std::vector<std::string_view> known = pass_names();

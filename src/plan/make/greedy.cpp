@@ -7,10 +7,10 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "plan/build/builder.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/lower/merge_terms.h"
-#include "plan/make/builder.h"
 #include "plan/make/planners.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"

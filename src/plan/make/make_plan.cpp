@@ -94,7 +94,13 @@ Plan searched(const Lowered& lowered, Optimizer& optimizer, const Machine& machi
               bool open) {
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
   std::optional<Plan> strings = string_plan(lowered, machine, options);
-  const auto best = [&](Plan plan) { return strings && cheaper(*strings, plan, options) ? *std::move(strings) : plan; };
+  std::optional<Plan> permuting = permutation_plan(lowered, machine, options);
+  const auto best = [&](Plan plan) {
+    for (std::optional<Plan>* const other : {&strings, &permuting}) {
+      if (*other && cheaper(**other, plan, options)) plan = **std::move(other);
+    }
+    return plan;
+  };
   if (lowered.ops.size() > kSearchedTwice) return best(searched_plan(lowered, machine, options, {}));
   // A search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic
   // and in what they hide of an exchange, so two of them are held against each other. Both are always made: the plan

@@ -5,9 +5,9 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "plan/build/builder.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
-#include "plan/make/builder.h"
 #include "plan/make/planners.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"

@@ -8,10 +8,10 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "plan/build/builder.h"
 #include "plan/cost/state_bytes.h"
 #include "plan/lower/known.h"
 #include "plan/lower/lower_optimized.h"
-#include "plan/make/builder.h"
 #include "plan/make/planners.h"
 #include "plan/search/budget.h"
 #include "plan/search/early_phase.h"

@@ -37,6 +37,8 @@ PoolLayout joined(PoolLayout first, const PoolLayout& second) {
   first.chunk_slots = std::max(first.chunk_slots, second.chunk_slots);
   first.table_bytes += rounded(second.table_bytes);
   first.scratch_bytes = std::max(first.scratch_bytes, second.scratch_bytes);
+  first.spare_bytes = std::max(first.spare_bytes, second.spare_bytes);
+  first.step_bytes = std::max(first.step_bytes, second.step_bytes);
   return first;
 }
 

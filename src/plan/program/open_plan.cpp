@@ -37,9 +37,10 @@ bool same_births(const std::vector<Birth>& a, const std::vector<Birth>& b) {
 }
 
 bool same_sweeps(const Sweep& a, const Sweep& b) {
-  return a.active == b.active && a.store == b.store && a.reach == b.reach && a.reads == b.reads &&
-         a.unborn == b.unborn && std::abs(a.start_scale - b.start_scale) <= kSame && a.ops == b.ops &&
-         same_births(a.births, b.births) && same_phases(a.phases, b.phases) && near(a.matrices, b.matrices);
+  return a.active == b.active && a.store == b.store && a.reach == b.reach && a.bundle == b.bundle &&
+         a.reads == b.reads && a.unborn == b.unborn && std::abs(a.start_scale - b.start_scale) <= kSame &&
+         a.ops == b.ops && same_births(a.births, b.births) && same_phases(a.phases, b.phases) &&
+         near(a.matrices, b.matrices);
 }
 
 bool same_exchanges(const std::optional<Exchange>& a, const std::optional<Exchange>& b) {

@@ -54,6 +54,7 @@ Json sweep_json(const Sweep& sweep) {
           {"operations", sweep.ops.size()},
           {"predicted_s", sweep.predicted_seconds},
           {"gates", gates},
+          {"permutes", sweep.permutes()},
           {"reads", sweep.reads},
           {"births", std::move(births)},
           {"store_bits", sweep.store},
@@ -102,11 +103,12 @@ void add_work(Json& json, const Plan& plan, const PlanWork& work, const PoolLayo
   json["exchanges"] = work.exchanges;
   json["bytes_swept_per_rank"] = decimal(work.bytes_swept_per_rank);
   json["bytes_exchanged_per_rank"] = decimal(work.bytes_exchanged_per_rank);
-  json["memory_bytes_per_rank"] = {{"state", decimal(pool.state_bytes)},
-                                   {"chunks", decimal(pool.chunk_bytes * pool.chunk_slots)},
-                                   {"tables", decimal(pool.table_bytes)},
-                                   {"scratch", decimal(pool.scratch_bytes + pool.snapshot_bytes)},
-                                   {"total", decimal(pool.total_bytes())}};
+  json["memory_bytes_per_rank"] = {
+      {"state", decimal(pool.state_bytes)},
+      {"chunks", decimal(pool.chunk_bytes * pool.chunk_slots)},
+      {"tables", decimal(pool.table_bytes)},
+      {"scratch", decimal(pool.scratch_bytes + pool.spare_bytes + pool.step_bytes + pool.snapshot_bytes)},
+      {"total", decimal(pool.total_bytes())}};
   json["predicted_time_s"] = {
       {"sweeps", work.sweep_seconds}, {"exchange", work.exchange_seconds}, {"total", work.total_seconds}};
   const bool memory_known = machine.memory_bytes_per_rank > 0;

@@ -32,9 +32,11 @@ std::string exchange_tip(const Exchange& exchange) {
 std::string sweep_tip(const Sweep& sweep, const std::string& name, std::uint64_t bytes) {
   std::uint64_t gates = 0;
   for (const PlanOp& op : sweep.ops) gates += op.gates;
-  return (sweep.reads ? "sweep " : "first write ") + name + ": " + counted(gates, "gate") + " in " +
-         counted(sweep.ops.size(), "operation") + ", " + format_bytes(bytes) + ", " +
-         format_seconds(sweep.predicted_seconds);
+  return (sweep.permutes() ? "permutation "
+          : sweep.reads    ? "sweep "
+                           : "first write ") +
+         name + ": " + counted(gates, "gate") + " in " + counted(sweep.ops.size(), "operation") + ", " +
+         format_bytes(bytes) + ", " + format_seconds(sweep.predicted_seconds);
 }
 
 /// The boxes of one rank.

@@ -64,8 +64,13 @@ std::string sweep_line(const Sweep& sweep, std::size_t stage, std::size_t index)
   for (const Bit bit : sweep.active) active |= bit_mask(bit);
   for (const Index mask : sweep.reach) reached |= mask;
   std::string line = pad("  " + std::to_string(stage) + "." + std::to_string(index), 9);
-  line += pad(sweep.reads ? "sweep" : "write", 8) + pad(std::to_string(sweep.ops.size()), 7);
-  line += pad(std::to_string(gates), 8) + pad(format_seconds(sweep.predicted_seconds), 11) + bits_text(active);
+  line += pad(sweep.permutes() ? "permute"
+              : sweep.reads    ? "sweep"
+                               : "write",
+              8) +
+          pad(std::to_string(sweep.ops.size()), 7);
+  line += pad(std::to_string(gates), 8) + pad(format_seconds(sweep.predicted_seconds), 11) +
+          (sweep.permutes() ? "none: any bit is flipped" : bits_text(active));
   if (sweep.store != sweep.active) line += ", moved at the store";
   if (!sweep.reach.empty()) line += ", reaching " + bits_text(reached & ~active);
   if (!sweep.births.empty()) line += ", " + std::to_string(sweep.births.size()) + " born";
@@ -120,6 +125,7 @@ std::string memory_lines(const Plan& plan, const Machine& machine) {
   std::string text = "memory of each rank: " + format_bytes(pool.total_bytes()) + " = state " +
                      format_bytes(pool.state_bytes) + ", chunks " + format_bytes(pool.chunk_bytes * pool.chunk_slots) +
                      ", tables " + format_bytes(pool.table_bytes) + ", scratch " + format_bytes(pool.scratch_bytes);
+  if (pool.spare_bytes > 0) text += ", permuting " + format_bytes(pool.spare_bytes + pool.step_bytes);
   if (machine.memory_bytes_per_rank > 0) {
     const bool fits = pool.total_bytes() <= machine.memory_bytes_per_rank;
     text += fits ? "; fits in " : "; DOES NOT FIT in ";

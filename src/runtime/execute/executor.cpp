@@ -25,6 +25,7 @@ double rounded_total(double total) {
 
 /// The same sweep with `wanted` active bits, as far as there are others that are born.
 Sweep widened(Sweep sweep, std::uint32_t local_bits, std::uint32_t wanted) {
+  if (sweep.permutes()) return sweep;
   Index taken = sweep.unborn;
   for (const Birth& birth : sweep.births) taken &= ~bit_mask(birth.bit);
   for (const Bit bit : sweep.active) taken |= bit_mask(bit);
@@ -89,7 +90,8 @@ bool Executor::ends_whole(const PreparedPlan& prepared) {
   if (prepared.played_bits != 0 || prepared.plan->stages.empty()) return false;
   const Stage& last = prepared.plan->stages.back();
   if (last.sweeps.size() <= (last.exchange ? last.exchange->overlap_after : 0)) return false;
-  return last.sweeps.back().reach.empty();  // else its bits are not those of memory
+  // Else its bits are not those of memory, or it has no tiles.
+  return last.sweeps.back().reach.empty() && !last.sweeps.back().permutes();
 }
 
 void Executor::prepare_stage(PreparedPlan& prepared, const Stage& stage) {

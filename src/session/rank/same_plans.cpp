@@ -24,6 +24,7 @@ class Shape {
     add(sweep.reach.size());
     for (const Index mask : sweep.reach) add(mask);
     add(sweep.reads ? 1u : 0u);
+    add(sweep.bundle);
     add(sweep.unborn);
     for (const Birth& birth : sweep.births) add(birth.bit);
     for (const PlanOp& op : sweep.ops) {

@@ -59,8 +59,10 @@ InverseCheck::InverseCheck(const Circuit& circuit, const PlannedCircuit& program
   options.start = Start::kState;
   options.known_zeros = false;
   options.initial_layout = forward_->final_layout;
-  // As it is written: what is wrongly recognised on the way there would be so on the way back.
+  // As it is written: what is wrongly recognised on the way there would be so on the way back, and what permutes
+  // wrongly would put it right again.
   for (const std::string_view pass : recognising_passes()) options.disabled_passes.emplace_back(pass);
+  options.disabled_passes.emplace_back("permute");
   inverse_ = std::make_shared<const Plan>(make_plan(unitary_part(circuit).inverse(), machine, options));
 }
 

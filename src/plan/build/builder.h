@@ -9,8 +9,8 @@
 #include "plan/cost/machine.h"
 #include "plan/lower/known.h"
 #include "plan/lower/lower.h"
-#include "plan/make/make_plan.h"
 #include "plan/plan.h"
+#include "plan/plan_options.h"
 
 namespace qsim {
 
@@ -36,6 +36,9 @@ class PlanBuilder {
   /// (Sweep::reach). All bits are born before.
   void add_reaching_sweep(const std::vector<std::pair<Qubit, Index>>& reach, const Lowered& lowered,
                           std::span<const std::uint32_t> ops);
+  /// Appends a sweep of flips that permutes. `whole`: all of the shard as one bundle, else bundles that are as small as
+  /// the machine moves well.
+  void add_permuting_sweep(const Lowered& lowered, std::span<const std::uint32_t> ops, bool whole);
   /// Lets the last sweep store its active wires so that those in `order`, first to last, lie at its lowest bits.
   void store_low(std::span<const Qubit> order);
   /// Lets the last sweep of the stage store those of `wires` that are active at its highest bits.
@@ -62,6 +65,7 @@ class PlanBuilder {
   Stage& stage();
   Index fill(Index active) const;
   Index active_bits(Index active) const;
+  void append_ops(Sweep& sweep, const Lowered& lowered, std::span<const std::uint32_t> ops);
   void add_whole_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops);
   Sweep part_of(Index active_bits, bool first, const Lowered& lowered, std::span<const std::uint32_t> ops) const;
   std::vector<std::size_t> cuts(Index active_bits, const Lowered& lowered, std::span<const std::uint32_t> ops) const;

@@ -1,5 +1,5 @@
 // Sweeps, exchanges and the restoring of a layout, in terms of wires.
-#include "plan/make/builder.h"
+#include "plan/build/builder.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,10 +7,10 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "plan/build/exchange_places.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/state_bytes.h"
-#include "plan/make/exchange_places.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
 
@@ -21,7 +21,7 @@ constexpr double kCover = 1.3;  // sweeps beside an exchange may take so much of
 
 /// Bits that may cut `sweep` into chunks: inactive, and born when it is done.
 Index chunk_bits_of(const Sweep& sweep) {
-  if (!sweep.reach.empty()) return 0;
+  if (!sweep.reach.empty() || sweep.permutes()) return 0;
   Index bits = ~sweep.unborn;
   for (const Birth& birth : sweep.births) bits |= bit_mask(birth.bit);
   for (const Bit bit : sweep.active) bits &= ~bit_mask(bit);
@@ -215,6 +215,12 @@ void PlanBuilder::add_whole_sweep(Index active, const Lowered& lowered, std::spa
     unborn_ &= ~bit_mask(bit);
   }
   std::sort(sweep.births.begin(), sweep.births.end(), [](const Birth& a, const Birth& b) { return a.bit < b.bit; });
+  append_ops(sweep, lowered, ops);
+  stage().sweeps.push_back(std::move(sweep));
+  ++sweeps_;
+}
+
+void PlanBuilder::append_ops(Sweep& sweep, const Lowered& lowered, std::span<const std::uint32_t> ops) {
   for (const std::uint32_t index : ops) {
     if (trace_) {
       places_.push_back({index, static_cast<std::int32_t>(plan_.stages.size()) - 1,
@@ -223,8 +229,6 @@ void PlanBuilder::add_whole_sweep(Index active, const Lowered& lowered, std::spa
     }
     append_to_sweep(sweep, lowered, lowered.ops[index], layout_);
   }
-  stage().sweeps.push_back(std::move(sweep));
-  ++sweeps_;
 }
 
 // `destination[i]` is the new bit of what lies at active[i] after the store so far; a permutation of the active bits.
@@ -245,7 +249,7 @@ void PlanBuilder::store_high(std::span<const Qubit> wires) {
 // Gives the wires of `order` the lowest (or, from the top, the highest) active bits of the last sweep.
 void PlanBuilder::store_in_order(std::span<const Qubit> order, bool from_top) {
   Sweep& sweep = stage().sweeps.back();
-  if (!sweep.reach.empty()) return;
+  if (!sweep.reach.empty() || sweep.permutes()) return;
   std::vector<Bit> destination(sweep.active);
   std::size_t next = 0;
   for (const Qubit wire : order) {

@@ -1,6 +1,6 @@
 // Bits are renamed by a permutation that changes only where memory moves anyway: two names may trade places in the
 // start layout when they are born in the same sweep, and in a store when both are active.
-#include "plan/make/exchange_places.h"
+#include "plan/build/exchange_places.h"
 
 #include <algorithm>
 #include <array>
@@ -142,6 +142,7 @@ Plan without_operations(const Plan& plan) {
       copy.active = sweep.active;
       copy.store = sweep.store;
       copy.reach = sweep.reach;
+      copy.bundle = sweep.bundle;
       copy.births = sweep.births;
     }
   }

@@ -1,0 +1,35 @@
+// Sweeps that permute: the amplitudes of a bundle, gathered into memory beside the state.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/cuda/state.h"
+#include "kernels/cuda/sweep.h"
+
+namespace qsim::cuda {
+
+constexpr std::uint8_t kNoRow = 255;
+constexpr std::uint32_t kStepsAtOnce = 4;
+
+/// A PermutationProgram (device/permutation/program.h) for bundles of 2^bundle_bits amplitudes.
+struct PermuteArguments {
+  const std::uint32_t* steps = nullptr;  // PermutationStep::packed, a multiple of kStepsAtOnce of them
+  std::uint32_t step_count = 0, rows = 0, bundle_bits = 0;
+  std::uint64_t unborn = 0, high_targets = 0;  // of those that are flipped the bits from 32 on
+  ViewMap map;                                 // of the bundle
+  std::uint8_t bit[kMaxStateBits] = {};        // of each row
+  std::uint8_t position[kMaxStateBits] = {};   // of that bit in the bundle, or kNoRow
+  std::uint8_t target_at[kMaxStateBits] = {};  // the row of each bit that is flipped, or kNoRow
+};
+
+/// gathered[j] = state[where place(j)'s amplitude comes from], j < 2^bundle_bits; or, `in_place`, gathered[place(j)].
+/// `norm`: sum of squares added, or null.
+template <class Real>
+cudaError_t launch_permute(const std::conditional_t<sizeof(Real) == 8, double2, float2>* state,
+                           std::conditional_t<sizeof(Real) == 8, double2, float2>* gathered,
+                           const PermuteArguments& arguments, bool in_place, NormCell* norm, cudaStream_t stream);
+
+}  // namespace qsim::cuda

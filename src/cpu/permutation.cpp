@@ -1,0 +1,115 @@
+#include "cpu/permutation.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bits.h"
+#include "plan/cost/pool_layout.h"
+#include "qsim/error.h"
+
+namespace qsim::cpu {
+namespace {
+
+#if defined(__x86_64__)
+#define QSIM_ANY_VECTORS [[gnu::target_clones("avx512f", "avx2", "default")]]
+#else
+#define QSIM_ANY_VECTORS
+#endif
+
+/// permuted_places() by the widest vectors that the processor has: it moves words, and rounds nothing.
+QSIM_ANY_VECTORS void find_places(const PermuteProgram& program, Index base, std::span<PermuteWords> words,
+                                  std::span<Index, kPermuteLanes> out) {
+  permuted_places(program, base, words, out);
+}
+
+}  // namespace
+
+Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) {
+  PermutationProgram program = permutation_program(sweep, local_bits);
+  bundle_ = program.bundle;
+  fixed_ = program.fixed;
+  unborn_ = program.unborn;
+  whole_size_ = is_one_bundle(sweep, local_bits) ? Index{1} << local_bits : 0;
+  for (const std::uint8_t bit : program.bits) {
+    const bool inside = test_bit(bundle_, bit);
+    const auto position = static_cast<std::uint8_t>(count_bits(bundle_ & low_mask(bit)));
+    program_.rows.push_back({bit, inside ? position : PermuteProgram::kOutside});
+  }
+  program_.targets = program.targets;
+  program_.steps = std::move(program.steps);
+  for (std::size_t i = 0; i < kPermuteLanes; ++i) program_.lane[i] = deposit_bits(i, bundle_);
+  for (std::uint32_t first = 0; first < program.targets; first += 8) {
+    std::array<Index, 256>& flipped = program_.flipped.emplace_back();
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      flipped[byte] = 0;
+      for (std::uint32_t r = first; r < std::min(first + 8, program.targets); ++r) {
+        if (test_bit(byte, r - first)) flipped[byte] |= bit_mask(program.bits[r]);
+      }
+    }
+  }
+}
+
+// Of all of the shard to their places, else one after the other.
+template <typename T>
+void Permutation::gather(const std::complex<T>* shard, std::complex<T>* to, Index begin, Index end, Index fixed) const {
+  std::array<PermuteWords, 64> words;
+  std::array<Index, kPermuteLanes> from;
+  for (Index first = begin; first < end; first += kPermuteLanes) {
+    const Index base = deposit_bits(first, bundle_) | fixed;
+    find_places(program_, base, words, from);
+    const Index count = std::min<Index>(kPermuteLanes, end - first);
+    for (Index i = 0; i < count; ++i) {
+      const Index at = whole_size_ != 0 ? base | program_.lane[i] : first + i;
+      to[at] = (from[i] & unborn_) != 0 ? std::complex<T>() : shard[from[i]];
+    }
+  }
+}
+
+template <typename T>
+void Permutation::spread(std::complex<T>* shard, const std::complex<T>* from, Index begin, Index end,
+                         Index fixed) const {
+  const Index run = std::min<Index>(Index{1} << std::countr_one(bundle_), kPermuteLanes);
+  for (Index first = begin; first < end; first += kPermuteLanes) {
+    const Index base = deposit_bits(first, bundle_) | fixed, count = std::min<Index>(kPermuteLanes, end - first);
+    const Index length = std::min(run, count);
+    for (Index i = 0; i < count; i += length) std::copy_n(from + first + i, length, shard + (base | program_.lane[i]));
+  }
+}
+
+template <typename T>
+bool Permutation::run(std::complex<T>* shard, std::span<std::byte> spare, ThreadTeam& team) const {
+  const Index size = Index{1} << count_bits(bundle_), bundles = Index{1} << count_bits(fixed_);
+  const std::uint64_t needed = (whole_size_ != 0 ? whole_size_ : size) * sizeof(std::complex<T>);
+  if (spare.size() < needed) {
+    throw CapacityError("a sweep that permutes needs " + std::to_string(needed) +
+                            " bytes beside the state, the pool has " + std::to_string(spare.size()),
+                        needed, spare.size());
+  }
+  const bool own = whole_size_ == 0 && static_cast<int>(count_bits(bundle_)) <= kOwnBundleBits &&
+                   spare.size() / static_cast<std::uint64_t>(team.size()) >= needed;
+  auto* const beside = reinterpret_cast<std::complex<T>*>(spare.data());
+  if (own) {
+    team.run(bundles, [&](Index number, int worker) {
+      const Index fixed = deposit_bits(number, fixed_);
+      std::complex<T>* const mine = beside + static_cast<Index>(worker) * size;
+      gather(shard, mine, 0, size, fixed);
+      spread(shard, mine, 0, size, fixed);
+    });
+    return false;
+  }
+  const Index piece = std::min<Index>(size, Index{1} << 14);
+  for (Index number = 0; number < bundles; ++number) {
+    const Index fixed = deposit_bits(number, fixed_);
+    const auto in_pieces = [&](auto work) {
+      team.run(size / piece, [&](Index i, int) { work(i * piece, (i + 1) * piece); });
+    };
+    in_pieces([&](Index begin, Index end) { gather(shard, beside, begin, end, fixed); });
+    if (whole_size_ == 0) in_pieces([&](Index begin, Index end) { spread(shard, beside, begin, end, fixed); });
+  }
+  return whole_size_ != 0;
+}
+
+template bool Permutation::run(std::complex<float>*, std::span<std::byte>, ThreadTeam&) const;
+template bool Permutation::run(std::complex<double>*, std::span<std::byte>, ThreadTeam&) const;
+
+}  // namespace qsim::cpu

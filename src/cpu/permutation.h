@@ -1,0 +1,38 @@
+// Sweeps that permute, over a shard in host memory.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/threads/thread_team.h"
+#include "device/permutation/program.h"
+#include "kernels/cpu/permute.h"
+#include "plan/plan.h"
+
+namespace qsim::cpu {
+
+/// A prepared sweep that permutes.
+class Permutation {
+ public:
+  /// `sweep` of a shard of 2^local_bits, specialised.
+  Permutation(const Sweep& sweep, std::uint32_t local_bits);
+
+  /// Moves the amplitudes of `shard` through `spare`, PoolLayout::spare_bytes of it. True: they are in `spare` now.
+  template <typename T>
+  bool run(std::complex<T>* shard, std::span<std::byte> spare, ThreadTeam& team) const;
+
+ private:
+  template <typename T>
+  void gather(const std::complex<T>* shard, std::complex<T>* to, Index begin, Index end, Index fixed) const;
+  template <typename T>
+  void spread(std::complex<T>* shard, const std::complex<T>* from, Index begin, Index end, Index fixed) const;
+
+  Index bundle_, fixed_, unborn_;
+  Index whole_size_;  // of the shard, where it is one bundle; else 0
+  PermuteProgram program_;
+};
+
+}  // namespace qsim::cpu

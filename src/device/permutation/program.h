@@ -1,0 +1,43 @@
+// Sweeps that permute (plan/plan.h): where amplitudes come from, as a program that each device runs for many places at
+// once, a bit of 64 (32) places in each word.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.h"
+#include "qsim/types.h"
+
+namespace qsim {
+
+/// One step of a PermutationProgram, packed: `all` becomes `all` and the words of up to two rows, each inverted or not;
+/// a step that applies flips row `target` by it, and `all` is 1 again.
+struct PermutationStep {
+  static constexpr std::uint32_t kRowBits = 6;
+  static std::uint32_t packed(std::uint32_t target, bool applies, std::uint32_t first, bool first_inverted,
+                              std::uint32_t second, bool second_inverted) {
+    return target | static_cast<std::uint32_t>(applies) << 6 | first << 8 |
+           static_cast<std::uint32_t>(first_inverted) << 14 | second << 16 |
+           static_cast<std::uint32_t>(second_inverted) << 22;
+  }
+};
+
+/// What makes of a place the place whose amplitude goes there: the flips of a sweep, backwards.
+struct PermutationProgram {
+  Index bundle = 0;                // the bits that tell a bundle's places apart: bundles are moved one after the other
+  Index fixed = 0;                 // the bits that tell bundles apart
+  Index unborn = 0;                // before the sweep: amplitudes from where one of these bits is 1 are 0
+  std::vector<std::uint8_t> bits;  // row r of a program's words is this bit of the place; one row more is all ones
+  std::uint32_t targets = 0;       // the first rows are the bits that are flipped
+  std::vector<std::uint32_t> steps;  // PermutationStep::packed
+
+  std::uint32_t rows() const { return static_cast<std::uint32_t>(bits.size()) + 1; }
+};
+
+/// `sweep` of a shard of 2^local_bits, specialised.
+PermutationProgram permutation_program(const Sweep& sweep, std::uint32_t local_bits);
+
+/// The place whose amplitude goes to `place`; for one place at a time.
+Index source_of(const PermutationProgram& program, Index place);
+
+}  // namespace qsim

@@ -1,0 +1,124 @@
+#include "plan/sweep/flip_stretches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/bits.h"
+
+namespace qsim {
+namespace {
+
+// A stretch waits for further flips behind so many operations that stay behind it: of these, twice as many as it has.
+constexpr std::size_t kWaiting = 64;
+// So many sweeps of tiles are told apart from more of them.
+constexpr std::size_t kMostCounted = 16;
+// What a stretch takes of the sweeps that it replaces, at most: some of those do something beside.
+constexpr double kWorthwhile = 0.75;
+
+/// Operations, as what they have in common with others.
+class Crowd {
+ public:
+  void add(const LoweredOp& op) {
+    support_ |= op.support;
+    not_z_ |= op.support & ~op.z_mask;
+    not_x_ |= op.support & ~op.x_mask;
+    not_y_ |= op.support & ~op.y_mask;
+  }
+  /// Whether commute() holds with each of them.
+  bool commutes(const LoweredOp& op) const {
+    const Index alike = (op.z_mask & ~not_z_) | (op.x_mask & ~not_x_) | (op.y_mask & ~not_y_);
+    return (support_ & op.support & ~alike) == 0;
+  }
+
+ private:
+  Index support_ = 0, not_z_ = 0, not_x_ = 0, not_y_ = 0;
+};
+
+bool is_flip(const LoweredOp& op) { return op.form == Form::kFlip; }
+
+class Parts {
+ public:
+  Parts(const Lowered& lowered, const FlipPrices& prices) : ops_(lowered.ops), prices_(prices) {}
+
+  std::vector<CircuitPart> run() {
+    while (next_ < ops_.size() || !waiting_.empty()) take_stretch();
+    return std::move(parts_);
+  }
+
+ private:
+  /// From what waits and what comes: a stretch of flips, what can be done before it and what has to wait.
+  void take_stretch() {
+    std::vector<std::uint32_t> before, flips, after;
+    Crowd of_flips, of_after;
+    std::size_t taken = 0;  // of those that wait
+    while (after.size() <= kWaiting + 2 * flips.size()) {
+      if (taken == waiting_.size() && next_ == ops_.size()) break;
+      const std::uint32_t index = taken < waiting_.size() ? waiting_[taken++] : next_++;
+      const LoweredOp& op = ops_[index];
+      const bool passes = of_after.commutes(op);
+      if (passes && is_flip(op)) {
+        flips.push_back(index);
+        of_flips.add(op);
+      } else if (passes && of_flips.commutes(op)) {
+        before.push_back(index);
+      } else {
+        after.push_back(index);
+        of_after.add(op);
+      }
+    }
+    after.insert(after.end(), waiting_.begin() + static_cast<std::ptrdiff_t>(taken), waiting_.end());
+    waiting_ = std::move(after);
+    append(false, before);
+    append(is_worthwhile(flips), flips);
+  }
+
+  void append(bool permutes, const std::vector<std::uint32_t>& ops) {
+    if (ops.empty()) return;
+    if (parts_.empty() || parts_.back().permutes || permutes) parts_.push_back({permutes, {}});
+    parts_.back().ops.insert(parts_.back().ops.end(), ops.begin(), ops.end());
+  }
+
+  bool is_worthwhile(const std::vector<std::uint32_t>& flips) const {
+    double steps = 0;
+    for (const std::uint32_t flip : flips) steps += std::max(1, (popcount(ops_[flip].control_mask) + 1) / 2);
+    const double alone = prices_.permuting + prices_.step * steps;
+    const auto enough = static_cast<std::size_t>(alone / (kWorthwhile * prices_.sweep)) + 1;
+    return enough <= kMostCounted && tile_sweeps(flips, enough) >= enough;
+  }
+
+  /// Sweeps of tiles that the flips take, or `most` where they take more. Each takes what it can of those that are
+  /// left.
+  std::size_t tile_sweeps(std::vector<std::uint32_t> flips, std::size_t most) const {
+    const auto room = static_cast<int>(prices_.tile - prices_.low);
+    std::size_t count = 0;
+    for (; !flips.empty() && count < most; ++count) {
+      Index targets = 0;
+      Crowd left;
+      std::erase_if(flips, [&](std::uint32_t index) {
+        const LoweredOp& op = ops_[index];
+        const Index with = targets | op.target_mask();
+        if (popcount(with) <= room && left.commutes(op)) {
+          targets = with;
+          return true;
+        }
+        left.add(op);
+        return false;
+      });
+    }
+    return count;
+  }
+
+  const std::vector<LoweredOp>& ops_;
+  const FlipPrices& prices_;
+  std::uint32_t next_ = 0;
+  std::vector<std::uint32_t> waiting_;  // come before operation next_
+  std::vector<CircuitPart> parts_;
+};
+
+}  // namespace
+
+std::vector<CircuitPart> flip_parts(const Lowered& lowered, const FlipPrices& prices) {
+  return Parts(lowered, prices).run();
+}
+
+}  // namespace qsim
