@@ -200,29 +200,39 @@ class Machine {
     return {re, im};
   }
 
-  /// Stores the tiles of the batch, neighbours in memory one after the other.
+  /// Stores the tiles of the batch, neighbours in memory one after the other. What a vector's stores need is read
+  /// before its tiles: the compiler must assume that each store changes the program.
   template <bool kNorm>
   double store() const {
     V sum = S::zero();
     double total = 0;
+    const bool units = program_.store_units, stream = program_.stream;
+    const std::uint64_t tiles = task_.tiles, reals = tile_reals();
+    const Index step = task_.tile_step;
+    T* const all = all_;
+    const std::complex<double>* const scales = scratch_.scales;
     for (std::uint64_t i = 0; i < program_.vectors; ++i) {
       T* from = scratch_.tile + i * 2 * kLanes;
       Index to = task_.base;
-      for (std::uint64_t tile = 0; tile < task_.tiles; ++tile) {
-        const std::complex<double> scale = scratch_.scales[tile];
+      const Index low = units ? program_.store_offsets[2 * i] : 0, high = units ? program_.store_offsets[2 * i + 1] : 0;
+      for (std::uint64_t tile = 0; tile < tiles; ++tile) {
+        const std::complex<double> scale = scales[tile];
         V xr = S::load(from), xi = S::load(from + kLanes);
         if (scale != std::complex<double>(1)) {
           multiply(xr, xi, S::set1(static_cast<T>(scale.real())), S::set1(static_cast<T>(scale.imag())));
         }
         if constexpr (kNorm) sum = S::fmadd(xr, xr, S::fmadd(xi, xi, sum));
-        if (program_.store_units) {
-          store_units(to, i, xr, xi);
+        if (units) {
+          V a, b;
+          S::join(xr, xi, a, b);
+          store_unit(all + 2 * (to ^ low), a, stream);
+          store_unit(all + 2 * (to ^ high), b, stream);
         } else {
           put(from, xr, xi);
           store_elements(to, i, from);
         }
-        from += tile_reals();
-        to += task_.tile_step;
+        from += reals;
+        to += step;
       }
       if (kNorm && (i & 63) == 63) {
         total += S::sum(sum);
@@ -232,17 +242,11 @@ class Machine {
     return kNorm ? total + S::sum(sum) : 0;
   }
 
-  void store_units(Index base, std::uint64_t i, V re, V im) const {
-    V a, b;
-    S::join(re, im, a, b);
-    T* const low = at(base ^ program_.store_offsets[2 * i]);
-    T* const high = at(base ^ program_.store_offsets[2 * i + 1]);
-    if (program_.stream) {
-      S::stream(low, a);
-      S::stream(high, b);
+  static void store_unit(T* to, V value, bool stream) {
+    if (stream) {
+      S::stream(to, value);
     } else {
-      S::store(low, a);
-      S::store(high, b);
+      S::store(to, value);
     }
   }
 
