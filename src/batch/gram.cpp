@@ -12,7 +12,6 @@
 #include "qsim/batch.h"
 #include "qsim/error.h"
 #include "qsim/session.h"
-#include "session/choose/choose.h"
 
 namespace qsim {
 namespace {
@@ -85,7 +84,7 @@ GramResult gram(std::span<const Circuit> circuits, const Target& target) {
   result.gram.resize(result.states * result.states);
   const Clock::time_point start = Clock::now();
   Target room = target;
-  room.backend = choose_backend(circuits.front(), target, {}).backend;
+  if (room.backend == BackendKind::kAuto && too_small_for_a_gpu(circuits.front())) room.backend = BackendKind::kCpu;
   room.states = static_cast<std::uint32_t>(result.states);
   Session session(room);
   result.backend = session.target().backend;
