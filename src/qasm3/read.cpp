@@ -4,9 +4,9 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <optional>
+#include <span>
 #include <unordered_set>
 
 #include "base/file/files.h"
@@ -21,43 +21,22 @@ namespace {
 using qasm3::Name;
 using Kind = qasm3::TokenKind;
 
+bool is_one_of(auto what, std::span<const decltype(what)> all) { return std::ranges::find(all, what) != all.end(); }
+
 // Words that begin statements in both versions.
 bool is_shared_word(Name word) {
-  switch (word) {
-    case qasm3::kWordInclude:
-    case qasm3::kWordGate:
-    case qasm3::kWordBarrier:
-    case qasm3::kWordMeasure:
-    case qasm3::kWordReset:
-    case qasm3::kWordQreg:
-    case qasm3::kWordCreg:
-    case qasm3::kWordIf:
-      return true;
-    default:
-      return false;
-  }
+  constexpr Name kShared[] = {qasm3::kWordInclude, qasm3::kWordGate, qasm3::kWordBarrier, qasm3::kWordMeasure,
+                              qasm3::kWordReset,   qasm3::kWordQreg, qasm3::kWordCreg,    qasm3::kWordIf};
+  return is_one_of(word, kShared);
 }
 
 // Tokens that version 2 has nowhere.
 bool is_new_token(const qasm3::Token& token) {
-  using qasm3::Sign;
-  switch (token.kind) {
-    case Kind::kPhysical:
-    case Kind::kAt:
-    case Kind::kConcat:
-    case Kind::kAssign:
-    case Kind::kAssignBinary:
-    case Kind::kColon:
-    case Kind::kImaginary:
-    case Kind::kTime:
-      return true;
-    case Kind::kOperator:
-      break;
-    default:
-      return false;
-  }
-  constexpr Sign kShared[] = {Sign::kPlus, Sign::kMinus, Sign::kTimes, Sign::kDivide, Sign::kBitXor, Sign::kEqual};
-  return std::ranges::find(kShared, token.op) == std::end(kShared);
+  constexpr Kind kNew[] = {Kind::kPhysical,     Kind::kAt,    Kind::kConcat,    Kind::kAssign,
+                           Kind::kAssignBinary, Kind::kColon, Kind::kImaginary, Kind::kTime};
+  constexpr Operator kShared[] = {Operator::kAdd,    Operator::kSubtract, Operator::kMultiply,
+                                  Operator::kDivide, Operator::kBitXor,   Operator::kEqual};
+  return token.kind == Kind::kOperator ? !is_one_of(token.op, kShared) : is_one_of(token.kind, kNew);
 }
 
 // The tokens of a program without a version line, from its first statement on.

@@ -16,6 +16,26 @@ constexpr std::array<std::uint8_t, 256> kClass = [] {
   return table;
 }();
 
+// Characters that are tokens by themselves.
+constexpr std::array<TokenKind, 256> kSymbols = [] {
+  std::array<TokenKind, 256> table;
+  table.fill(TokenKind::kBad);
+  table['('] = TokenKind::kLeftParen;
+  table[')'] = TokenKind::kRightParen;
+  table['['] = TokenKind::kLeftBracket;
+  table[']'] = TokenKind::kRightBracket;
+  table['{'] = TokenKind::kLeftBrace;
+  table['}'] = TokenKind::kRightBrace;
+  table[','] = TokenKind::kComma;
+  table[';'] = TokenKind::kSemicolon;
+  table['+'] = TokenKind::kPlus;
+  table['-'] = TokenKind::kMinus;
+  table['*'] = TokenKind::kTimes;
+  table['/'] = TokenKind::kDivide;
+  table['^'] = TokenKind::kPower;
+  return table;
+}();
+
 bool has(char c, std::uint8_t mask) { return (kClass[static_cast<unsigned char>(c)] & mask) != 0; }
 
 struct Keyword {
@@ -155,46 +175,12 @@ Token Lexer::string(std::uint32_t begin) {
 }
 
 Token Lexer::symbol(std::uint32_t begin) {
-  const char following = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
-  const auto take = [&](TokenKind kind, std::uint32_t length = 1) {
-    at_ += length;
-    return finish(kind, begin);
-  };
-  switch (text_[at_]) {
-    case '(':
-      return take(TokenKind::kLeftParen);
-    case ')':
-      return take(TokenKind::kRightParen);
-    case '[':
-      return take(TokenKind::kLeftBracket);
-    case ']':
-      return take(TokenKind::kRightBracket);
-    case '{':
-      return take(TokenKind::kLeftBrace);
-    case '}':
-      return take(TokenKind::kRightBrace);
-    case ',':
-      return take(TokenKind::kComma);
-    case ';':
-      return take(TokenKind::kSemicolon);
-    case '+':
-      return take(TokenKind::kPlus);
-    case '*':
-      return take(TokenKind::kTimes);
-    case '/':
-      return take(TokenKind::kDivide);
-    case '^':
-      return take(TokenKind::kPower);
-    case '-':
-      return following == '>' ? take(TokenKind::kArrow, 2) : take(TokenKind::kMinus);
-    case '=':
-      if (following == '=') return take(TokenKind::kEqual, 2);
-      break;
-    default:
-      break;
-  }
-  ++at_;
-  return finish(TokenKind::kBad, begin);
+  const char c = text_[at_], following = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+  TokenKind kind = kSymbols[static_cast<unsigned char>(c)];
+  if (c == '-' && following == '>') kind = TokenKind::kArrow;
+  if (c == '=' && following == '=') kind = TokenKind::kEqual;
+  at_ += kind == TokenKind::kArrow || kind == TokenKind::kEqual ? 2 : 1;
+  return finish(kind, begin);
 }
 
 Failure Lexer::failure(const Token& bad) const {

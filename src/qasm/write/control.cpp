@@ -44,12 +44,10 @@ class ExpressionText {
         break;
     }
     const std::string_view op = operator_text(node.op);
+    const bool function = is_function(node.op);
     if (is_unary(node.op)) {
-      const bool sign = node.op == Operator::kNot || node.op == Operator::kInvert || node.op == Operator::kNegate;
-      return sign ? fmt::format("({}{})", op, of(node.a)) : fmt::format("{}({})", op, of(node.a));
+      return function ? fmt::format("{}({})", op, of(node.a)) : fmt::format("({}{})", op, of(node.a));
     }
-    const bool function = node.op == Operator::kMod || node.op == Operator::kPow || node.op == Operator::kRotl ||
-                          node.op == Operator::kRotr;
     if (function) return fmt::format("{}({}, {})", op, of(node.a), of(node.b));
     return fmt::format("({} {} {})", of(node.a), op, of(node.b));
   }

@@ -182,7 +182,7 @@ void Lowering::assign(NodeId id) {
   if ((node.flags & kCompound) == 0) {
     values = fitted(elements(node.b, from), from, at.type, tree_[node.b].at);
   } else {
-    const auto op = static_cast<Operator>(node.op);
+    const Operator op = node.op;
     const bool by_bits = at.type.kind == TypeKind::kBits;
     const Value by = by_bits ? Value{} : scalar(node.b);
     const std::vector<Value> before = read(at);

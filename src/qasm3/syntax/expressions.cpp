@@ -10,9 +10,9 @@ namespace {
 
 using qasm::quoted;
 
-// By Sign, up to kModulo; larger binds tighter. Powers and signs are handled apart.
-constexpr std::array<int, static_cast<std::size_t>(Sign::kModulo) + 1> kStrength = {1, 2, 3, 4, 5, 6, 6,  7,  7,
-                                                                                    7, 7, 8, 8, 9, 9, 10, 10, 10};
+// By operator, up to kModulo; larger binds tighter. Powers and signs are handled apart.
+constexpr std::array<int, static_cast<std::size_t>(Operator::kModulo) + 1> kStrength = {1, 2, 3, 4, 5, 6, 6,  7,  7,
+                                                                                        7, 7, 8, 8, 9, 9, 10, 10, 10};
 
 }  // namespace
 
@@ -23,7 +23,7 @@ NodeId Parser::continue_expression(NodeId left, int strength) {
   while (token_.kind == TokenKind::kOperator) {
     Node node = make(NodeKind::kBinary);
     node.op = token_.op;
-    if (node.op == Sign::kPower) {  // after a postfix expression that was read alone
+    if (node.op == Operator::kPower) {  // after a postfix expression that was read alone
       const Nesting guard(depth_, token_.offset);
       advance();
       node.a = left;
@@ -31,7 +31,7 @@ NodeId Parser::continue_expression(NodeId left, int strength) {
       left = tree_.add(node);
       continue;
     }
-    if (node.op > Sign::kModulo) break;
+    if (node.op > Operator::kModulo) break;
     const int own = kStrength[static_cast<std::size_t>(node.op)];
     if (own <= strength) break;
     const Nesting guard(depth_, token_.offset);
@@ -45,12 +45,13 @@ NodeId Parser::continue_expression(NodeId left, int strength) {
 
 // Signs bind weaker than a power on their right: -2 ** 2 is -(2 ** 2).
 NodeId Parser::unary() {
-  if (!is_sign(Sign::kMinus) && !is_sign(Sign::kPlus) && !is_sign(Sign::kNot) && !is_sign(Sign::kInvert)) {
+  const bool minus = is_sign(Operator::kSubtract), plus = is_sign(Operator::kAdd);
+  if (!minus && !plus && !is_sign(Operator::kNot) && !is_sign(Operator::kInvert)) {
     const NodeId base = postfix();
-    if (!is_sign(Sign::kPower)) return base;
+    if (!is_sign(Operator::kPower)) return base;
     const Nesting guard(depth_, token_.offset);
     Node node = make(NodeKind::kBinary);
-    node.op = Sign::kPower;
+    node.op = Operator::kPower;
     advance();
     node.a = base;
     node.b = unary();
@@ -58,10 +59,10 @@ NodeId Parser::unary() {
   }
   const Nesting guard(depth_, token_.offset);
   Node node = make(NodeKind::kUnary);
-  node.op = token_.op;
+  node.op = minus ? Operator::kNegate : token_.op;
   advance();
   node.a = unary();
-  return node.op == Sign::kPlus ? node.a : tree_.add(node);
+  return plus ? node.a : tree_.add(node);
 }
 
 NodeId Parser::postfix() { return postfix_of(primary()); }

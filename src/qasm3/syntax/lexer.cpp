@@ -22,6 +22,24 @@ bool is_letter(char c) { return (kClass[static_cast<unsigned char>(c)] & kLetter
 bool is_digit(char c) { return (kClass[static_cast<unsigned char>(c)] & kDigit) != 0; }
 bool is_wide(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 
+// Characters that are tokens by themselves.
+constexpr std::array<TokenKind, 256> kSymbols = [] {
+  std::array<TokenKind, 256> table;
+  table.fill(TokenKind::kBad);
+  table['('] = TokenKind::kLeftParen;
+  table[')'] = TokenKind::kRightParen;
+  table['['] = TokenKind::kLeftBracket;
+  table[']'] = TokenKind::kRightBracket;
+  table['{'] = TokenKind::kLeftBrace;
+  table['}'] = TokenKind::kRightBrace;
+  table[','] = TokenKind::kComma;
+  table[':'] = TokenKind::kColon;
+  table[';'] = TokenKind::kSemicolon;
+  table['.'] = TokenKind::kDot;
+  table['@'] = TokenKind::kAt;
+  return table;
+}();
+
 // Blocks of code points without letters: punctuation, symbols, private and unassigned planes.
 struct CodeRange {
   std::uint32_t first, last;
@@ -202,39 +220,9 @@ Token Lexer::string(std::uint32_t begin) {
   return finish(TokenKind::kString, begin);
 }
 
-// Characters that are tokens by themselves.
-constexpr TokenKind punctuation(char c) {
-  switch (c) {
-    case '(':
-      return TokenKind::kLeftParen;
-    case ')':
-      return TokenKind::kRightParen;
-    case '[':
-      return TokenKind::kLeftBracket;
-    case ']':
-      return TokenKind::kRightBracket;
-    case '{':
-      return TokenKind::kLeftBrace;
-    case '}':
-      return TokenKind::kRightBrace;
-    case ',':
-      return TokenKind::kComma;
-    case ':':
-      return TokenKind::kColon;
-    case ';':
-      return TokenKind::kSemicolon;
-    case '.':
-      return TokenKind::kDot;
-    case '@':
-      return TokenKind::kAt;
-    default:
-      return TokenKind::kBad;
-  }
-}
-
 Token Lexer::symbol(std::uint32_t begin) {
   const char c = text_[at_], following = at(at_ + 1);
-  TokenKind kind = punctuation(c);
+  TokenKind kind = kSymbols[static_cast<unsigned char>(c)];
   std::uint32_t length = 1;
   if ((c == '+' && following == '+') || (c == '-' && following == '>')) {
     kind = c == '+' ? TokenKind::kConcat : TokenKind::kArrow;
@@ -269,17 +257,17 @@ Token Lexer::directive(std::uint32_t begin) {
 Token Lexer::operator_sign(std::uint32_t begin) {
   struct Text {
     std::string_view text;
-    Sign op;
+    Operator op;
     bool assigns;  // with '=' behind it: op and assignment
   };
+  using enum Operator;
   static constexpr Text kTexts[] = {
-      {"**", Sign::kPower, true},         {"&&", Sign::kAnd, false},       {"||", Sign::kOr, false},
-      {"<<", Sign::kShiftLeft, true},     {">>", Sign::kShiftRight, true}, {"<=", Sign::kLessEqual, false},
-      {">=", Sign::kGreaterEqual, false}, {"!=", Sign::kNotEqual, false},  {"==", Sign::kEqual, false},
-      {"+", Sign::kPlus, true},           {"-", Sign::kMinus, true},       {"*", Sign::kTimes, true},
-      {"/", Sign::kDivide, true},         {"%", Sign::kModulo, true},      {"^", Sign::kBitXor, true},
-      {"~", Sign::kInvert, true},         {"&", Sign::kBitAnd, true},      {"|", Sign::kBitOr, true},
-      {"<", Sign::kLess, false},          {">", Sign::kGreater, false},    {"!", Sign::kNot, false}};
+      {"**", kPower, true},      {"&&", kAnd, false},       {"||", kOr, false},           {"<<", kShiftLeft, true},
+      {">>", kShiftRight, true}, {"<=", kLessEqual, false}, {">=", kGreaterEqual, false}, {"!=", kNotEqual, false},
+      {"==", kEqual, false},     {"+", kAdd, true},         {"-", kSubtract, true},       {"*", kMultiply, true},
+      {"/", kDivide, true},      {"%", kModulo, true},      {"^", kBitXor, true},         {"~", kInvert, true},
+      {"&", kBitAnd, true},      {"|", kBitOr, true},       {"<", kLess, false},          {">", kGreater, false},
+      {"!", kNot, false}};
   for (const Text& each : kTexts) {
     if (!text_.substr(at_).starts_with(each.text)) continue;
     at_ += static_cast<std::uint32_t>(each.text.size());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "classical/classical.h"
 #include "qasm/text/source.h"
 #include "qasm3/syntax/names.h"
 
@@ -41,34 +42,9 @@ enum class TokenKind : std::uint8_t {
   kDot,
 };
 
-/// Operators as they are written; the order is that of qsim::Operator up to kNegate.
-enum class Sign : std::uint8_t {
-  kOr,
-  kAnd,
-  kBitOr,
-  kBitXor,
-  kBitAnd,
-  kEqual,
-  kNotEqual,
-  kLess,
-  kLessEqual,
-  kGreater,
-  kGreaterEqual,
-  kShiftLeft,
-  kShiftRight,
-  kPlus,
-  kMinus,
-  kTimes,
-  kDivide,
-  kModulo,
-  kPower,
-  kNot,
-  kInvert,
-};
-
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  Sign op = Sign::kOr;
+  Operator op = Operator::kOr;
   std::uint32_t offset = 0;  // in its source
   std::uint32_t length = 0;
   std::uint32_t line = 1;

@@ -37,7 +37,7 @@ class Parser {
   bool accept(TokenKind kind);
   bool accept_word(Word word);
   bool is_word(Word word) const { return token_.kind == TokenKind::kWord && token_.name == word; }
-  bool is_sign(Sign op) const { return token_.kind == TokenKind::kOperator && token_.op == op; }
+  bool is_sign(Operator op) const { return token_.kind == TokenKind::kOperator && token_.op == op; }
   Token expect(TokenKind kind, const char* what);
   void expect_word(Word word, const char* what);
   Name expect_name(const char* what);

@@ -77,7 +77,7 @@ enum NodeFlag : std::uint8_t {
 
 struct Node {
   NodeKind kind = NodeKind::kInteger;
-  Sign op = Sign::kOr;
+  Operator op = Operator::kOr;
   std::uint8_t flags = 0;
   std::uint8_t word = 0;  // Word, where the kind says so
   std::uint32_t at = 0;   // place: offset of its first token among all sources

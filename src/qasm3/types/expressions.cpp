@@ -37,11 +37,6 @@ bool read_real(std::string_view text, double& value) {
   return error == std::errc{} && std::isfinite(value);
 }
 
-Operator operator_of(const Node& node) {
-  if (node.kind == NodeKind::kBinary) return static_cast<Operator>(node.op);
-  return node.op == Sign::kNot ? Operator::kNot : node.op == Sign::kInvert ? Operator::kInvert : Operator::kNegate;
-}
-
 }  // namespace
 
 Type Checker::expression(NodeId node) {
@@ -194,7 +189,7 @@ void Checker::adapt_literal(const Node& node, Operator op) {
 
 Type Checker::operation(NodeId id) {
   const Node node = tree_[id];
-  const Operator op = operator_of(node);
+  const Operator op = node.op;
   model_.notes[id].op = op;
   const bool unary = node.kind == NodeKind::kUnary;
   value(node.a);

@@ -212,7 +212,7 @@ void Checker::explain(NodeId id) const {
 // Older programs join qubits with ||.
 void Checker::join_old_style(NodeId id) {
   Node& node = tree_[id];
-  if (node.kind != NodeKind::kBinary || node.op != Sign::kOr) return;
+  if (node.kind != NodeKind::kBinary || node.op != Operator::kOr) return;
   node.kind = NodeKind::kConcat;
   join_old_style(node.a);
   join_old_style(tree_[id].b);
@@ -250,7 +250,7 @@ void Checker::assign(NodeId id) {
     return;
   }
   const Type by = value(node.b);
-  const auto op = static_cast<Operator>(node.op);
+  const Operator op = node.op;
   const Type result = type.kind == TypeKind::kArray || by.kind == TypeKind::kArray ? Type{} : result_type(op, type, by);
   if (result.kind == TypeKind::kNothing || !converts(result, type, true)) {
     throw Failure{
