@@ -1,4 +1,4 @@
-// Escaping, edit distance and byte sizes.
+// Escaping, edit distance and sizes.
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
-
-#include "qsim/error.h"
 
 namespace qsim {
 namespace {
@@ -58,9 +55,10 @@ std::string escape_bytes(std::string_view bytes) {
   return out;
 }
 
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 std::string lower(std::string_view text) {
   std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : out) c = lower(c);
   return out;
 }
 
@@ -99,21 +97,24 @@ std::string escape_lines(std::string_view text) {
   return out;
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+std::size_t edit_distance(std::string_view a, std::string_view b, const EditCosts& costs) {
   constexpr std::size_t kCap = 64;
   a = a.substr(0, kCap);
   b = b.substr(0, kCap);
   std::array<std::array<std::size_t, kCap + 1>, 3> rows{};  // the row being filled and the two before it
-  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j * costs.edit;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     auto& row = rows[i % 3];
     const auto& above = rows[(i + 2) % 3];
     const auto& two_above = rows[(i + 1) % 3];
-    row[0] = i;
+    row[0] = i * costs.edit;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], two_above[j - 2] + 1);
+      const bool alike = lower(a[i - 1]) == lower(b[j - 1]);
+      const std::size_t replace = a[i - 1] == b[j - 1] ? 0 : alike ? costs.other_case : costs.replace;
+      row[j] = std::min({above[j] + costs.edit, row[j - 1] + costs.edit, above[j - 1] + replace});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], two_above[j - 2] + costs.edit);
+      }
     }
   }
   return rows[a.size() % 3][b.size()];
@@ -167,29 +168,6 @@ std::string format_seconds(double seconds) {
     std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
   }
   return text;
-}
-
-std::uint64_t parse_bytes(std::string_view text) {
-  const auto fail = [&]() -> UsageError {
-    return UsageError(fmt::format("'{}' is not a size", escape_text(text, 40)),
-                      "write it as 512M, 1.5G or 17179869184");
-  };
-  double value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || !std::isfinite(value) || value < 0) throw fail();
-  std::string suffix = lower(std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)));
-  if (!suffix.empty() && suffix.front() == ' ') suffix.erase(0, 1);
-  if (suffix == "byte" || suffix == "bytes") suffix = "b";
-  if (!suffix.empty() && suffix.back() == 'b') suffix.pop_back();
-  if (suffix.size() == 2 && suffix[1] == 'i') suffix.pop_back();
-  static constexpr std::string_view kPrefixes = "kmgtpe";
-  if (!suffix.empty()) {
-    const std::size_t power = suffix.size() == 1 ? kPrefixes.find(suffix[0]) : std::string_view::npos;
-    if (power == std::string_view::npos) throw fail();
-    value = std::ldexp(value, 10 * (static_cast<int>(power) + 1));
-  }
-  if (value >= 0x1p64) throw fail();
-  return static_cast<std::uint64_t>(value);
 }
 
 }  // namespace qsim

@@ -15,13 +15,16 @@ std::string escape_text(std::string_view text, std::size_t limit = 200);
 /// The same with lines left as lines, and without a limit: what a terminal may be shown.
 std::string escape_lines(std::string_view text);
 
-/// Levenshtein distance with swapped neighbours counted as one (optimal string alignment). Inputs beyond 64 characters
-/// are compared by their first 64.
-std::size_t edit_distance(std::string_view a, std::string_view b);
+/// `other_case`: to replace a letter by itself in the other case.
+struct EditCosts {
+  std::size_t edit = 1, replace = 1, other_case = 1;
+};
+/// Cost of the edits (insert, delete, replace, swap of neighbours) that make one name of the other. Inputs beyond 64
+/// characters are compared by their first 64.
+std::size_t edit_distance(std::string_view a, std::string_view b, const EditCosts& costs = {});
 
-/// The name nearest to `wanted`, at most `max_distance` edits away (and fewer than the length of `wanted`); empty when
-/// none is. First one on ties; case counts as half of what another letter would: an equal name but for case always
-/// wins.
+/// The name nearest to `wanted` but for case, at most `max_distance` edits away (and fewer than the length of
+/// `wanted`); empty when none is. First one on ties.
 std::string_view nearest_name(std::string_view wanted, std::span<const std::string_view> names,
                               std::size_t max_distance = 2);
 
@@ -37,9 +40,5 @@ std::string counted(std::uint64_t number, const std::string& word);
 
 /// "2.31 s", "14.02 ms", "6.0 us"
 std::string format_seconds(double seconds);
-
-/// "2.5 GiB", "256M", "1e9", "1024" -> bytes (K, M, G, T with or without i and B, all powers of 1024). Throws
-/// UsageError.
-std::uint64_t parse_bytes(std::string_view text);
 
 }  // namespace qsim

@@ -1,8 +1,8 @@
 // A batch from values to answers.
-#include <chrono>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/numbers/finite.h"
 #include "batch/program.h"
 #include "device/gpu_parts.h"
@@ -14,23 +14,6 @@ namespace {
 
 /// Amplitude updates below which the CPU is done before a GPU's driver has started.
 constexpr double kGpuWorthwhile = 1e9;
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_between(Clock::time_point begin, Clock::time_point end) {
-  return std::chrono::duration<double>(end - begin).count();
-}
-
-/// Passes on how far the batch is, at most ten times a second; empty where nobody asks.
-BatchWatch watch_of(const BatchOptions& options, Clock::time_point start) {
-  if (!options.progress) return {};
-  return [&options, start, last = start](double fraction) mutable {
-    const Clock::time_point now = Clock::now();
-    if (now - last < std::chrono::milliseconds(100) || fraction <= 0) return;
-    last = now;
-    options.progress({fraction, seconds_between(start, now) * (1 - fraction) / fraction});
-  };
-}
 
 }  // namespace
 
@@ -71,7 +54,12 @@ BatchResult run_batch(const Circuit& circuit, std::span<const double> values, co
   const BatchOutputs outputs{result.marginals, result.outcomes, result.states, options.shots, options.seed};
   result.backend = choose_batch_backend(program, evaluations, options.target);
   const Clock::time_point start = Clock::now();
-  const BatchWatch watch = watch_of(options, start);
+  BatchWatch watch;
+  if (options.progress) {
+    watch = [&options, pace = ProgressPace()](double fraction) mutable {
+      if (const auto left = pace.left(fraction)) options.progress({fraction, *left});
+    };
+  }
   if (evaluations > 0) {
     if (result.backend == BackendKind::kCuda) {
       run_batch_on_gpu(program, values, evaluations, outputs, options.target, watch);
@@ -82,7 +70,7 @@ BatchResult run_batch(const Circuit& circuit, std::span<const double> values, co
   require_finite(std::span<const double>(result.marginals), "a marginal of the batch");
   const auto* const parts = reinterpret_cast<const double*>(result.states.data());
   require_finite(std::span(parts, 2 * result.states.size()), "an amplitude of the batch");
-  result.seconds = seconds_between(start, Clock::now());
+  result.seconds = seconds_since(start);
   return result;
 }
 

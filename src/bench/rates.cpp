@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <barrier>
-#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -46,7 +45,7 @@ double host_rate(int threads) {
       for (double& value : part) value *= 1.0000001;
       gate.arrive_and_wait();
       const double bytes = 2.0 * static_cast<double>(count * sizeof(double)) * threads;
-      if (number == 0) best = std::max(best, bytes / std::chrono::duration<double>(now - start).count());
+      if (number == 0) best = std::max(best, bytes / seconds_of(now - start));
       gate.arrive_and_wait();
     }
   };

@@ -5,7 +5,6 @@
 #include <ctime>
 #include <functional>
 #include <optional>
-#include <sstream>
 
 #include "base/bits.h"
 #include "base/file/files.h"
@@ -36,14 +35,6 @@ std::string utc_now() {
   char text[32];
   std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
-}
-
-std::string processor_name() {
-  std::istringstream file(read_system_file("/proc/cpuinfo"));
-  for (std::string line; std::getline(file, line);) {
-    if (line.compare(0, 10, "model name") == 0) return line.substr(line.find(": ") + 2);
-  }
-  return "unknown processor";
 }
 
 class Runner {
@@ -305,7 +296,8 @@ BenchReport run_bench(const BenchRequest& request, Communicator* communicator) {
 }
 
 std::string machine_words(const EnvironmentSummary& environment) {
-  std::string text = environment.host + ", " + bench::processor_name();
+  const std::string processor = system_value("/proc/cpuinfo", "model name");
+  std::string text = environment.host + ", " + (processor.empty() ? "unknown processor" : processor);
   if (!environment.devices.empty()) {
     text += ", " + std::to_string(environment.devices.size()) + " x " + environment.devices.front();
   }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/build_info.h"
+#include "base/clock.h"
 #include "base/file/files.h"
 #include "base/file/read_files.h"
 #include "base/ranks/agreement.h"
@@ -321,9 +322,9 @@ int run_in(Context& context, const std::vector<std::string>& arguments) {
 
 Context::Context(const Streams& streams) : streams_(streams) {
   if (!launched_by_mpi()) return;
-  const auto begin = std::chrono::steady_clock::now();
+  const Clock::time_point begin = Clock::now();
   communicator_ = make_mpi_communicator();
-  start_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  start_seconds_ = seconds_since(begin);
   if (communicator_ == nullptr) {
     throw CommunicatorError("started by an MPI launcher, but this qsim was built without MPI", -1,
                             "build with -DQSIM_MPI=ON, or start it without the launcher");

@@ -1,5 +1,4 @@
 // `qsim info`: this machine and this build, and what `auto` would choose on it.
-#include <sstream>
 #include <thread>
 
 #include "base/build_info.h"
@@ -18,34 +17,18 @@
 namespace qsim::cli {
 namespace {
 
-/// The value behind `key` in a file of "key : value" lines; "" when there is none.
-std::string value_in(const char* path, const std::string& key) {
-  std::istringstream file(read_system_file(path));
-  for (std::string line; std::getline(file, line);) {
-    if (line.compare(0, key.size(), key) != 0) continue;
-    const std::size_t begin = line.find_first_not_of(" \t", line.find(':') + 1);
-    return begin == std::string::npos ? "" : line.substr(begin);
-  }
-  return "";
-}
-
 std::string processor_name() {
-  const std::string name = value_in("/proc/cpuinfo", "model name");
+  const std::string name = system_value("/proc/cpuinfo", "model name");
   return name.empty() ? "unknown" : name;
 }
 
 std::vector<std::string> instruction_sets() {
   std::vector<std::string> sets{"scalar"};
-  const std::string flags = value_in("/proc/cpuinfo", "flags") + " ";
+  const std::string flags = system_value("/proc/cpuinfo", "flags") + " ";
   const auto has = [&flags](const char* flag) { return flags.find(std::string(flag) + " ") != std::string::npos; };
   if (has("avx2") && has("fma") && has("bmi2")) sets.emplace_back("avx2");
   if (has("avx512f") && has("avx512dq") && has("avx512vl") && has("avx512bw")) sets.emplace_back("avx512");
   return sets;
-}
-
-std::uint64_t kibibytes(const char* key) {
-  const std::string text = value_in("/proc/meminfo", key);
-  return text.empty() ? 0 : std::strtoull(text.c_str(), nullptr, 10) * 1024;
 }
 
 MachineInfo find_out() {
@@ -55,8 +38,8 @@ MachineInfo find_out() {
   info.processor = processor_name();
   info.threads = std::thread::hardware_concurrency();
   info.instruction_sets = instruction_sets();
-  info.memory_bytes = kibibytes("MemTotal:");
-  info.available_bytes = kibibytes("MemAvailable:");
+  info.memory_bytes = system_bytes("/proc/meminfo", "MemTotal");
+  info.available_bytes = system_bytes("/proc/meminfo", "MemAvailable");
   info.usable_bytes = machine.memory_bytes_per_rank;
   info.host = host_facts();
   const auto largest = [](const Machine& on) {

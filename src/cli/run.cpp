@@ -1,8 +1,8 @@
 // `qsim run`: a circuit file to counts, probabilities, amplitudes or expectation values.
 #include <bit>
-#include <chrono>
 #include <cstdio>
 
+#include "base/clock.h"
 #include "base/file/files.h"
 #include "base/philox.h"
 #include "base/ranks/communicator.h"
@@ -295,10 +295,7 @@ std::string histogram_of(const RunFlags& typed, const Result& result) {
 }  // namespace
 
 Output command_run(std::span<const std::string> arguments, Context& context) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto elapsed = [begin] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
+  const Clock::time_point begin = Clock::now();
   context.failure_document = result_document;
   context.partial.environment = environment();
   Flags flags("qsim run", "Simulates a circuit and prints what was measured.", kRunExamples);
@@ -318,7 +315,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     circuit_arguments = typed.circuit.read();
   });
   const CircuitInput input = read_circuit(typed.file, context, circuit_arguments);
-  const double parse_seconds = elapsed();
+  const double parse_seconds = seconds_since(begin);
   context.together([&] {
     const auto all_ranks = static_cast<unsigned>(context.launched() ? context.communicator()->size() : ranks);
     check_size(input.circuit, options.precision, static_cast<std::uint32_t>(std::countr_zero(all_ranks)),
@@ -333,7 +330,8 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
     }
   });
   settle_start_seed(options, context);
-  const double start_seconds = context.start_seconds() + elapsed() - parse_seconds;  // devices were looked for
+  const double start_seconds =
+      context.start_seconds() + seconds_since(begin) - parse_seconds;  // devices were looked for
 
   if (context.may_leave_kernels) keep_compilers();
   std::optional<ProgressLine> line;
@@ -348,7 +346,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   result.circuit = input.summary;
   result.time.start += start_seconds;
   result.time.parse = parse_seconds;
-  result.time.total = context.start_seconds() + elapsed();
+  result.time.total = context.start_seconds() + seconds_since(begin);
   if (!context.root()) return {};
   result.run.seed_given = flags.given("--seed");
   if (options.start == Start::kRandom) {

@@ -5,7 +5,6 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "base/file/files.h"
 #include "qsim/error.h"
@@ -13,24 +12,12 @@
 namespace qsim::cpu {
 namespace {
 
-/// Value in bytes of a "Name:  123 kB" line; 0 when there is none.
-std::uint64_t value_in(const std::string& path, const std::string& name) {
-  std::istringstream file(read_system_file(path));
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind(name + ":", 0) != 0) continue;
-    std::uint64_t kibibytes = 0;
-    std::istringstream(line.substr(name.size() + 1)) >> kibibytes;
-    return kibibytes * 1024;
-  }
-  return 0;
-}
-
 /// From /proc/meminfo, which a container may have of its own; where that cannot be read, what the kernel says of the
 /// machine.
 HostMemory machine_memory() {
   HostMemory memory;
-  memory.total_bytes = value_in("/proc/meminfo", "MemTotal");
-  memory.available_bytes = value_in("/proc/meminfo", "MemAvailable");
+  memory.total_bytes = system_bytes("/proc/meminfo", "MemTotal");
+  memory.available_bytes = system_bytes("/proc/meminfo", "MemAvailable");
   struct sysinfo machine {};
   if ((memory.total_bytes != 0 && memory.available_bytes != 0) || ::sysinfo(&machine) != 0) return memory;
   if (memory.total_bytes == 0) memory.total_bytes = std::uint64_t{machine.totalram} * machine.mem_unit;
@@ -53,16 +40,11 @@ HostMemory host_memory() {
   return memory;
 }
 
-std::uint64_t status_bytes(const std::string& name) { return value_in("/proc/self/status", name); }
+std::uint64_t status_bytes(const std::string& name) { return system_bytes("/proc/self/status", name); }
 
 std::string processor_name() {
-  std::istringstream file(read_system_file("/proc/cpuinfo"));
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) != 0) continue;
-    const std::size_t colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "CPU";
+  const std::string name = system_value("/proc/cpuinfo", "model name");
+  return name.empty() ? "CPU" : name;
 }
 
 std::vector<std::string> instruction_sets() {

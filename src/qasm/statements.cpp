@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/text.h"
 #include "qasm/parser.h"
 #include "qasm/text/expansion.h"
 
@@ -9,10 +10,6 @@ namespace qsim::qasm {
 namespace {
 
 constexpr std::size_t kQuadraticOperands = 12;  // up to here comparing all pairs beats sorting
-
-std::string count_of(std::size_t count, const char* what) {
-  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
-}
 
 }  // namespace
 
@@ -251,7 +248,7 @@ Parser::Operand Parser::operand(bool quantum) {
   if (index >= entry.size) {
     throw Failure{position.offset,
                   "index " + std::to_string(index) + " is out of range for " + quoted(stream_->text(name)) +
-                      ", which has " + count_of(entry.size, quantum ? "qubit" : "bit"),
+                      ", which has " + counted(entry.size, quantum ? "qubit" : "bit"),
                   "indices begin at 0"};
   }
   stream_->expect(TokenKind::kRightBracket, "']'");
@@ -282,10 +279,10 @@ void Parser::check_arity(const Token& name, const GateEntry& entry, std::size_t 
   const std::string text = quoted(stream_->text(name));
   if (parameters != entry.parameters) {
     throw Failure{name.offset,
-                  text + " takes " + count_of(entry.parameters, "angle") + ", got " + std::to_string(parameters), ""};
+                  text + " takes " + counted(entry.parameters, "angle") + ", got " + std::to_string(parameters), ""};
   }
   if (qubits != entry.qubits) {
-    throw Failure{name.offset, text + " takes " + count_of(entry.qubits, "qubit") + ", got " + std::to_string(qubits),
+    throw Failure{name.offset, text + " takes " + counted(entry.qubits, "qubit") + ", got " + std::to_string(qubits),
                   ""};
   }
 }
@@ -426,7 +423,7 @@ void Parser::measure() {
   check_semicolon("the measurement");
   if (from.size != to.size) {
     throw Failure{keyword.offset,
-                  "measure: sizes differ (" + count_of(from.size, "qubit") + " into " + count_of(to.size, "bit") + ")",
+                  "measure: sizes differ (" + counted(from.size, "qubit") + " into " + counted(to.size, "bit") + ")",
                   ""};
   }
   charge(keyword, from.size, saturating_multiply(from.size, 3));

@@ -1,12 +1,12 @@
 // The time line of a run: what every rank did when, for people and for trace viewers.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/ranks/communicator.h"
 #include "device/backend.h"
 
@@ -38,14 +38,12 @@ class Profile {
   void restart() {
     spans_.clear();
     if (clock_ != nullptr) clock_->restart();
-    zero_ = std::chrono::steady_clock::now();
+    zero_ = Clock::now();
   }
   void set_stage(std::size_t stage) { stage_ = static_cast<std::uint32_t>(stage); }
 
   /// Now, as the host sees it.
-  Moment now() const {
-    return {std::chrono::duration<double>(std::chrono::steady_clock::now() - zero_).count(), std::nullopt};
-  }
+  Moment now() const { return {seconds_since(zero_), std::nullopt}; }
   /// When `lane` is done with what it has been given.
   Moment moment(int lane) {
     if (clock_ == nullptr) return now();
@@ -71,7 +69,7 @@ class Profile {
   };
 
   LaneClock* clock_;
-  std::chrono::steady_clock::time_point zero_ = std::chrono::steady_clock::now();
+  Clock::time_point zero_ = Clock::now();
   std::uint32_t stage_ = 0;
   std::vector<Kept> spans_;
 };

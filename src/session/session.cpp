@@ -2,7 +2,6 @@
 #include "qsim/session.h"
 
 #include <array>
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -71,13 +70,10 @@ RankSession& Session::Impl::whole_ranks() {
 std::function<void(double)> Session::Impl::progress_of(Communicator& communicator) {
   return [this, &communicator](double fraction) {
     std::int64_t stop = 0;
-    const auto now = std::chrono::steady_clock::now();
-    if (options.progress && communicator.rank() == 0 && is_root() && now - told_ >= std::chrono::milliseconds(100) &&
-        fraction > 0) {
-      told_ = now;
-      const double elapsed = std::chrono::duration<double>(now - began_).count();
+    const bool tells = options.progress && communicator.rank() == 0 && is_root();
+    if (const auto left = tells ? pace_.left(fraction) : std::nullopt) {
       try {
-        options.progress({fraction, elapsed * (1 - fraction) / fraction});
+        options.progress({fraction, *left});
       } catch (...) {
         from_progress_ = std::current_exception();
         stop = 1;
@@ -86,11 +82,6 @@ std::function<void(double)> Session::Impl::progress_of(Communicator& communicato
     if (communicator.size() > 1) communicator.max({&stop, 1});
     if (stop != 0) throw UsageError("the run was ended by the caller's progress function");
   };
-}
-
-void Session::Impl::begin_progress() {
-  began_ = told_ = std::chrono::steady_clock::now();
-  from_progress_ = nullptr;
 }
 
 void Session::Impl::agree(const Call& call) const {
@@ -108,7 +99,8 @@ void Session::Impl::each(bool split, const Call& call, const Work& work, const s
   const std::unique_lock lock(busy, std::try_to_lock);
   if (!lock.owns_lock()) throw UsageError("this session is in use: one thread, and one call, at a time");
   bury();
-  begin_progress();
+  pace_ = {};
+  from_progress_ = nullptr;
   agree(call);
   if (agreed) agreed();
   try {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/ranks/communicator.h"
 #include "comm/rank_threads.h"
@@ -64,7 +64,6 @@ struct Session::Impl {
   std::uint64_t draw_seed() const;
   RankSession& whole_ranks();
   std::function<void(double)> progress_of(Communicator& communicator);
-  void begin_progress();
 
   Target target;
   SessionOptions options;
@@ -80,7 +79,7 @@ struct Session::Impl {
 
   std::mutex ending_;
   std::vector<std::pair<Shards, bool>> ended_shards_;
-  std::chrono::steady_clock::time_point began_, told_;
+  ProgressPace pace_;
   std::exception_ptr from_progress_;
 };
 

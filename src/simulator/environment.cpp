@@ -21,32 +21,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What follows `key` on its line of a /proc file, without blanks around it.
-std::string line_value(const std::string& path, const std::string& key) {
-  std::istringstream file(read_system_file(path));
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t at = line.find(key);
-    if (at == std::string::npos) continue;
-    const std::size_t begin = line.find_first_not_of(" \t", at + key.size());
-    return begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(" \t") + 1 - begin);
-  }
-  return {};
-}
-
 std::vector<std::string> nvidia_devices() {
   std::vector<std::string> names;
   const std::string folder = "/proc/driver/nvidia/gpus/";
   for (const std::string& device : system_folder(folder).value_or(std::vector<std::string>())) {
-    names.push_back(line_value(folder + device + "/information", "Model:"));
+    names.push_back(system_value(folder + device + "/information", "Model"));
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
 std::string nvidia_driver() {
-  // "NVRM version: NVIDIA UNIX ... Module for x86_64  580.159.04  ...": the first word of digits and a dot after
-  // "Module".
-  std::istringstream words(line_value("/proc/driver/nvidia/version", "Module"));
+  // "NVIDIA UNIX ... Module for x86_64  580.159.04  ...": the first word of digits and dots.
+  std::istringstream words(system_value("/proc/driver/nvidia/version", "NVRM version"));
   for (std::string word; words >> word;) {
     if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos) return word;
   }

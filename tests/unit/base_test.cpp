@@ -132,6 +132,10 @@ TEST(Text, EditDistanceCountsSwappedNeighboursAsOne) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
   EXPECT_EQ(edit_distance("swpa", "swap"), 1u);
   EXPECT_EQ(edit_distance("ccx", "cx"), 1u);
+  constexpr EditCosts kCosts{8, 9, 1};
+  EXPECT_EQ(edit_distance("Swpa", "swap", kCosts), 9u);
+  EXPECT_EQ(edit_distance("rx", "rzx", kCosts), 8u);
+  EXPECT_EQ(edit_distance("rx", "ry", kCosts), 9u);
 }
 
 TEST(Text, NearestNameIsNearOrNothing) {
@@ -152,18 +156,12 @@ TEST(Text, NumbersThatDifferLookDifferent) {
   }
 }
 
-TEST(Text, ByteSizesReadAsPeopleWriteThem) {
+TEST(Text, ByteSizesAreShort) {
   EXPECT_EQ(format_bytes(0), "0 bytes");
   EXPECT_EQ(format_bytes(1), "1 byte");
   EXPECT_EQ(format_bytes(1536), "1.5 KiB");
   EXPECT_EQ(format_bytes(1048575), "1 MiB");
   EXPECT_EQ(format_bytes(256ull << 30), "256 GiB");
-  EXPECT_EQ(parse_bytes("1.5K"), 1536u);
-  EXPECT_EQ(parse_bytes("2 GiB"), 2ull << 30);
-  EXPECT_EQ(parse_bytes("17179869184"), 17179869184u);
-  for (const char* wrong : {"", "x", "-1", "1Q", "1e400", "nan", "99999999T", "1 G B"}) {
-    EXPECT_THROW(parse_bytes(wrong), UsageError) << wrong;
-  }
 }
 
 }  // namespace

@@ -85,6 +85,21 @@ TEST_F(Files, NamesInAFolderAreSortedAndNoneIsNotEmpty) {
   EXPECT_EQ(system_folder(folder_.string()), (std::vector<std::string>{"a", "b", "c"}));
 }
 
+TEST_F(Files, ValuesOfSystemFilesStandBehindKeysThatBeginALine) {
+  const std::string facts = make("facts",
+                                 "model\t: 97\nmodel name\t: AMD EPYC \nflags\t\t: fpu vme\nMemTotal:    2048 kB\n"
+                                 "Not MemFree: 1 kB\nempty:\nno colon\n");
+  EXPECT_EQ(system_value(facts, "model name"), "AMD EPYC");
+  EXPECT_EQ(system_value(facts, "model"), "97");
+  EXPECT_EQ(system_value(facts, "flags"), "fpu vme");
+  EXPECT_EQ(system_bytes(facts, "MemTotal"), 2048u * 1024);
+  for (const char* const none : {"MemFree", "empty", "no", "no colon", "absent"}) {
+    EXPECT_EQ(system_value(facts, none), "") << none;
+    EXPECT_EQ(system_bytes(facts, none), 0u) << none;
+  }
+  EXPECT_EQ(system_value(path("absent"), "model"), "");
+}
+
 TEST_F(Files, KnowsOneFileByManyNames) {
   const std::string text = make("text", "abc");
   fs::create_symlink(text, path("link"));

@@ -11,10 +11,12 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "base/file/read_files.h"
 #include "base/text.h"
@@ -222,6 +224,26 @@ std::string read_system_file(const std::string& path) {
   if (*file < 0) return {};
   int error = 0;
   return read_all(*file, 0, 1u << 20, error).value_or("");
+}
+
+std::string system_value(const std::string& path, std::string_view key) {
+  constexpr const char* kBlanks = " \t";
+  std::istringstream lines(read_system_file(path));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t colon = line.find_first_not_of(kBlanks, key.size());
+    if (colon == std::string::npos || line[colon] != ':') continue;
+    const std::size_t begin = line.find_first_not_of(kBlanks, colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(kBlanks) + 1 - begin);
+  }
+  return {};
+}
+
+std::uint64_t system_bytes(const std::string& path, std::string_view key) {
+  const std::string text = system_value(path, key);
+  std::uint64_t kibibytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), kibibytes);
+  return kibibytes * 1024;
 }
 
 bool write_system_file(const std::string& path, std::string_view text) {

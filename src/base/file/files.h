@@ -23,6 +23,11 @@ std::string read_standard_input(std::uint64_t limit);
 std::string read_start(const std::string& path, std::size_t bytes);
 /// A file that the kernel makes (/proc, /sys), at most 1 MiB of it; empty where it cannot be read.
 std::string read_system_file(const std::string& path);
+/// Of such a file, what stands behind `key` and a colon on the first line that begins so, without blanks around it;
+/// empty where there is none.
+std::string system_value(const std::string& path, std::string_view key);
+/// The same as bytes, where it is a number of kB; 0 where there is none.
+std::uint64_t system_bytes(const std::string& path, std::string_view key);
 
 /// Writes to a file of the kernel; false where it cannot be.
 bool write_system_file(const std::string& path, std::string_view text);

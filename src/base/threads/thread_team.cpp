@@ -4,18 +4,12 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace qsim {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
-
-}  // namespace
-
 ThreadTeam::ThreadTeam(int size) {
   workers_.reserve(static_cast<std::size_t>(std::max(size, 1) - 1));
   try {
@@ -95,9 +89,9 @@ void ThreadTeam::run_erased(std::uint64_t count, Call call, void* context) {
     std::unique_lock lock(mutex_);
     open_ = false;
     done_.wait(lock, [&] { return active_ == 0; });
-    note_wait(seconds(end - begin), seconds(Clock::now() - end));
+    note_wait(seconds_of(end - begin), seconds_since(end));
   } else {
-    alone_ -= seconds(end - begin);
+    alone_ -= seconds_of(end - begin);
   }
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }

@@ -2,11 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <numeric>
 
 #include "base/file/files.h"
 #include "base/ranks/communicator.h"
 #include "base/ranks/launcher_process.h"
+#include "base/text.h"
 #include "qsim/error.h"
 
 namespace qsim::cli {
@@ -71,22 +71,6 @@ class HelpFormatter : public CLI::Formatter {
     return name.empty() ? "" : " " + name;
   }
 };
-
-/// Number of single-character edits between two words.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
 
 /// What no flag took, in the order in which it was typed.
 std::string unexpected(const CLI::App& app, std::span<const std::string> arguments) {

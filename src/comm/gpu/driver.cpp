@@ -22,7 +22,7 @@ bool AskAgain::pause() {
   } else {
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
-  return std::chrono::steady_clock::now() - start_ <= patience_;
+  return Clock::now() - start_ <= patience_;
 }
 
 std::pair<std::byte*, std::size_t> device_allocation(const void* address) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/clock.h"
 #include "device/backend.h"
 #include "qsim/error.h"
 
@@ -33,11 +34,11 @@ class AskAgain {
   explicit AskAgain(std::chrono::seconds patience) : patience_(patience) {}
   /// Pauses, shortly at first; false when patience is over.
   bool pause();
-  void restart() { start_ = std::chrono::steady_clock::now(); }
+  void restart() { start_ = Clock::now(); }
 
  private:
   std::chrono::seconds patience_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Clock::time_point start_ = Clock::now();
   int asked_ = 0;
 };
 

@@ -2,8 +2,8 @@
 #include "qasm/text/source.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
+
+#include "base/text.h"
 
 namespace qsim::qasm {
 namespace {
@@ -24,29 +24,8 @@ void append_escaped(std::string& out, char c) {
   }
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-constexpr std::size_t kEdit = 8;  // cost of one edit; replacing costs 1 more, and 1 alone where only the case differs
-
-// Cost of the edits (insert, delete, replace, swap of neighbours) between two short names.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::array<std::array<std::size_t, kNameBytes + 1>, 3> rows{};
-  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j * kEdit;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    auto& row = rows[i % 3];
-    const auto& above = rows[(i - 1) % 3];
-    row[0] = i * kEdit;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool alike = lower(a[i - 1]) == lower(b[j - 1]);
-      const std::size_t replace = a[i - 1] == b[j - 1] ? 0 : alike ? 1 : kEdit + 1;
-      row[j] = std::min({above[j] + kEdit, row[j - 1] + kEdit, above[j - 1] + replace});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        row[j] = std::min(row[j], rows[(i - 2) % 3][j - 2] + kEdit);
-      }
-    }
-  }
-  return rows[a.size() % 3][b.size()];
-}
+// Replacing costs a little more than another edit, and little where only the case differs.
+constexpr EditCosts kCosts{8, 9, 1};
 
 }  // namespace
 
@@ -72,10 +51,10 @@ std::string printable(std::string_view text) {
 void NearestName::offer(std::string_view candidate) {
   if (name_.size() > kNameBytes || candidate.size() > kNameBytes || candidate == name_ || ++offered_ > kCandidates)
     return;
-  const std::size_t distance = edit_distance(name_, candidate);
+  const std::size_t distance = edit_distance(name_, candidate, kCosts);
   // One letter of a short name, two of a longer one; on ties the name that comes first in the alphabet.
-  const std::size_t allowed = (kEdit + 1) * (std::min(name_.size(), candidate.size()) >= 4 ? 2 : 1);
-  const bool other = distance >= (kEdit + 1) * std::max(name_.size(), candidate.size());  // no letter is the same
+  const std::size_t allowed = kCosts.replace * (std::min(name_.size(), candidate.size()) >= 4 ? 2 : 1);
+  const bool other = distance >= kCosts.replace * std::max(name_.size(), candidate.size());  // no letter is the same
   if (other || distance > allowed || distance > best_distance_) return;
   if (distance < best_distance_ || candidate < best_) {
     best_ = candidate;

@@ -1,6 +1,7 @@
 // Calls of functions, subroutines and gates.
 
 #include "base/bits.h"
+#include "base/text.h"
 #include "qasm3/types/checker.h"
 
 namespace qsim::qasm3 {
@@ -20,10 +21,6 @@ constexpr Builtin kBuiltins[] = {
     {"rotr", Operator::kRotr},         {"sin", Operator::kSin},       {"sqrt", Operator::kSqrt},
     {"tan", Operator::kTan},           {"real", Operator::kReal},     {"imag", Operator::kImag},
 };
-
-std::string count_of(std::size_t count, const char* what) {
-  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
-}
 
 }  // namespace
 
@@ -57,7 +54,7 @@ Type Checker::builtin(NodeId id) {
   const std::uint32_t wanted = is_unary(function->op) ? 1 : 2;
   const std::uint32_t count = List(tree_, node.a).size();
   if (count != wanted) {
-    throw Failure{node.at, quoted(text) + " takes " + count_of(wanted, "argument") + ", not " + std::to_string(count),
+    throw Failure{node.at, quoted(text) + " takes " + counted(wanted, "argument") + ", not " + std::to_string(count),
                   ""};
   }
   const NodeId first = node.a, second = wanted == 2 ? tree_[first].next : 0;
@@ -108,7 +105,7 @@ Type Checker::subroutine_call(NodeId id, const Subroutine& subroutine) {
   const std::uint32_t count = List(tree_, node.a).size();
   if (count != subroutine.types.size()) {
     throw Failure{node.at,
-                  quoted(model_.names.text(node.name)) + " takes " + count_of(subroutine.types.size(), "argument") +
+                  quoted(model_.names.text(node.name)) + " takes " + counted(subroutine.types.size(), "argument") +
                       ", not " + std::to_string(count),
                   ""};
   }
@@ -280,12 +277,12 @@ void Checker::gate_call(NodeId id) {
   const bool calibrated = gate.form == GateForm::kCalibrated;
   if (!calibrated && parameters != wanted_parameters) {
     throw Failure{node.at,
-                  text + " takes " + count_of(wanted_parameters, "parameter") + ", not " + std::to_string(parameters),
+                  text + " takes " + counted(wanted_parameters, "parameter") + ", not " + std::to_string(parameters),
                   ""};
   }
   if (!calibrated && qubits != gate_qubits + controls) {
     throw Failure{node.at,
-                  text + " takes " + count_of(gate_qubits + controls, "qubit") + " here, not " + std::to_string(qubits),
+                  text + " takes " + counted(gate_qubits + controls, "qubit") + " here, not " + std::to_string(qubits),
                   ""};
   }
   if (is_u && controls > 0) model_.remark(Remark::kControlledU, node.line);

@@ -3,10 +3,10 @@
 #include "runtime/branch/program_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/layout.h"
 #include "circuit/circuit_analysis.h"
 #include "classical/control.h"
@@ -176,7 +176,7 @@ void ProgramRun::follow(PathBranch branch) {
 
 /// Reads a branch at the end of the program.
 void ProgramRun::finish(const Branch& branch) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   const double exchange_seconds = exchanges_.seconds();
   const std::uint64_t exchange_bytes = exchanges_.bytes_sent();
   Profile* const profile = executor_.profile;
@@ -187,7 +187,7 @@ void ProgramRun::finish(const Branch& branch) {
   if (profile != nullptr) profile->add(Span::Kind::kReadOut, 0, 0, begin, profile->now());
   read_exchange_seconds_ += exchanges_.seconds() - exchange_seconds;
   read_exchange_bytes_ += exchanges_.bytes_sent() - exchange_bytes;
-  answers_.read_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  answers_.read_seconds += seconds_since(start);
 }
 
 /// Takes the outcomes that are wanted. False where the branch ends here because none is.

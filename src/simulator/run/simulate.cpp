@@ -1,7 +1,6 @@
 // A run from circuit to result: check, plan, fit, allocate, execute, read, verify. Ranks agree on every error before
 // the state is touched; afterwards a rank that fails alone ends the job.
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -196,10 +195,11 @@ class Simulation {
   }
 
   void execute() {
-    const Clock::time_point start = Clock::now();
     if (communicator_.rank() == 0 && options_.progress) {
       options_.progress({0, predicted_seconds()});
-      program_run_->on_progress = progress_reporter(start);
+      program_run_->on_progress = [this, pace = ProgressPace()](double fraction) mutable {
+        if (const auto left = pace.left(fraction)) options_.progress({fraction, *left});
+      };
     }
     for (std::uint32_t i = 0; i < options_.warm_ups; ++i) run_once();
     const Clock::time_point first = Clock::now();
@@ -232,16 +232,6 @@ class Simulation {
   /// Of the plan that the circuit is; 0 where measurements decide what runs.
   double predicted_seconds() const {
     return program_.dynamic || program_.plans.empty() ? 0 : plan_work(program_.plans.front()).total_seconds;
-  }
-
-  std::function<void(double)> progress_reporter(Clock::time_point start) const {
-    return [this, start, last = start](double fraction) mutable {
-      const Clock::time_point now = Clock::now();
-      if (now - last < std::chrono::milliseconds(100) || fraction <= 0) return;
-      last = now;
-      const double elapsed = std::chrono::duration<double>(now - start).count();
-      options_.progress({fraction, elapsed * (1 - fraction) / fraction});
-    };
   }
 
   void read_out() {

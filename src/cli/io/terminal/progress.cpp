@@ -119,7 +119,7 @@ void ProgressLine::tick() {
   wake_.wait_for(lock, std::chrono::milliseconds(500), [this] { return ended_; });
   while (!ended_) {
     const Clock::time_point now = Clock::now();
-    const double since = std::chrono::duration<double>(now - reported_).count();
+    const double since = seconds_of(now - reported_);
     double fraction = last_.fraction, remaining = last_.remaining_seconds;
     if (remaining > 0) {
       // It never says that a run has ended which has not.
@@ -127,8 +127,7 @@ void ProgressLine::tick() {
       remaining = std::max(0.0, remaining - since);
     }
     const std::size_t columns = terminal_columns(2);
-    const std::string text = progress_text(fraction, remaining, std::chrono::duration<double>(now - begin_).count(),
-                                           columns == 0 ? 80 : columns);
+    const std::string text = progress_text(fraction, remaining, seconds_of(now - begin_), columns == 0 ? 80 : columns);
     std::fprintf(stderr, "\r\033[K%s", text.c_str());
     std::fflush(stderr);
     drawn_ = true;

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "base/clock.h"
 #include "qsim/session.h"
 
 namespace qsim::cli {
@@ -40,7 +41,6 @@ class ProgressLine {
   void report(const Progress& progress);
 
  private:
-  using Clock = std::chrono::steady_clock;
   void tick();
 
   Clock::time_point begin_ = Clock::now(), reported_ = begin_;
