@@ -46,16 +46,9 @@ RunOptions run_options(const Flags& flags, const BenchFlags& typed) {
   options.exchange = choice_of<ExchangeKind>(typed.exchange);
   options.jit = choice_of<Jit>(typed.jit);
   options.kernel_cache = typed.kernel_cache;
-  if (flags.given("--threads")) {
-    options.threads = static_cast<int>(parse_unsigned("--threads", typed.threads, 4096));
-    if (options.threads == 0) throw UsageError("--threads: at least 1 thread is needed");
-  }
+  if (flags.given("--threads")) options.threads = parse_threads(typed.threads);
   if (flags.given("--gpu-ids")) {
-    for (const std::uint64_t id : parse_list("--gpu-ids", typed.gpu_ids)) {
-      if (id > 1023) throw UsageError("--gpu-ids: there is no GPU " + std::to_string(id));
-      options.gpu_ids.push_back(static_cast<int>(id));
-    }
-    check_rank_count(options.gpu_ids.size(), "GPUs");
+    options.gpu_ids = parse_gpu_ids(typed.gpu_ids);
     options.backend = BackendKind::kCuda;
   }
   if (flags.given("--max-memory")) options.max_memory = parse_bytes("--max-memory", typed.max_memory);
@@ -121,14 +114,7 @@ void declare_bench(Flags& flags, BenchFlags& typed) {
 
 BenchRequest bench_request(const Flags& flags, const BenchFlags& typed, const Context& context) {
   BenchRequest request;
-  if (context.launched()) {
-    for (const char* flag : {"--ranks", "--gpu-ids", "--weak"}) {
-      if (flags.given(flag)) {
-        throw UsageError(std::string(flag) + " cannot be used under an MPI launcher",
-                         "the launcher decides: one rank a process, one GPU a rank");
-      }
-    }
-  }
+  if (context.launched()) flags.leave_to_launcher({"--ranks", "--gpu-ids", "--weak"});
   if (flags.given("--max-ratio") && !flags.given("--compare")) {
     throw UsageError("--max-ratio would have no effect without --compare");
   }

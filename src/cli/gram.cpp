@@ -33,8 +33,7 @@ Target options_of(const Flags& flags, const GramFlags& typed) {
   options.backend = choice_of<BackendKind>(typed.backend);
   options.precision = choice_of<Precision>(typed.precision);
   if (flags.given("--threads")) {
-    options.threads = static_cast<int>(parse_unsigned("--threads", typed.threads, 4096));
-    if (options.threads == 0) throw UsageError("--threads: at least 1 thread is needed");
+    options.threads = parse_threads(typed.threads);
     if (typed.backend == "cuda") throw UsageError("--threads would have no effect: the GPU computes");
   }
   if (flags.given("--max-memory")) options.max_memory = parse_bytes("--max-memory", typed.max_memory);

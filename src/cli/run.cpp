@@ -104,12 +104,7 @@ void declare(Flags& flags, RunFlags& typed) {
 void check_flags(const Flags& flags, const RunFlags& typed, const Context& context) {
   if (typed.file.empty()) throw UsageError("no circuit file", "qsim run FILE, or - for standard input");
   if (context.launched()) {
-    for (const char* flag : {"--ranks", "--gpus", "--gpu-ids"}) {
-      if (flags.given(flag)) {
-        throw UsageError(std::string(flag) + " cannot be used under an MPI launcher",
-                         "the launcher decides: one rank a process, one GPU a rank");
-      }
-    }
+    flags.leave_to_launcher({"--ranks", "--gpus", "--gpu-ids"});
     check_rank_count(static_cast<std::uint64_t>(context.communicator()->size()), "ranks");
   }
   if (typed.quiet && typed.verbose) throw UsageError("--quiet and --verbose contradict each other");
@@ -149,22 +144,13 @@ RunOptions options_of(const Flags& flags, const RunFlags& typed) {
   options.precision = choice_of<Precision>(typed.precision);
   if (flags.given("--shots")) options.shots = parse_unsigned("--shots", typed.shots);
   if (flags.given("--seed")) options.seed = parse_unsigned("--seed", typed.seed);
-  if (flags.given("--threads")) {
-    options.threads = static_cast<int>(parse_unsigned("--threads", typed.threads, 4096));
-    if (options.threads == 0) throw UsageError("--threads: at least 1 thread is needed");
-  }
+  if (flags.given("--threads")) options.threads = parse_threads(typed.threads);
   if (flags.given("--gpus")) {
     const std::uint64_t gpus = parse_unsigned("--gpus", typed.gpus, 1024);
     check_rank_count(gpus, "GPUs");
     for (std::uint64_t gpu = 0; gpu < gpus; ++gpu) options.gpu_ids.push_back(static_cast<int>(gpu));
   }
-  if (flags.given("--gpu-ids")) {
-    for (const std::uint64_t id : parse_list("--gpu-ids", typed.gpu_ids)) {
-      if (id > 1023) throw UsageError("--gpu-ids: there is no GPU " + std::to_string(id));
-      options.gpu_ids.push_back(static_cast<int>(id));
-    }
-    check_rank_count(options.gpu_ids.size(), "GPUs");
-  }
+  if (flags.given("--gpu-ids")) options.gpu_ids = parse_gpu_ids(typed.gpu_ids);
   if (!options.gpu_ids.empty()) options.backend = BackendKind::kCuda;
   options.start = typed.from == "zero" ? Start::kZero : Start::kRandom;
   options.exchange = choice_of<ExchangeKind>(typed.exchange);

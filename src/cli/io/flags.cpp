@@ -207,4 +207,12 @@ std::vector<std::string> Flags::outputs() const {
 
 bool Flags::given(const std::string& name) const { return impl_->app.count(name) > 0; }
 
+void Flags::leave_to_launcher(std::initializer_list<const char*> names) const {
+  for (const char* const name : names) {
+    if (!given(name)) continue;
+    throw UsageError(std::string(name) + " cannot be used under an MPI launcher",
+                     "the launcher decides: one rank a process, one GPU a rank");
+  }
+}
+
 }  // namespace qsim::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -66,6 +67,8 @@ class Flags {
   void parse(std::span<const std::string> arguments);
   /// True when `name` ("--threads") was on the command line.
   bool given(const std::string& name) const;
+  /// UsageError where one of these was typed: an MPI launcher has the say.
+  void leave_to_launcher(std::initializer_list<const char*> names) const;
   /// FileError where a file that is to be made cannot be: said before a long run rather than after it.
   void require_writable_outputs() const;
   /// The files that are to be made.

@@ -126,6 +126,22 @@ std::vector<std::uint64_t> parse_list(const std::string& flag, const std::string
   return values;
 }
 
+int parse_threads(const std::string& text) {
+  const auto threads = static_cast<int>(parse_unsigned("--threads", text, 4096));
+  if (threads == 0) throw UsageError("--threads: at least 1 thread is needed");
+  return threads;
+}
+
+std::vector<int> parse_gpu_ids(const std::string& text) {
+  std::vector<int> ids;
+  for (const std::uint64_t id : parse_list("--gpu-ids", text)) {
+    if (id > 1023) throw UsageError("--gpu-ids: there is no GPU " + std::to_string(id));
+    ids.push_back(static_cast<int>(id));
+  }
+  check_rank_count(ids.size(), "GPUs");
+  return ids;
+}
+
 std::vector<std::uint64_t> parse_basis_states(const std::string& flag, const std::string& text, std::uint32_t qubits) {
   const std::vector<std::string> words = split_at_commas(text);
   const std::string width = std::to_string(qubits);

@@ -17,6 +17,10 @@ std::uint64_t parse_bytes(const std::string& flag, const std::string& text);
 double parse_share(const std::string& flag, const std::string& text);
 /// "0,3,5": decimal numbers separated by commas, at least one.
 std::vector<std::uint64_t> parse_list(const std::string& flag, const std::string& text);
+/// Of a rank: --threads, at least 1.
+int parse_threads(const std::string& text);
+/// --gpu-ids: a power of two of them.
+std::vector<int> parse_gpu_ids(const std::string& text);
 /// A list of different qubits, each below `qubits`.
 std::vector<Qubit> parse_qubits(const std::string& flag, const std::string& text, std::uint32_t qubits);
 /// Basis states of `qubits` qubits: "0,3,5" by index, or "000,011,101" by all their bits, qubit 0 right-most. A list is
