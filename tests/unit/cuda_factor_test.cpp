@@ -107,7 +107,7 @@ TEST(CudaItems, GrowthIsBoundedOnEveryCoordinateAndUndoneByTheScale) {
   for (const Precision precision : {Precision::kSingle, Precision::kDouble}) {
     const double most = precision == Precision::kSingle ? 0x1p5 : 0x1p40;
     std::array<double, 5> growth{1, 1, 1, 1, 1}, largest = growth;
-    const ItemList list = make_items(deep_sweep(3000, 5), coordinates, false, precision);
+    const ItemList list = make_items(deep_sweep(3000, 5), coordinates, Blocks::kWhole, precision);
     long double total = std::abs(list.scale);
     for (const Item& item : list.items) {
       double own = 1;
@@ -141,7 +141,7 @@ TEST(CudaItems, ATurnAndItsScaleAreOfNormOne) {
     turn.data_count = 4;
     sweep.matrices = test::random_unitary(1, seed);
     sweep.ops = {turn};
-    const ItemList list = make_items(sweep, {0}, false, Precision::kDouble);
+    const ItemList list = make_items(sweep, {0}, Blocks::kWhole, Precision::kDouble);
     long double norm = std::abs(list.scale);
     for (const Item& item : list.items) norm *= std::hypot(1.0L, static_cast<long double>(item.tangent));
     EXPECT_LE(std::abs(norm - 1), 1e-18L) << seed;
@@ -163,7 +163,7 @@ TEST(CudaItems, GrowthOfBlocksIsBoundedAsWell) {
     sweep.matrices.insert(sweep.matrices.end(), matrix.begin(), matrix.end());
     sweep.ops.push_back(op);
   }
-  const ItemList list = make_items(sweep, {0, 1, 2, 3, 4}, true, Precision::kSingle);
+  const ItemList list = make_items(sweep, {0, 1, 2, 3, 4}, Blocks::kCanonical, Precision::kSingle);
   std::array<double, 5> growth{1, 1, 1, 1, 1}, largest = growth;
   long double total = std::abs(list.scale);
   for (const Item& item : list.items) {
@@ -279,7 +279,7 @@ std::size_t items_of_phase(Index mask, Index value) {
   phase.data_count = 1;
   sweep.phases = {{bit_mask(5), false, 0.3}};
   sweep.ops = {phase};
-  return make_items(sweep, {0, 1, 2, 3, 4, 5}, false, Precision::kDouble).items.size();
+  return make_items(sweep, {0, 1, 2, 3, 4, 5}, Blocks::kWhole, Precision::kDouble).items.size();
 }
 
 // Terms on ones merge best; each 0 doubles them.

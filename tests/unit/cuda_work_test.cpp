@@ -52,7 +52,7 @@ TEST(CudaWork, IsTwoInstructionsARotationAndOneAFlip) {
 
 TEST(CudaWork, OfAMatrixIsTwoForEachPartThatIsNotZeroLessOneUnitOfARow) {
   TileOp op = op_of(TileOpKind::kMatrix1, 0x5555);
-  op.matrix = {0.6, -0.8, 0.8, 0.6};
+  op.matrix = {0.6, -0.8, 0.8, 0.5};
   EXPECT_EQ(work({op}), 4);
   op.matrix = {1, 0, 0, Complex(0, 1)};
   EXPECT_EQ(work({op}), 0);
@@ -64,7 +64,23 @@ TEST(CudaWork, OfAMatrixIsTwoForEachPartThatIsNotZeroLessOneUnitOfARow) {
   op.kind = TileOpKind::kMatrix2;
   op.matrix = {1, 0, 0, 0, 0, 0.6, 0.8, 0, 0, 0.8, -0.6, 0, 0, 0, 0, Complex(0.6, 0.8)};
   op.set = 0x000f;  // a quarter of the registers heads a group
-  EXPECT_EQ(work({op}), 2 * (4 + 2) / 4.0);
+  EXPECT_EQ(work({op}), 2 * (3 + 2) / 4.0);
+}
+
+TEST(CudaWork, OfARotationOfTwoRowsIsThreeShears) {
+  TileOp op = op_of(TileOpKind::kMatrix1, 0x5555);
+  op.matrix = {0.6, -0.8, 0.8, 0.6};
+  EXPECT_EQ(work({op}), 3);
+  op.matrix = {0.6, Complex(0, -0.8), Complex(0, -0.8), 0.6};
+  EXPECT_EQ(work({op}), 3);
+  op.matrix = {1, -0.8, 0.8, 1};
+  EXPECT_EQ(work({op}), 2) << "a scale is cheaper where it can be";
+}
+
+TEST(CudaWork, OfAPartThatIsAUnitIsNothing) {
+  TileOp op = op_of(TileOpKind::kMatrix1);
+  op.matrix = {Complex(1, -0.3), 0, 0, Complex(0.3, -1)};
+  EXPECT_EQ(work({op}), 4);
 }
 
 TEST(CudaWork, OfADenseMatrixIsItsRowsAndTwoTripsThroughSharedMemory) {

@@ -15,14 +15,7 @@ constexpr double kLeastShare = 0.5;  // of the largest entry: what is divided ou
 
 using Row = std::array<Complex, 4>;
 
-/// Parts that rounding leaves of 0 are 0, and what it puts beside a unit is that.
-Complex cleaned(Complex entry) {
-  const double re = std::abs(entry.real()) <= kRounding ? 0 : entry.real();
-  const double im = std::abs(entry.imag()) <= kRounding ? 0 : entry.imag();
-  if (im == 0 && std::abs(std::abs(re) - 1) <= kRounding) return {std::copysign(1, re), 0};
-  if (re == 0 && std::abs(std::abs(im) - 1) <= kRounding) return {0, std::copysign(1, im)};
-  return {re, im};
-}
+Complex cleaned(Complex entry) { return {cleaned_part(entry.real()), cleaned_part(entry.imag())}; }
 
 Row divided(std::span<const Complex> row, Complex divisor) {
   const Complex inverse = std::conj(divisor) / std::norm(divisor);
@@ -59,6 +52,11 @@ RowPhases with_divisor(std::span<const Complex> matrix, Complex divisor) {
 }
 
 }  // namespace
+
+double cleaned_part(double part) {
+  if (std::abs(part) <= kRounding) return 0;
+  return std::abs(std::abs(part) - 1) <= kRounding ? std::copysign(1, part) : part;
+}
 
 std::array<Complex, 16> product_of(const RowPhases& parts) {
   std::array<Complex, 16> product;

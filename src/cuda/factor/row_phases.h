@@ -19,6 +19,9 @@ struct RowPhases {
   double numbers = 0;  // as matrix_numbers() has them, and two for each row's phase
 };
 
+/// What rounding leaves of 0 is 0, and of 1 or -1 those: such a part of an entry is no multiplication.
+double cleaned_part(double part);
+
 /// None where no numbers are saved, or where the parts do not give `matrix` (4x4) back to rounding.
 std::optional<RowPhases> row_phases(std::span<const Complex> matrix);
 

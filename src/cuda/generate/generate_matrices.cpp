@@ -43,29 +43,35 @@ std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std:
   for (const Complex entry : matrix) largest = std::max(largest, std::abs(entry));
   const double nothing = 1e-17 * largest;  // matrices may carry a scale
   const bool held = matrix_numbers(matrix, order) <= (double_ ? kMostHeldDoubles : kMostHeldFloats);
+  std::vector<bool> sheared(order, false);
+  for (const Shears& shears : shears_of(matrix, order)) {
+    add_shears(text, shears, held);
+    for (const std::size_t row : shears.row) sheared[row] = true;
+  }
   for (std::size_t r = 0; r < order; ++r) {
-    std::size_t unit = order;  // a column whose entry needs no multiplication
-    for (std::size_t c = 0; c < order && unit == order; ++c) {
-      if (is_unit(matrix[r * order + c])) unit = c;
-    }
-    bool empty = unit == order;
-    if (!empty) {
-      const Complex entry = matrix[r * order + unit];
-      const bool turned = entry.real() == 0;  // i or -i
-      text +=
-          fmt::format("x{0}.x = {2}y{1}.{4}; x{0}.y = {3}y{1}.{5};", r, unit,
-                      (turned ? -entry.imag() : entry.real()) < 0 ? "-" : "",
-                      (turned ? entry.imag() : entry.real()) < 0 ? "-" : "", turned ? 'y' : 'x', turned ? 'x' : 'y');
-    }
-    for (std::size_t c = 0; c < order; ++c) {
-      if (c != unit) add_entry(text, matrix[r * order + c], r, c, nothing, held, empty);
-    }
-    if (empty) text += fmt::format("x{} = mk(0, 0);", r);
-    text += "\n";
+    if (!sheared[r]) add_row(text, std::span(matrix).subspan(r * order, order), r, nothing, held);
   }
   for (std::size_t e = 0; e < entries_.size(); ++e) head += fmt::format(", R e{}", e);
   functions_ += head + text + "}\n";
   return name;
+}
+
+void KernelText::add_row(std::string& text, std::span<const Complex> row, std::size_t r, double nothing, bool held) {
+  const auto unit = std::ranges::find_if(row, has_unit);
+  bool empty = unit == row.end();
+  const bool real_unit = !empty && std::abs(unit->real()) == 1;
+  if (!empty) {
+    const double part = real_unit ? unit->real() : -unit->imag();
+    text += fmt::format("x{0}.x = {2}y{1}.{4}; x{0}.y = {3}y{1}.{5};", r, unit - row.begin(), part < 0 ? "-" : "",
+                        (part < 0) == real_unit ? "-" : "", real_unit ? 'x' : 'y', real_unit ? 'y' : 'x');
+  }
+  for (auto entry = row.begin(); entry != row.end(); ++entry) {
+    Complex rest = *entry;
+    if (entry == unit) rest = real_unit ? Complex(0, rest.imag()) : Complex(rest.real(), 0);
+    add_entry(text, rest, r, static_cast<std::size_t>(entry - row.begin()), nothing, held, empty);
+  }
+  if (empty) text += fmt::format("x{} = mk(0, 0);", r);
+  text += "\n";
 }
 
 void KernelText::add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, double nothing, bool held,
@@ -81,6 +87,41 @@ void KernelText::add_entry(std::string& text, Complex entry, std::size_t r, std:
   };
   add(entry.real(), "", 'x', 'y');
   add(entry.imag(), "-", 'y', 'x');
+}
+
+// u = (x or i x), v -= t u, u += s v, v -= t u; signs of what comes out go into the last two.
+void KernelText::add_shears(std::string& text, const Shears& shears, bool held) {
+  double t = shears.half_tangent, s = shears.sine;
+  if (!double_) {  // of the number that the kernel has, so that the product is a rotation
+    t = static_cast<float>(t);
+    s = 2 * t / (1 + t * t);
+  }
+  const std::size_t e = entries_.size();
+  entries_.push_back(real_arg(t, held));
+  entries_.push_back(real_arg(s, held));
+  const auto [first, second] = shears.column;
+  const bool turned = shears.right.imag() != 0;  // i times the second
+  const std::string u[2] = {turned ? fmt::format("-y{}.y", second) : fmt::format("y{}.x", second),
+                            turned ? fmt::format("y{}.x", second) : fmt::format("y{}.y", second)};
+  for (std::size_t part = 0; part < 2; ++part) {
+    const char name = part == 0 ? 'x' : 'y';
+    // Where a part of a row's product goes, and with which sign: left is a unit.
+    const auto sign_of = [&](Complex left) {
+      return left.imag() == 0 ? left.real() : part == 0 ? left.imag() : -left.imag();
+    };
+    const auto place_of = [&](Complex left, std::size_t row) {
+      return fmt::format("x{}.{}", row, left.imag() == 0 ? name : part == 0 ? 'y' : 'x');
+    };
+    const double lower = sign_of(shears.left[1]), upper = sign_of(shears.left[0]);
+    const std::string v = fmt::format("v{}{}", shears.row[0], name);
+    const std::string out = place_of(shears.left[1], shears.row[1]);
+    text += fmt::format("const R {0} = fma(-e{1}, {2}, y{3}.{4});", v, e, u[part], first, name);
+    text +=
+        fmt::format("{} = fma({}e{}, {}, {}({}));", out, lower < 0 ? "-" : "", e + 1, v, lower < 0 ? "-" : "", u[part]);
+    text += fmt::format("{} = fma({}e{}, {}, {}{});", place_of(shears.left[0], shears.row[0]),
+                        upper * lower > 0 ? "-" : "", e, out, upper < 0 ? "-" : "", v);
+  }
+  text += "\n";
 }
 
 void KernelText::open_threads(const TileOp& op) {

@@ -4,12 +4,14 @@
 
 #include <map>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cuda/generate/generate.h"
 #include "cuda/tile/addresses.h"
 #include "cuda/tile/deferred.h"
+#include "cuda/tile/shears.h"
 
 namespace qsim::cuda {
 
@@ -70,6 +72,9 @@ class KernelText {
   /// A function that multiplies its `order` arguments by `matrix`, whose entries are e0, e1, ... from the first of its
   /// own reals on; returns its name. Parts that are exactly 0 are left out.
   std::string matrix_function(const std::vector<Complex>& matrix, std::size_t order);
+  /// Row r of the product, and two rows by shears.
+  void add_row(std::string& text, std::span<const Complex> row, std::size_t r, double nothing, bool held);
+  void add_shears(std::string& text, const Shears& shears, bool held);
   /// Row r += entry * column c.
   void add_entry(std::string& text, Complex entry, std::size_t r, std::size_t c, double nothing, bool held,
                  bool& empty);

@@ -11,7 +11,7 @@
 #include "base/numbers/rounding.h"
 #include "cuda/factor/canonical.h"
 #include "cuda/factor/gauge.h"
-#include "cuda/factor/row_phases.h"
+#include "cuda/program/blocks.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
 
@@ -28,11 +28,12 @@ class ItemMaker {
   ItemMaker(const Sweep& sweep, const std::vector<int>& coordinate_of, Precision precision)
       : sweep_(sweep), coordinate_of_(coordinate_of), precision_(precision) {}
 
-  ItemList make(bool canonical) {
+  ItemList make(Blocks blocks) {
     read_operations();
-    absorb();
-    if (canonical) decompose();
-    divide_out();
+    take_in_neighbours(list_, blocks);
+    if (blocks == Blocks::kCanonical) decompose();
+    // In double lanes are chosen by what whole blocks take as they are.
+    divide_out(list_, blocks, blocks == Blocks::kLight || precision_ == Precision::kSingle);
     bound_growth();
     return std::move(list_);
   }
@@ -53,73 +54,6 @@ class ItemMaker {
       }
     }
     for_each_bit(frame_, [&](unsigned bit) { list_.frame |= 1u << coordinate(bit); });
-  }
-
-  /// A dense block of two or three targets that is done everywhere.
-  static bool is_block(const Item& item) {
-    return item.kind == Item::Kind::kMatrix && (item.targets.size() == 2 || item.targets.size() == 3) &&
-           item.control_mask == 0 && item.guard.always();
-  }
-
-  /// What a block can take in for nothing: it acts within the block's targets alone.
-  static bool fits(const Item& item, const Item& block) {
-    if (((item.moves | item.looks) & ~block.moves) != 0) return false;
-    if (item.kind == Item::Kind::kTerm) return item.term.tile_mask == 0 && item.term.tile_parity == 0;
-    if (item.kind == Item::Kind::kRotate) return true;
-    return item.kind == Item::Kind::kMatrix && item.targets.size() == 1 && item.control_mask == 0 &&
-           item.guard.always();
-  }
-
-  /// Moves what fits next to a block into its matrix: later items to its left, earlier ones to its right.
-  void absorb() {
-    std::vector<Item>& items = list_.items;
-    std::vector<bool> gone(items.size(), false);
-    for (std::size_t b = 0; b < items.size(); ++b) {
-      if (!is_block(items[b])) continue;
-      Coordinate moved = 0, looked = 0;  // by what stays between the block and the item
-      const auto free = [&](const Item& item) {
-        return (item.moves & (moved | looked)) == 0 && (item.looks & moved) == 0;
-      };
-      const auto visit = [&](std::size_t i, bool after) {
-        if (gone[i]) return;
-        if (fits(items[i], items[b]) && free(items[i])) {
-          take_in(items[b], items[i], after);
-          gone[i] = true;
-          return;
-        }
-        moved |= items[i].moves;
-        looked |= items[i].looks;
-      };
-      for (std::size_t i = b + 1; i < items.size() && (items[b].moves & ~moved) != 0; ++i) visit(i, true);
-      moved = looked = 0;
-      for (std::size_t i = b; i-- > 0 && (items[b].moves & ~moved) != 0;) visit(i, false);
-    }
-    std::vector<Item> kept;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (!gone[i]) kept.push_back(std::move(items[i]));
-    }
-    items = std::move(kept);
-  }
-
-  /// Entry of the item's operator between coordinates r and c of the block's targets.
-  static Complex entry(const Item& item, const Item& block, std::size_t r, std::size_t c) {
-    const auto spread = [&](std::size_t value) {
-      Coordinate v = 0;
-      for (std::size_t t = 0; t < block.targets.size(); ++t)
-        v |= static_cast<Coordinate>(value >> t & 1) << block.targets[t];
-      return v;
-    };
-    const Coordinate row = spread(r), column = spread(c);
-    if (((row ^ column) & ~item.moves) != 0) return 0;
-    if (item.kind == Item::Kind::kTerm) {
-      const Term& term = item.term;
-      const bool holds = (row & term.mask) == term.value && (!term.has_parity || odd_parity(row & term.parity));
-      return holds ? std::polar(1.0, term.angle) : Complex(1);
-    }
-    const unsigned target = item.targets[0];
-    const std::size_t at = (row >> target & 1) * 2 + (column >> target & 1);
-    if (item.kind == Item::Kind::kMatrix) return item.matrix[at];
-    return rotation_matrix(item.rotation, item.tangent)[at] / growth_of(item);
   }
 
   /// What the item multiplies the size of the amplitudes by.
@@ -151,22 +85,6 @@ class ItemMaker {
     }
   }
 
-  /// The block stays unitary: what a rotation lacks for that goes to the scale.
-  void take_in(Item& block, const Item& item, bool after) {
-    if (item.kind == Item::Kind::kRotate) list_.scale *= std::hypot(1.0L, static_cast<long double>(item.tangent));
-    const std::size_t order = std::size_t{1} << block.targets.size();
-    const std::vector<Complex> old = block.matrix;
-    for (std::size_t r = 0; r < order; ++r) {
-      for (std::size_t c = 0; c < order; ++c) {
-        Complex sum = 0;
-        for (std::size_t k = 0; k < order; ++k) {
-          sum += after ? entry(item, block, r, k) * old[k * order + c] : old[r * order + k] * entry(item, block, k, c);
-        }
-        block.matrix[r * order + c] = sum;
-      }
-    }
-  }
-
   /// Blocks whose targets both go on into another block become rotations, phases and a sparse matrix; the other block
   /// takes in the local factors to their left.
   void decompose() {
@@ -176,7 +94,7 @@ class ItemMaker {
       Item& item = items[i];
       if (is_pair_block(item)) {
         for (const std::uint8_t target : item.targets) {
-          if (waiting_[target]) take_in(item, *waiting_[target], false);
+          if (waiting_[target]) take_in(list_, item, *waiting_[target], false);
           waiting_[target].reset();
         }
         if (goes_on(items, i, item.targets[0]) && goes_on(items, i, item.targets[1])) {
@@ -190,35 +108,6 @@ class ItemMaker {
     }
   }
 
-  /// Blocks that stay in registers with fewer numbers in them.
-  void divide_out() {
-    std::vector<Item> items;
-    items.swap(list_.items);
-    for (Item& item : items) {
-      std::optional<RowPhases> parts;
-      if (is_pair_block(item) && !item.lane_block()) parts = row_phases(item.matrix);
-      const std::vector<std::uint8_t> targets = item.targets;
-      if (parts) item.matrix = parts->matrix;
-      list_.items.push_back(std::move(item));
-      if (!parts) continue;
-      long double norm = 0;
-      for (const Complex entry : parts->matrix) norm += std::norm(std::complex<long double>(entry));
-      norm = std::sqrt(norm / 4);
-      list_.scale *= scale_beside(parts->scale, norm, norm);
-      add_pair_phases(targets[0], targets[1], parts->rows);
-    }
-  }
-
-  /// diag(phases), bit 0 of whose index is coordinate `a`.
-  void add_pair_phases(unsigned a, unsigned b, const std::array<Complex, 4>& phases) {
-    list_.scale *= std::complex<long double>(phases[0]);
-    add_bit_phase(a, phases[1] / phases[0]);
-    add_bit_phase(b, phases[2] / phases[0]);
-    add_both_phase(a, b, std::arg(phases[3] * phases[0] / (phases[1] * phases[2])));
-  }
-
-  static bool is_pair_block(const Item& item) { return is_block(item) && item.targets.size() == 2; }
-
   /// Whether what comes after item i on the coordinate is a block.
   static bool goes_on(const std::vector<Item>& items, std::size_t i, std::uint8_t coordinate) {
     while (++i < items.size()) {
@@ -227,18 +116,9 @@ class ItemMaker {
     return false;
   }
 
-  static Item local_item(std::uint8_t target, const Local& matrix) {
-    Item item;
-    item.kind = Item::Kind::kMatrix;
-    item.targets = {target};
-    item.moves = 1u << target;
-    item.matrix.assign(matrix.begin(), matrix.end());
-    return item;
-  }
-
   void add_canonical(const Item& block, const Canonical& parts) {
     for (std::size_t b = 0; b < 2; ++b) {
-      add_rotation(local_item(block.targets[b], parts.right[b]));
+      add_rotation(list_, local_item(block.targets[b], parts.right[b]));
       waiting_[block.targets[b]] = local_item(block.targets[b], parts.left[b]);
     }
     list_.scale *= std::complex<long double>(parts.scale * std::polar(1.0, parts.z));
@@ -267,19 +147,9 @@ class ItemMaker {
   /// exp(i angle) where the two coordinates differ.
   void add_odd_phase(unsigned a, unsigned b, double angle) {
     if (is_tiny(angle)) return;
-    add_bit_phase(a, std::polar(1.0, angle));
-    add_bit_phase(b, std::polar(1.0, angle));
-    add_both_phase(a, b, -2 * angle);
-  }
-
-  /// exp(i angle) where both coordinates are 1.
-  void add_both_phase(unsigned a, unsigned b, double angle) {
-    if (is_tiny(angle)) return;
-    Item item;
-    item.kind = Item::Kind::kTerm;
-    item.term.mask = item.term.value = item.looks = 1u << a | 1u << b;
-    item.term.angle = angle;
-    list_.items.push_back(std::move(item));
+    add_bit_phase(list_, a, std::polar(1.0, angle));
+    add_bit_phase(list_, b, std::polar(1.0, angle));
+    add_both_phase(list_, a, b, -2 * angle);
   }
 
   unsigned coordinate(unsigned bit) const {
@@ -404,37 +274,7 @@ class ItemMaker {
         item.matrix[r * order + c] = sweep_.matrices[op.data_begin + (r ^ flipped) * order + (c ^ flipped)];
       }
     }
-    if (op.target_count == 1 && op.control_mask == 0) return add_rotation(std::move(item));
-    list_.items.push_back(std::move(item));
-  }
-
-  /// A matrix that is not unitary to rounding stays one.
-  void add_rotation(Item item) {
-    const Gauge gauge = find_gauge(item.matrix);
-    if (!recomposes(product_of(gauge), item.matrix)) {
-      list_.items.push_back(std::move(item));
-      return;
-    }
-    const long double norm = std::hypot(1.0L, static_cast<long double>(gauge.tangent));
-    list_.scale *= scale_beside(gauge.scale, norm, norm);
-    const unsigned target = item.targets[0];
-    add_bit_phase(target, gauge.pre);
-    if (gauge.tangent != 0 || gauge.rotation >= Rotation::kRealSwap || gauge.rotation == Rotation::kRealMinus) {
-      item.kind = Item::Kind::kRotate;
-      item.rotation = gauge.rotation;
-      item.tangent = gauge.tangent;
-      item.matrix.clear();
-      list_.items.push_back(std::move(item));
-    }
-    add_bit_phase(target, gauge.post);
-  }
-
-  void add_bit_phase(unsigned coordinate, Complex factor) {
-    if (is_one(factor)) return;
-    Item item;
-    item.kind = Item::Kind::kTerm;
-    item.term.mask = item.term.value = item.looks = 1u << coordinate;
-    item.term.angle = std::arg(factor);
+    if (op.target_count == 1 && op.control_mask == 0) return add_rotation(list_, std::move(item));
     list_.items.push_back(std::move(item));
   }
 
@@ -467,8 +307,8 @@ bool commute(const Item& a, const Item& b) {
   return (a.moves & b.moves) == 0 || (a.kind == Item::Kind::kFlip && b.kind == Item::Kind::kFlip);
 }
 
-ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, bool canonical, Precision precision) {
-  return ItemMaker(sweep, coordinate_of, precision).make(canonical);
+ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, Blocks blocks, Precision precision) {
+  return ItemMaker(sweep, coordinate_of, precision).make(blocks);
 }
 
 }  // namespace qsim::cuda

@@ -48,9 +48,13 @@ struct ItemList {
   Coordinate frame = 0;  // coordinates flipped at the very end
 };
 
-/// `coordinate_of[bit]`: the coordinate of a local index bit, or -1 outside the tile. With `canonical`, dense blocks of
-/// two targets become single-qubit rotations around their canonical parts. `precision` says how far amplitudes may grow
-/// on the way, in whatever order items that commute are run.
-ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, bool canonical, Precision precision);
+/// What dense blocks of two targets become: matrices with all in them that acts within their targets (kLanes: to be
+/// multiplied on lanes), single-qubit rotations around their canonical parts, or matrices of as few numbers as can be,
+/// with phases and rotations left beside them.
+enum class Blocks : std::uint8_t { kWhole, kLanes, kCanonical, kLight };
+
+/// `coordinate_of[bit]`: the coordinate of a local index bit, or -1 outside the tile. `precision` says how far
+/// amplitudes may grow on the way, in whatever order items that commute are run.
+ItemList make_items(const Sweep& sweep, const std::vector<int>& coordinate_of, Blocks blocks, Precision precision);
 
 }  // namespace qsim::cuda

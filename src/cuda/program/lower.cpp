@@ -2,6 +2,7 @@
 #include "cuda/program/lower.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/bits.h"
 #include "cuda/program/items.h"
@@ -28,22 +29,25 @@ Index active_mask(const std::vector<Bit>& bits) {
 
 class Lowering {
  public:
-  Lowering(const Sweep& sweep, const LowerOptions& options, std::uint32_t trial)
-      : sweep_(sweep), options_(options), trial_(trial) {}
+  Lowering(const Sweep& sweep, const LowerOptions& options, Blocks blocks, std::uint32_t trial)
+      : sweep_(sweep), options_(options), blocks_(blocks), trial_(trial) {}
 
-  TileProgram lower() {
+  /// `items`: of these blocks; made where there are none yet.
+  TileProgram lower(std::optional<ItemList>& items) {
     program_.precision = options_.precision;
     program_.register_bits = options_.register_bits;
     program_.reads = sweep_.reads;
     program_.sums_bits = options_.sums_bits;
+    program_.light = blocks_ == Blocks::kLight;
     choose_bits();
     set_births();
-    const ItemList list = make_items(sweep_, coordinate_of_, options_.canonical, options_.precision);
+    if (!items) items = make_items(sweep_, coordinate_of_, blocks_, options_.precision);
+    const ItemList& list = *items;
     ScheduleLimits limits{program_.bits, options_.register_bits, live_coordinates(),
                           low_coordinates(program_, program_.active), low_coordinates(program_, program_.store)};
     limits.trial = trial_;
     limits.lane_blocks =
-        options_.lanes && static_cast<int>(count_bits(limits.usable)) >= options_.register_bits + kLanePair;
+        blocks_ == Blocks::kLanes && static_cast<int>(count_bits(limits.usable)) >= options_.register_bits + kLanePair;
     const std::vector<EpochPlan> plans = schedule(list, limits);
     for (const EpochPlan& plan : plans) add_epoch(list, plan);
     finish_layout(list.frame);
@@ -334,6 +338,7 @@ class Lowering {
 
   const Sweep& sweep_;
   const LowerOptions& options_;
+  const Blocks blocks_;
   const std::uint32_t trial_;
   TileProgram program_;
   std::vector<int> coordinate_of_;
@@ -347,25 +352,27 @@ class Lowering {
 constexpr double kLanesWorth = 0.76;
 
 TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options) {
-  const bool blocks = std::any_of(sweep.ops.begin(), sweep.ops.end(), [](const PlanOp& op) {
+  const bool any_blocks = std::any_of(sweep.ops.begin(), sweep.ops.end(), [](const PlanOp& op) {
     return op.form == Form::kMatrix && op.target_count == 2 && op.control_mask == 0;
   });
-  LowerOptions form = options;  // of the blocks
-  form.lanes = false;
-  LowerOptions best_form = form;
-  TileProgram best = Lowering(sweep, form, 0).lower();
-  const auto try_form = [&](double worth, std::uint32_t trial) {
-    TileProgram program = Lowering(sweep, form, trial).lower();
+  Blocks form = Blocks::kWhole;
+  std::optional<ItemList> items;
+  TileProgram best = Lowering(sweep, options, form, 0).lower(items);
+  const auto try_form = [&](Blocks blocks, double worth) {
+    std::optional<ItemList> own;
+    TileProgram program = Lowering(sweep, options, blocks, 0).lower(own);
     if (work_of(program) >= worth * work_of(best)) return;
     best = std::move(program);
-    best_form = form;
+    form = blocks;
+    items = std::move(own);
   };
-  form.canonical = false;
-  if (blocks && options.canonical) try_form(1, 0);
-  form.lanes = true;
-  if (blocks && options.lanes) try_form(kLanesWorth, 0);
-  form = best_form;
-  for (std::uint32_t trial = 1; trial < options.trials; ++trial) try_form(1, trial);
+  if (any_blocks && options.canonical) try_form(Blocks::kCanonical, 1);
+  if (any_blocks && options.lanes) try_form(Blocks::kLanes, kLanesWorth);
+  if (any_blocks && options.canonical) try_form(Blocks::kLight, 1);
+  for (std::uint32_t trial = 1; trial < options.trials; ++trial) {
+    TileProgram program = Lowering(sweep, options, form, trial).lower(items);
+    if (work_of(program) < work_of(best)) best = std::move(program);
+  }
   return best;
 }
 

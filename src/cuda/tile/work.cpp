@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/numbers/rounding.h"
 #include "cuda/tile/deferred.h"
+#include "cuda/tile/shears.h"
 
 namespace qsim::cuda {
 namespace {
@@ -92,19 +93,24 @@ double done_work(DeferredPhases& deferred, std::uint32_t registers) {
 
 }  // namespace
 
-bool is_unit(Complex entry) {
-  return (entry.real() == 0 && std::abs(entry.imag()) == 1) || (entry.imag() == 0 && std::abs(entry.real()) == 1);
-}
+bool has_unit(Complex entry) { return std::abs(entry.real()) == 1 || std::abs(entry.imag()) == 1; }
 
 double row_numbers(std::span<const Complex> row) {
-  double numbers = std::ranges::any_of(row, is_unit) ? -1 : 0;
+  double numbers = std::ranges::any_of(row, has_unit) ? -1 : 0;
   for (const Complex entry : row) numbers += (entry.real() != 0 ? 1 : 0) + (entry.imag() != 0 ? 1 : 0);
   return numbers;
 }
 
 double matrix_numbers(std::span<const Complex> matrix, std::size_t order) {
+  std::vector<bool> sheared(order, false);
   double numbers = 0;
-  for (std::size_t r = 0; r < order; ++r) numbers += row_numbers(matrix.subspan(r * order, order));
+  for (const Shears& shears : shears_of(matrix, order)) {
+    numbers += 3;
+    for (const std::size_t row : shears.row) sheared[row] = true;
+  }
+  for (std::size_t r = 0; r < order; ++r) {
+    if (!sheared[r]) numbers += row_numbers(matrix.subspan(r * order, order));
+  }
   return numbers;
 }
 

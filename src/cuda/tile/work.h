@@ -12,11 +12,11 @@ namespace qsim::cuda {
 /// Floating-point instructions an amplitude, moves through shared memory counted as what they hold up.
 double work_of(const TileProgram& program);
 
-/// 1, -1, i or -i: nothing is multiplied.
-bool is_unit(Complex entry);
+/// Its real or its imaginary part is 1 or -1: nothing is multiplied by that.
+bool has_unit(Complex entry);
 /// Real numbers that a row of a matrix multiplies with: its parts that are not 0, less one unit.
 double row_numbers(std::span<const Complex> row);
-/// Of all rows, of so many entries each.
+/// Of all rows, of so many entries each; two rows that are rotated may be three shears.
 double matrix_numbers(std::span<const Complex> matrix, std::size_t order);
 
 /// A factor that no thread or tile changes.
