@@ -112,6 +112,8 @@ double pair_entries(std::span<const Complex> matrix) {
   for (std::size_t row = 0; row < 4; ++row) {
     if (std::ranges::find(matrix.subspan(4 * row, 4), Complex(1)) != matrix.subspan(4 * row, 4).end()) --count;
   }
+  const bool turns = !is_tiny(matrix[3]) || !is_tiny(matrix[6]);
+  if (count > kParityPairEntries && turns && parity_kind(matrix) != ParityKind::kNone) return kParityPairEntries;
   return count;
 }
 

@@ -120,8 +120,8 @@ TEST(DenseForms, PairsThatRegisterGroupsCutApartBecomeOneMatrix) {
   EXPECT_LE(single, 8);
 }
 
-// The pairs of `circuit` on one rank of an H200, by the numbers in them that are not 0. The plan does what the circuit
-// does, its global phase included.
+// The pairs of `circuit` on one rank of an H200, by the numbers in them that are paid for. The plan does what the
+// circuit does, its global phase included.
 std::vector<double> pairs_of(const Circuit& circuit) {
   PlanOptions options;
   options.start = Start::kState;
@@ -142,7 +142,7 @@ std::vector<double> pairs_of(const Circuit& circuit) {
   return found;
 }
 
-// RXX is 8 numbers: beside diagonals it stays that, and so it does where all of them share a phase.
+// RXX keeps parity: so it does with diagonals, and where all of its numbers share a phase.
 TEST(DenseForms, PairsLeaveDiagonalsAndTheirOwnPhaseOut) {
   Circuit circuit(13);
   for (const Qubit first : {0u, 2u, 1u}) {
@@ -150,7 +150,7 @@ TEST(DenseForms, PairsLeaveDiagonalsAndTheirOwnPhaseOut) {
     circuit.rxx(0.3, first, first + 1);
     circuit.cz(first, first + 1);
   }
-  EXPECT_EQ(pairs_of(circuit), std::vector<double>(3, 8));
+  EXPECT_EQ(pairs_of(circuit), std::vector<double>(3, kParityPairEntries));
   Circuit shared(13);  // RXX up to e^(0.35 i)
   shared.h(4);
   shared.h(5);
@@ -159,10 +159,10 @@ TEST(DenseForms, PairsLeaveDiagonalsAndTheirOwnPhaseOut) {
   shared.cx(4, 5);
   shared.h(4);
   shared.h(5);
-  EXPECT_EQ(pairs_of(shared), std::vector<double>(1, 8));
+  EXPECT_EQ(pairs_of(shared), std::vector<double>(1, kParityPairEntries));
 }
 
-// A turn in front of RXX would fill it, and turns behind it belong to the next one: each is 8 numbers as well.
+// A turn in front of RXX would fill it, and turns behind it belong to the next one: each keeps parity.
 TEST(DenseForms, PairsAreCutWhereTheyCostLeast) {
   constexpr Qubit kQubits = 6;
   Circuit circuit(13);
@@ -175,7 +175,7 @@ TEST(DenseForms, PairsAreCutWhereTheyCostLeast) {
       circuit.cz(q, q + 1);
     }
   }
-  EXPECT_EQ(pairs_of(circuit), std::vector<double>(pairs, 8));
+  EXPECT_EQ(pairs_of(circuit), std::vector<double>(pairs, kParityPairEntries));
 }
 
 TEST(DenseForms, FewGatesOnManyQubitsStayGates) {

@@ -14,7 +14,7 @@ namespace qsim::cuda {
 namespace {
 
 // Numbers of a matrix that are held at a time: more leave uniform registers for those that amplitudes need.
-constexpr double kMostHeldDoubles = 20, kMostHeldFloats = 32;
+constexpr double kMostHeldDoubles = 15, kMostHeldFloats = 32;
 
 }  // namespace
 

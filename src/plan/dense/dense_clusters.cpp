@@ -22,7 +22,7 @@ namespace {
 constexpr double kWorthwhile = 0.95;
 constexpr std::size_t kLongSweep =
     2000;                           // steps; longer ones try less, large matrices first, so that planning stays fast
-constexpr double kManyPairs = 0.3;  // of a sweep's arithmetic: then more of them are looked for
+constexpr double kManyPairs = 0.15;  // of a sweep's arithmetic: then more of them are looked for
 
 // The members act on no other wire, and nothing else between them acts on theirs: the last one's place will do. The
 // matrix is left for later; `parts` are the members among the steps that were there first.
