@@ -33,12 +33,15 @@ Boolean<Index> after(const Boolean<Index>& polynomial, Qubit qubit, const Boolea
   return result;
 }
 
-/// How many products all lack once `next` has what it lacks, with those that this takes.
-std::size_t products_after(const std::vector<Lack>& lacks, const Lack& next) {
+/// How many products all lack once `next` has what it lacks, with those that this takes; so many or more than `most`.
+std::size_t products_after(const std::vector<Lack>& lacks, const Lack& next, std::size_t most) {
   std::size_t sum = next.flips.size();
   for (const Lack& other : lacks) {
-    if (&other == &next) continue;
-    sum += test_bit(other.reads, next.qubit) ? after(other.flips, next.qubit, next.flips).size() : other.flips.size();
+    if (&other != &next && !test_bit(other.reads, next.qubit)) sum += other.flips.size();
+  }
+  for (const Lack& other : lacks) {
+    if (sum >= most) break;
+    if (&other != &next && test_bit(other.reads, next.qubit)) sum += after(other.flips, next.qubit, next.flips).size();
   }
   return sum;
 }
@@ -62,8 +65,9 @@ std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& val
     std::size_t best = lacks.size();
     for (std::size_t i = 0; i < lacks.size(); ++i) {
       if (test_bit(lacks[i].reads, lacks[i].qubit)) continue;
-      const std::size_t sum = products_after(lacks, lacks[i]);
-      if (best < lacks.size() && sum >= products) continue;
+      const std::size_t most = best < lacks.size() ? products : ~std::size_t{0};
+      const std::size_t sum = products_after(lacks, lacks[i], most);
+      if (sum >= most) continue;
       best = i;
       products = sum;
     }

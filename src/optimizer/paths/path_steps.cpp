@@ -1,9 +1,11 @@
 // What each gate is, made of Hadamard gates, flips and phases.
 #include "optimizer/paths/path_steps.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <vector>
 
 #include "base/bits.h"
 #include "circuit/gate_table.h"
@@ -128,7 +130,71 @@ bool append_gate(const Circuit& circuit, const Operation& op, Steps& steps) {
   }
 }
 
+bool is_part(const Circuit& circuit, const Operation& op) {
+  return !is_open(circuit, op) && is_part_of_turn(circuit.params(op)[0]);
+}
+
+bool is_fine(const Circuit& circuit, const Operation& op) {
+  if (op.kind == OpKind::kPauliRotation) {
+    const auto letters = circuit.letters(op);
+    return std::ranges::all_of(letters, [](std::uint32_t l) { return l == 3; }) && is_part(circuit, op);
+  }
+  if (op.kind != OpKind::kGate) return false;
+  switch (op.gate) {
+    case Gate::kT:
+    case Gate::kTdg:
+      return true;
+    case Gate::kS:
+    case Gate::kSdg:
+      return op.controls != 0;
+    case Gate::kRz:
+    case Gate::kPhase:
+    case Gate::kRzz:
+      return is_part(circuit, op);
+    default:
+      return false;
+  }
+}
+
 }  // namespace
+
+bool turns(const Circuit& circuit, const Operation& op) {
+  if (op.kind != OpKind::kGate) return false;
+  switch (op.gate) {
+    case Gate::kH:
+      return op.controls == 0;
+    case Gate::kSx:
+    case Gate::kSxdg:
+      return true;
+    case Gate::kRx:
+    case Gate::kRy:
+    case Gate::kU:
+      return is_part(circuit, op);
+    case Gate::kU2:
+      return !is_open(circuit, op);
+    default:
+      return false;
+  }
+}
+
+bool is_promising(const Circuit& circuit) {
+  std::vector<bool> open(circuit.qubits(), false), fine(circuit.qubits(), false);
+  for (const Operation& op : circuit.operations()) {
+    if (op.kind == OpKind::kGate && op.gate == Gate::kX) continue;
+    if (skipped(op)) continue;
+    if (is_fine(circuit, op)) {
+      for_each_qubit(circuit, op, [&](Qubit q) { fine[q] = open[q]; });
+    } else if (op.kind != OpKind::kGate || !gate_info(op.gate).diagonal) {
+      const bool sees_through = turns(circuit, op);
+      for (const Qubit q : circuit.targets(op)) {
+        if (sees_through && (fine[q] || op.controls != 0)) return true;
+        open[q] = sees_through;
+        fine[q] = false;
+      }
+    }
+  }
+  return false;
+}
 
 bool append_steps(const Circuit& circuit, const Operation& op, std::vector<PathStep>& steps) {
   if (is_open(circuit, op)) return false;

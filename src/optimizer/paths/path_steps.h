@@ -21,6 +21,12 @@ struct PathStep {
 /// (which no sum would see through): nothing is appended then.
 bool append_steps(const Circuit& circuit, const Operation& op, std::vector<PathStep>& steps);
 
+/// Whether the operation is made of steps, with Hadamard gates among them.
+bool turns(const Circuit& circuit, const Operation& op);
+
+/// Whether anywhere a phase that no Clifford circuit has stands between two Hadamard gates.
+bool is_promising(const Circuit& circuit);
+
 bool append_to(PathSum& sum, const PathStep& step);
 
 }  // namespace qsim

@@ -304,10 +304,75 @@ void PathSum::forget(unsigned variable) {
   products_of_[variable].clear();
 }
 
+/// Qubits that hold a variable which a Hadamard gate would take out, but for a phase of the variable alone, and which
+/// is none of those that the sum may begin with.
+std::vector<PhasedPermutation::Turn> PathSum::lacks_turns() const {
+  std::vector<PhasedPermutation::Turn> result;
+  std::vector<Wide> beside;  // by place in the result: what the variable has half turns with
+  Wide once = 0, twice = 0;
+  for (const Wide holds : holds_) {
+    twice |= once & holds;
+    once |= holds;
+  }
+  const Wide hidden = given() & ~once;
+  constexpr unsigned kMostTurns = 2;
+  if (count(created_) > count(hidden | Wide{zeros_}) + kMostTurns) return {};
+  for (Qubit q = 0; q < qubits_; ++q) {
+    const Wide variable = holds_[q] & created_ & ~twice;
+    if (values_[q].empty() || values_[q].size() > 2 || variable == 0 || variable != values_[q].back()) continue;
+    const bool flips = values_[q].size() == 2;
+    if (flips && values_[q][0] != 0) continue;
+    Wide others = 0;
+    bool simple = true;
+    for_each_variable(variable, [&](unsigned v) {
+      for (const Wide p : products_of_[v]) {
+        const std::uint64_t turns = p == variable ? 0 : phases_.at(p);
+        simple = simple && (turns == 0 || turns == kHalfTurn);
+        if (turns != 0) others |= p & ~variable;
+      }
+    });
+    if (!simple || others == 0) continue;
+    result.push_back({q, phases_.at(variable), flips});
+    beside.push_back(others);
+  }
+  if (count(created_) > count(hidden | Wide{zeros_}) + result.size()) return {};
+  // Inputs that stand beside variables in one product alone.
+  Wide single = 0, several = 0;
+  phases_.for_each([&](Wide product, std::uint64_t) {
+    if ((product & created_) == 0) return;
+    several |= single & product;
+    single |= product;
+  });
+  std::size_t place = 0;
+  std::erase_if(result, [&](const PhasedPermutation::Turn&) {
+    const Wide others = beside[place++];
+    return (others & ~(hidden & ~several)) == 0 && count(others) == 1;
+  });
+  return result;
+}
+
+std::optional<PhasedPermutation> PathSum::permutation_before_turns() const {
+  if (too_large_) return std::nullopt;
+  std::vector<PhasedPermutation::Turn> lacks = lacks_turns();
+  if (lacks.empty()) return std::nullopt;
+  PathSum turned = *this;
+  // All of what stands behind the gates first: each of them may change what other qubits hold.
+  for (const PhasedPermutation::Turn& turn : lacks) {
+    turned.phases_.take(holds_[turn.qubit]);
+    turned.values_[turn.qubit].assign(1, holds_[turn.qubit]);
+  }
+  for (const PhasedPermutation::Turn& turn : lacks) {
+    if (!turned.turn(turn.qubit)) return std::nullopt;
+  }
+  std::optional<PhasedPermutation> result = turned.permutation();
+  if (result) result->turned_after = std::move(lacks);
+  return result;
+}
+
 std::optional<PhasedPermutation> PathSum::permutation() const {
   // After a Hadamard gate its variable is the qubit's input, and all that is left of the one before is a half turn of
-  // both. The powers of sqrt(1/2) are as many as those gates then, since each identity takes its own. A variable
-  // without such a half turn is that of a Hadamard gate on a qubit that was 0 and still holds it.
+  // both, and phases from before. The powers of sqrt(1/2) are as many as those gates then, since each identity takes
+  // its own. A variable without such a half turn is that of a Hadamard gate on a qubit that was 0 and still holds it.
   const Wide hidden = given() & ~held();
   if (too_large_ || count(hidden) > count(created_) || count(created_) > count(hidden | Wide{zeros_})) {
     return std::nullopt;
@@ -320,6 +385,10 @@ std::optional<PhasedPermutation> PathSum::permutation() const {
     const Wide input = product & hidden;
     if (input == 0 || !tied) return;
     const Wide variable = product & created_;
+    if (variable == 0) {
+      result.phases_before.emplace_back(low(product), turns);
+      return;
+    }
     tied = turns == kHalfTurn && product == (input | variable) && count(input) == 1 && count(variable) == 1 &&
            (low(input) & result.turned) == 0;
     if (!tied) return;
@@ -346,6 +415,7 @@ std::optional<PhasedPermutation> PathSum::permutation() const {
   phases_.for_each([&](Wide product, std::uint64_t turns) {
     if ((product & hidden) == 0) result.phases.emplace_back(renamed(product), turns);
   });
+  std::ranges::sort(result.phases_before);
   std::ranges::sort(result.phases);
   for (const Boolean<Wide>& value : values_) {
     Boolean<Index>& out = result.values.emplace_back();

@@ -44,13 +44,21 @@ using Boolean = std::vector<Mask>;
 template <typename Mask>
 void toggle(Boolean<Mask>& polynomial, Mask product);
 
-/// Hadamard gates of the qubits `turned`, and then for a basis state x: its phase is the sum of the phases of those
-/// products that are 1, and qubit q becomes values[q]. The qubits `zeros` are 0 in x.
+/// Phases of products first and Hadamard gates of the qubits `turned`, and then for a basis state x: its phase is the
+/// sum of the phases of those products that are 1, and qubit q becomes values[q]. The qubits `zeros` are 0 in x. Then
+/// come Hadamard gates once more.
 struct PhasedPermutation {
+  std::vector<std::pair<Index, std::uint64_t>> phases_before;
   Index turned = 0;
   Index zeros = 0;
   std::vector<Boolean<Index>> values;  // by qubit
   std::vector<std::pair<Index, std::uint64_t>> phases;
+  struct Turn {
+    Qubit qubit = 0;
+    std::uint64_t phase = 0;  // after the Hadamard gate
+    bool flips = false;       // after the phase
+  };
+  std::vector<Turn> turned_after;
 };
 
 class PathSum {
@@ -74,6 +82,9 @@ class PathSum {
 
   /// Nothing where variables are left that are no Hadamard gates at the beginning.
   std::optional<PhasedPermutation> permutation() const;
+  /// The same where it takes further Hadamard gates for that: then those are behind it once more. What gates with
+  /// several controls end with may have met the same gate of what follows.
+  std::optional<PhasedPermutation> permutation_before_turns() const;
 
   /// Whether Hadamard gates were taken out between which there were phases that no Clifford circuit has.
   bool saw_through() const { return saw_through_; }
@@ -112,6 +123,7 @@ class PathSum {
   };
   void tidy(unsigned variable);
   Cofactor cofactor(unsigned variable) const;
+  std::vector<PhasedPermutation::Turn> lacks_turns() const;
   std::optional<unsigned> solvable(const Boolean<Wide>& polynomial) const;
   Wide substitute(unsigned variable, const Boolean<Wide>& by);
   void take_out(unsigned variable);

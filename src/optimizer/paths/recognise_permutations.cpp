@@ -6,13 +6,14 @@
 // Sums run along the circuit from several gates at once. Where one is closed the gates since its beginning may be
 // replaced; the cheapest way from the first gate to the last is taken.
 #include <algorithm>
+#include <list>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/bits.h"
-#include "circuit/gate_table.h"
 #include "optimizer/diagonal_term.h"
 #include "optimizer/operations.h"
 #include "optimizer/paths/flips.h"
@@ -27,14 +28,27 @@ namespace {
 constexpr std::size_t kMostSums = 4;          // that run at once
 constexpr std::uint32_t kPiece = 1 << 14;     // operations that are brought into an order at a time
 constexpr std::uint64_t kFewSteps = 300'000;  // products that may be looked at without finding anything
+constexpr std::uint64_t kGivenBack = 64;      // of them for each gate of what is found
 
 bool turns_alone(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kH && op.controls == 0; }
 
-/// Of what a permutation is made of but its flips.
-double weight_of(const PhasedPermutation& permutation) {
+/// Of what a permutation is made of but its flips; and what those are at least.
+double weight_of(const PhasedPermutation& permutation, double& least_flips) {
   double sum = weight::kRealTurn * count_bits(permutation.turned);
+  for (const auto& [product, turns] : permutation.phases_before) sum += weight::diagonal(count_bits(product));
   for (const auto& [product, turns] : permutation.phases) {
     if (product != 0) sum += weight::diagonal(count_bits(product));
+  }
+  for (const PhasedPermutation::Turn& turn : permutation.turned_after) {
+    sum += weight::kRealTurn + (turn.phase != 0 ? weight::kPhase + weight::kLonelyPhases : 0);
+    sum += turn.flips ? weight::kFlip : 0;
+  }
+  // At least a flip for each qubit that changes.
+  for (Qubit q = 0; q < permutation.values.size(); ++q) {
+    const Boolean<Index>& value = permutation.values[q];
+    const bool stays = test_bit(permutation.zeros, q) ? value.empty() : value.size() == 1 && value[0] == bit_mask(q);
+    const bool once = !value.empty() && value[0] == 0 && value.size() <= 2;
+    if (!stays) least_flips += once ? weight::kFlip : weight::kControlledFlip;
   }
   return sum;
 }
@@ -47,7 +61,8 @@ double weight_of(const std::vector<Flip>& flips) {
 
 /// What gates between two places of the order become.
 struct Replacement {
-  std::size_t first = 0;            // place of the first gate
+  std::size_t first = 0, end = 0;  // places of the first gate and behind the last
+  double weight = 0;
   std::vector<std::uint32_t> kept;  // operations that stay as they are, before it
   PhasedPermutation permutation;
   std::vector<Flip> flips;
@@ -56,10 +71,13 @@ struct Replacement {
 /// A sum from some place of the order on.
 struct Running {
   std::size_t first = 0, closed_at = 0;
+  std::size_t looked_at = 0;
+  std::size_t gained_at = 0;  // where it was closed last for less than the gates weigh
   PathSum sum;
   Index touched = 0;
   std::vector<std::uint32_t> kept;  // of qubits that were not touched then
   double kept_weight = 0;
+  bool kept_on = false;  // it begins where one that became too large was of use
   bool ended = false;
 };
 
@@ -69,7 +87,7 @@ class PermutationRecogniser {
       : circuit_(circuit), zeros_(from_zero ? low_mask(circuit.qubits()) : 0) {}
 
   bool run(Rewritten& result) {
-    if (circuit_.qubits() > 64 || !is_promising()) return false;
+    if (circuit_.qubits() > 64 || !is_promising(circuit_)) return false;
     find();
     if (!found_) return false;
     build(result);
@@ -87,69 +105,6 @@ class PermutationRecogniser {
     double weight = 0;
     std::int64_t replacement = -1;  // by which one comes here; -1: from the place before
   };
-
-  /// Whether anywhere a phase that no Clifford circuit has stands between two Hadamard gates.
-  bool is_promising() {
-    std::vector<bool> open(circuit_.qubits(), false), fine(circuit_.qubits(), false);
-    for (const Operation& op : circuit_.operations()) {
-      if (op.kind == OpKind::kGate && op.gate == Gate::kX) continue;
-      if (skipped(op)) continue;
-      if (is_fine(op)) {
-        for_each_qubit(circuit_, op, [&](Qubit q) { fine[q] = open[q]; });
-      } else if (op.kind != OpKind::kGate || !gate_info(op.gate).diagonal) {
-        const bool sees_through = turns(op);
-        for (const Qubit q : circuit_.targets(op)) {
-          if (sees_through && (fine[q] || op.controls != 0)) return true;
-          open[q] = sees_through;
-          fine[q] = false;
-        }
-      }
-    }
-    return false;
-  }
-
-  bool is_fine(const Operation& op) const {
-    if (op.kind == OpKind::kPauliRotation) {
-      const auto letters = circuit_.letters(op);
-      return std::ranges::all_of(letters, [](std::uint32_t l) { return l == 3; }) && is_part(op);
-    }
-    if (op.kind != OpKind::kGate) return false;
-    switch (op.gate) {
-      case Gate::kT:
-      case Gate::kTdg:
-        return true;
-      case Gate::kS:
-      case Gate::kSdg:
-        return op.controls != 0;
-      case Gate::kRz:
-      case Gate::kPhase:
-      case Gate::kRzz:
-        return is_part(op);
-      default:
-        return false;
-    }
-  }
-  bool is_part(const Operation& op) const { return !is_open(circuit_, op) && is_part_of_turn(circuit_.params(op)[0]); }
-
-  /// Whether it is made of steps, with Hadamard gates among them.
-  bool turns(const Operation& op) const {
-    if (op.kind != OpKind::kGate) return false;
-    switch (op.gate) {
-      case Gate::kH:
-        return op.controls == 0;
-      case Gate::kSx:
-      case Gate::kSxdg:
-        return true;
-      case Gate::kRx:
-      case Gate::kRy:
-      case Gate::kU:
-        return is_part(op);
-      case Gate::kU2:
-        return !is_open(circuit_, op);
-      default:
-        return false;
-    }
-  }
 
   Placed read(const Operation& op) {
     Placed gate;
@@ -204,7 +159,7 @@ class PermutationRecogniser {
         for_each_qubit(circuit_, op, [&](Qubit q) { before.push_back(std::exchange(last[q], i)); });
       }
       begin.push_back(static_cast<std::uint32_t>(before.size()));
-      if (op.controls + op.targets == 1 && !skipped(op) && turns(op)) pull(i);
+      if (op.controls + op.targets == 1 && !skipped(op) && turns(circuit_, op)) pull(i);
     }
     for (std::uint32_t i = 0; i < end - first; ++i) {
       if (!placed[i]) pull(i);
@@ -236,10 +191,25 @@ class PermutationRecogniser {
     }
     for (Qubit q = 0; q < circuit_.qubits(); ++q) flush(q);
     note_closed();
-    for (std::size_t at = gates_.size(); at > 0;) {
-      const std::int64_t replacement = ways_[at].replacement;
-      found_ = found_ || replacement >= 0;
-      at = replacement < 0 ? at - 1 : replacements_[static_cast<std::size_t>(replacement)].first;
+    for (Running& running : running_) {
+      while (begin_again(running) && catch_up(running, gates_.size() - 1)) note_closed(running, gates_.size());
+    }
+    found_ = !replacements_.empty();
+    if (found_) find_cheapest_way();
+  }
+
+  /// Sums that began again later have changed what came before.
+  void find_cheapest_way() {
+    std::vector<std::size_t> by_end(replacements_.size());
+    std::iota(by_end.begin(), by_end.end(), 0);
+    std::ranges::stable_sort(by_end, {}, [&](std::size_t r) { return replacements_[r].end; });
+    auto next = by_end.begin();
+    for (std::size_t at = 1; at < ways_.size(); ++at) {
+      ways_[at] = {ways_[at - 1].weight + gates_[at - 1].weight, -1};
+      for (; next != by_end.end() && replacements_[*next].end == at; ++next) {
+        const double weight = ways_[replacements_[*next].first].weight + replacements_[*next].weight;
+        if (weight < ways_[at].weight - 1e-9) ways_[at] = {weight, static_cast<std::int64_t>(*next)};
+      }
     }
   }
 
@@ -249,7 +219,7 @@ class PermutationRecogniser {
     const bool flips = op.kind == OpKind::kGate && op.gate == Gate::kX;
     const bool stays = flips || reach_of(circuit_, op).is_diagonal();
     return std::ranges::any_of(running_, [&](const Running& running) {
-      return test_bit(running.touched, q) && (stays || (turns(op) && running.sum.turn_ends(q)));
+      return test_bit(running.touched, q) && (stays || (turns(circuit_, op) && running.sum.turn_ends(q)));
     });
   }
 
@@ -258,21 +228,62 @@ class PermutationRecogniser {
     const std::size_t at = gates_.size();
     order_.push_back(i);
     gates_.push_back(read(circuit_.operations()[i]));
+    zeros_before_.push_back(zeros_);
+    began_again_.push_back(false);
     const Placed& gate = gates_.back();
-    const bool begins = gate.turns || (gate.steps != 0 && (gate.changed & zeros_) != 0);
-    if (begins || gate.steps == 0) note_closed();
-    if (begins && spent_ <= kFewSteps) begin(at);
+    if (begins(at) || gate.steps == 0) note_closed();
+    if (begins(at) && spent_ <= kFewSteps) begin(at);
     if (spent_ > kFewSteps) running_.clear();
     ways_.push_back({ways_[at].weight + gate.weight, -1});
     for (Running& running : running_) {
-      const std::uint64_t before = running.sum.work();
-      running.ended = !go_on(running, at);
-      spent_ += 1 + running.sum.work() - before;
+      running.ended = !spend_on(running, at);
+      while (running.ended && begin_again(running)) running.ended = !catch_up(running, at);
     }
     std::erase_if(running_, [](const Running& running) { return running.ended; });
     zeros_ &= ~gate.changed;
     for (const Running& running : running_) zeros_ |= running.sum.zeros();
     if (gate.turns) note_closed();
+  }
+
+  bool begins(std::size_t at) const {
+    const Placed& gate = gates_[at];
+    return gate.turns || (gate.steps != 0 && (gate.changed & zeros_before_[at]) != 0);
+  }
+
+  bool spend_on(Running& running, std::size_t at) {
+    const std::uint64_t before = running.sum.work();
+    const bool goes_on = go_on(running, at);
+    spent_ += 1 + running.sum.work() - before;
+    return goes_on;
+  }
+
+  Running sum_from(std::size_t at) {
+    return {at, at, at, 0, PathSum(circuit_.qubits(), zeros_before_[at]), 0, {}, 0, false, false};
+  }
+
+  /// A sum that has become too large was of use up to somewhere: what comes next often begins there.
+  bool begin_again(Running& running) {
+    const std::size_t from = running.gained_at;
+    if (from == 0 || began_again_[from] || spent_ > kFewSteps) return false;
+    began_again_[from] = true;
+    const auto there = std::ranges::find(running_, from, &Running::first);
+    if (there != running_.end()) {
+      there->kept_on = true;
+      return false;
+    }
+    running = sum_from(from);
+    running.kept_on = true;
+    return true;
+  }
+
+  /// The gates up to this one, with it. False where the sum ends before.
+  bool catch_up(Running& running, std::size_t last) {
+    for (std::size_t at = running.first; at <= last; ++at) {
+      if (at != running.first && (begins(at) || gates_[at].steps == 0)) note_closed(running, at);
+      if (!spend_on(running, at)) return false;
+      if (gates_[at].turns && at != last) note_closed(running, at + 1);
+    }
+    return true;
   }
 
   /// A new sum before the gate, where one is closed or none has begun for long.
@@ -284,10 +295,12 @@ class PermutationRecogniser {
       return;
     }
     if (running_.size() == kMostSums) {
-      const auto open = std::find_if_not(running_.rbegin(), running_.rend() - 1, closed);
-      running_.erase(open == running_.rend() - 1 ? running_.begin() + 1 : open.base() - 1);
+      const auto stays = [&](const Running& running) { return closed(running) || running.kept_on; };
+      const auto second = std::next(running_.begin());
+      const auto open = std::find_if_not(running_.rbegin(), std::make_reverse_iterator(second), stays);
+      running_.erase(open.base() == second ? second : std::prev(open.base()));
     }
-    running_.push_back({at, at, PathSum(circuit_.qubits(), zeros_), 0, {}, 0, false});
+    running_.push_back(sum_from(at));
   }
 
   /// False where the sum ends before the gate.
@@ -312,22 +325,42 @@ class PermutationRecogniser {
 
   /// Sums that are closed after the gates so far.
   void note_closed() {
-    const std::size_t at = ways_.size() - 1;
-    for (Running& running : running_) {
-      if (running.first == at) continue;
-      std::optional<PhasedPermutation> permutation = running.sum.permutation();
-      if (!permutation) continue;
+    for (Running& running : running_) note_closed(running, ways_.size() - 1);
+  }
+
+  void note_closed(Running& running, std::size_t at) {
+    if (running.first == at || std::exchange(running.looked_at, at) == at) return;
+    std::optional<PhasedPermutation> permutation = running.sum.permutation();
+    if (permutation) {
       running.closed_at = at;
-      const double start = ways_[running.first].weight + running.kept_weight + weight_of(*permutation);
-      if (!running.sum.saw_through() || start >= ways_[at].weight) continue;
-      std::optional<std::vector<Flip>> flips = flips_of(permutation->values, permutation->zeros);
-      spent_ += permutation->phases.size();
-      if (!flips) continue;
-      const double weight = start + weight_of(*flips);
-      if (weight >= ways_[at].weight - 1e-9) continue;
-      ways_[at] = {weight, static_cast<std::int64_t>(replacements_.size())};
-      replacements_.push_back({running.first, running.kept, std::move(*permutation), std::move(*flips)});
-      spent_ -= std::min<std::uint64_t>(spent_, 64 * (at - running.first));
+    } else if (running.sum.saw_through()) {
+      permutation = running.sum.permutation_before_turns();
+    }
+    if (!permutation) return;
+    double least_flips = 0;
+    const double own = running.kept_weight + weight_of(*permutation, least_flips);
+    const double start = ways_[running.first].weight;
+    if (!running.sum.saw_through() || start + own + least_flips >= ways_[at].weight) return;
+    std::optional<std::vector<Flip>> flips = flips_of(permutation->values, permutation->zeros);
+    spent_ += permutation->phases.size();
+    if (!flips) return;
+    const double weight = own + weight_of(*flips);
+    if (start + weight >= ways_[at].weight - 1e-9) return;
+    running.closed_at = running.gained_at = at;
+    set_way(at, {start + weight, static_cast<std::int64_t>(replacements_.size())});
+    replacements_.push_back({running.first, at, weight, running.kept, std::move(*permutation), std::move(*flips)});
+    // In a long circuit only for what no sum has given back for.
+    const std::size_t from = at > kPiece ? std::max(running.first, gained_until_) : running.first;
+    gained_until_ = std::max(gained_until_, at);
+    spent_ -= std::min<std::uint64_t>(spent_, kGivenBack * (at - std::min(at, from)));
+  }
+
+  void set_way(std::size_t at, Way way) {
+    ways_[at] = way;
+    for (; at + 1 < ways_.size(); ++at) {
+      const double weight = ways_[at].weight + gates_[at].weight;
+      if (weight >= ways_[at + 1].weight - 1e-9) return;
+      ways_[at + 1] = {weight, -1};
     }
   }
 
@@ -357,6 +390,9 @@ class PermutationRecogniser {
     for (const std::uint32_t i : replacement.kept) rewriter.copy(i);
     Circuit& out = rewriter.append_for(members.front());
     const std::size_t before = out.operations().size();
+    for (const auto& [product, turns] : replacement.permutation.phases_before) {
+      qsim::append(out, {product, 0, angle_of_turns(turns)});
+    }
     for_each_bit(replacement.permutation.turned, [&](unsigned q) { out.h(q); });
     for (const auto& [product, turns] : replacement.permutation.phases) {
       const double angle = angle_of_turns(turns);
@@ -368,6 +404,11 @@ class PermutationRecogniser {
     }
     for (const Flip& flip : replacement.flips) {
       out.add_gate(Gate::kX, qubits_of(flip.controls), {&flip.target, 1});
+    }
+    for (const PhasedPermutation::Turn& turn : replacement.permutation.turned_after) {
+      out.h(turn.qubit);
+      if (turn.phase != 0) qsim::append(out, {bit_mask(turn.qubit), 0, angle_of_turns(turn.phase)});
+      if (turn.flips) out.x(turn.qubit);
     }
     const bool empty = out.operations().size() == before;
     for (const std::uint32_t i : members) {
@@ -384,23 +425,38 @@ class PermutationRecogniser {
   Index zeros_;             // qubits that are 0 before the next gate, however one comes there
   std::uint32_t seen_ = 0;  // operations that were looked at
   std::vector<std::uint32_t> order_;
-  std::vector<Placed> gates_;  // in that order
+  std::vector<Placed> gates_;        // in that order
+  std::vector<Index> zeros_before_;  // by place
+  std::vector<bool> began_again_;    // by place: whether a sum did
   std::vector<PathStep> steps_;
   std::vector<Way> ways_;  // by place of the order
   std::vector<Replacement> replacements_;
-  std::vector<Running> running_;
+  std::list<Running> running_;
   std::uint64_t spent_ = 0;
+  std::size_t gained_until_ = 0;  // the place
   bool found_ = false;
 };
 
-}  // namespace
-
-bool recognise_permutations(const Circuit& circuit, Rewritten& result) {
-  return PermutationRecogniser(circuit, false).run(result);
+/// Sums see further over the flips that others became. Each look is at half the operations of the one before at most.
+bool recognise(const Circuit& circuit, bool from_zero, Rewritten& result) {
+  bool changed = false;
+  for (std::size_t before = 0;;) {
+    const Circuit& now = changed ? result.circuit : circuit;
+    const std::size_t operations = now.operations().size();
+    if (changed && 2 * operations > before) return true;
+    before = operations;
+    Rewritten next;
+    if (!PermutationRecogniser(now, from_zero).run(next)) return changed;
+    chain(result, changed, std::move(next));
+  }
 }
 
+}  // namespace
+
+bool recognise_permutations(const Circuit& circuit, Rewritten& result) { return recognise(circuit, false, result); }
+
 bool recognise_permutations_from_zero(const Circuit& circuit, Rewritten& result) {
-  return PermutationRecogniser(circuit, true).run(result);
+  return recognise(circuit, true, result);
 }
 
 }  // namespace qsim
