@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 7> kRecognisers{
 
 constexpr double kSaving = 0.05;
 
-constexpr std::array<Pass, 18> kPasses{{
+constexpr std::array<Pass, 19> kPasses{{
     {"name_turns", "turns square roots of X between phases into Hadamard gates, flips and rotations", name_turns},
     {"extract_controls", "turns matrices that act only where a qubit is 1 into controlled ones", extract_controls},
     {"relabel_swaps", "turns SWAP gates into new names of the qubits that follow", relabel_swaps},
@@ -40,6 +40,7 @@ constexpr std::array<Pass, 18> kPasses{{
      shorten_cx_networks},
     {"merge_diagonals", "adds up equal diagonals between which there are only diagonals", merge_diagonals},
     {"recognise_products", "turns phases about parities into fewer phases of products", recognise_products},
+    {"split_pairs", "turns rotations about XX in front of turns into turns around one about ZZ", split_pairs},
     {"merge_runs", "turns runs of gates on one qubit into one matrix", merge_runs},
     {"split_turns", "turns general gates beside diagonals into phases around a real rotation", split_turns},
 }};

@@ -158,6 +158,9 @@ bool gather_diagonals(const Circuit& circuit, Rewritten& result);
 /// Phases about parities become phases of products, where those are fewer.
 bool recognise_products(const Circuit& circuit, Rewritten& result);
 
+/// A rotation about XX with turns of both qubits behind it becomes turns around one about ZZ.
+bool split_pairs(const Circuit& circuit, Rewritten& result);
+
 /// A general gate on one qubit, beside diagonals, becomes phases around a real rotation.
 bool split_turns(const Circuit& circuit, Rewritten& result);
 

@@ -254,5 +254,39 @@ TEST(NameTurns, PlansAreThoseOfTheCircuitBefore) {
   }
 }
 
+TEST(SplitPairs, RotationsAboutXxInFrontOfTurnsAreTurnsAroundAPhase) {
+  Circuit circuit(4);
+  circuit.h(3).rxx(0.3, 0, 1).rx(kPi / 2, 0).rzz(0.4, 1, 2).rxx(0.7, 1, 2).p(0.2, 3).rxx(Parameter("a"), 2, 3);
+  circuit.p(0.1, 2).ry(0.4, 3).sx(2);
+  Rewritten rewritten;
+  ASSERT_TRUE(split_pairs(circuit, rewritten));
+  const double value = -1.3;
+  const Circuit bound = circuit.bind({&value, 1});
+  Rewritten there = rewritten;
+  there.circuit = rewritten.circuit.bind({&value, 1});
+  expect_same(bound, there);
+  // Where one qubit or none is turned behind them they stay.
+  EXPECT_EQ(
+      std::ranges::count_if(rewritten.circuit.operations(), [](const Operation& op) { return op.gate == Gate::kRxx; }),
+      2);
+}
+
+TEST(SplitPairs, SpellingsOfALatticeAreOnePlan) {
+  Circuit named(22), written(22);
+  for (Qubit q = 0; q + 1 < 22; ++q) {
+    named.rxx(0.3, q, q + 1);
+    written.h(q).h(q + 1).rzz(0.3, q, q + 1).h(q).h(q + 1);
+    for (Circuit* circuit : {&named, &written}) {
+      circuit->rx(kPi / 2, q).rx(kPi / 2, q + 1).rzz(0.3, q, q + 1).rx(-kPi / 2, q).rx(-kPi / 2, q + 1);
+      circuit->rzz(0.3, q, q + 1);
+    }
+  }
+  const Machine machine = find_machine("h200");
+  PlanOptions options;
+  options.start = Start::kRandom;
+  const double one = plan_work(make_plan(named, machine, options)).total_seconds;
+  EXPECT_NEAR(one / plan_work(make_plan(written, machine, options)).total_seconds, 1, 1e-2);
+}
+
 }  // namespace
 }  // namespace qsim

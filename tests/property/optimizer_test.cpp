@@ -87,8 +87,9 @@ TEST(Optimizer, EachPassKeepsTheStateAndNeverCostsMore) {
       if (HasFailure()) return;
     }
     // Two of them need the same controls twice, or one of two gates beside another.
-    // Half turns under controls, and gates beside CX gates that undo each other: their own tests have them.
-    if (pass.name == "recognise_flips" || pass.name == "recognise_controlled") continue;
+    // Half turns under controls, gates beside CX gates that undo each other, turns of both qubits behind an RXX: their
+    // own tests have them.
+    if (pass.name == "recognise_flips" || pass.name == "recognise_controlled" || pass.name == "split_pairs") continue;
     EXPECT_GT(changed, pass.name == "merge_controlled" ? 50 : pass.name == "name_turns" ? 200 : 300) << pass.name;
   }
 }

@@ -1,4 +1,10 @@
-// General gates on one qubit as phases around a real rotation, where the phases join diagonals that are there anyway.
+// General gates on one qubit as phases around a real rotation, where the phases join diagonals that are there anyway;
+// rotations about XX as turns around one about ZZ, where other turns of both qubits are behind.
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/bits.h"
 #include "optimizer/operations.h"
@@ -85,5 +91,38 @@ class Splitter {
 }  // namespace
 
 bool split_turns(const Circuit& circuit, Rewritten& result) { return Splitter(circuit).run(result); }
+
+bool split_pairs(const Circuit& circuit, Rewritten& result) {
+  const auto& operations = circuit.operations();
+  // How many of its qubits are turned right behind it, by what its own turns would be one with.
+  std::vector<unsigned> turned(operations.size(), 0);
+  std::vector<std::uint32_t> last(circuit.qubits(), kNoPlace);
+  bool found = false;
+  for (std::uint32_t i = 0; i < operations.size(); ++i) {
+    const Operation& op = operations[i];
+    if (skipped(op)) continue;
+    const Reach reach = reach_of(circuit, op);
+    const bool alone = popcount(reach.all) == 1, is_pair = op.kind == OpKind::kGate && op.gate == Gate::kRxx;
+    if (alone && reach.is_diagonal()) continue;
+    for_each_bit(reach.all, [&](unsigned q) {
+      const std::uint32_t pair = std::exchange(last[q], is_pair && op.controls == 0 ? i : kNoPlace);
+      if (alone && pair != kNoPlace) found = ++turned[pair] == 2 || found;
+    });
+  }
+  if (!found) return false;
+  Rewriter rewriter(circuit, result);
+  for (std::uint32_t i = 0; i < operations.size(); ++i) {
+    const Operation& op = operations[i];
+    if (skipped(op)) continue;
+    if (turned[i] < 2) {
+      rewriter.copy(i);
+      continue;
+    }
+    const Qubit a = circuit.targets(op)[0], b = circuit.targets(op)[1];
+    rewriter.append_for(i).h(a).h(b).rzz(whole_angle(circuit, op), a, b).h(a).h(b);
+    rewriter.count_here(i);
+  }
+  return true;
+}
 
 }  // namespace qsim
