@@ -56,7 +56,7 @@ __device__ __forceinline__ std::uint32_t changed_of(const PermuteArguments& a, u
 
 /// Bytes moved: each amplitude of the bundle read and written once.
 template <class Amplitude>
-__global__ void __launch_bounds__(kBlock, 3)
+__global__ void __launch_bounds__(kBlock, 4)
     permute_kernel(const Amplitude* __restrict__ state, Amplitude* __restrict__ gathered, const PermuteArguments a,
                    bool in_place, NormCell* norm) {
   extern __shared__ std::uint32_t columns[];
