@@ -44,18 +44,4 @@ PermutationProgram permutation_program(const Sweep& sweep, std::uint32_t local_b
   return program;
 }
 
-Index source_of(const PermutationProgram& program, Index place) {
-  const auto row = [&](std::uint32_t number) {
-    return number == program.bits.size() || test_bit(place, program.bits[number]);
-  };
-  bool all = true;
-  for (const std::uint32_t step : program.steps) {
-    all = all && row(step >> 8 & 63) != (step >> 14 & 1) && row(step >> 16 & 63) != (step >> 22 & 1);
-    if ((step >> 6 & 1) == 0) continue;
-    if (all) place ^= bit_mask(program.bits[step & 63]);
-    all = true;
-  }
-  return place;
-}
-
 }  // namespace qsim

@@ -37,7 +37,4 @@ struct PermutationProgram {
 /// `sweep` of a shard of 2^local_bits, specialised.
 PermutationProgram permutation_program(const Sweep& sweep, std::uint32_t local_bits);
 
-/// The place whose amplitude goes to `place`; for one place at a time.
-Index source_of(const PermutationProgram& program, Index place);
-
 }  // namespace qsim
