@@ -169,12 +169,12 @@ Plan permuting_plan() {
   first.reads = false;
   first.active = first.store = {0, 1, 2, 3};
   first.unborn = 63;
-  for (const Bit bit : {0, 1, 2, 3, 5}) first.births.push_back({static_cast<Bit>(bit)});
+  for (const Bit bit : {Bit{0}, Bit{1}, Bit{2}, Bit{3}, Bit{5}}) first.births.push_back({bit});
   Sweep flips;
   flips.unborn = 16;
   flips.births.push_back({4});
   flips.bundle = 0b010011;
-  for (const Bit bit : {1, 4}) {
+  for (const Bit bit : {Bit{1}, Bit{4}}) {
     PlanOp flip;
     flip.form = Form::kFlip;
     flip.target_count = 1;

@@ -25,7 +25,7 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) : local_b
   arguments_.unborn = program.unborn;
   std::ranges::fill(arguments_.target_at, kNoRow);
   for (std::uint32_t row = 0; row < program.bits.size(); ++row) {
-    const std::uint8_t bit = program.bits[row];
+    const std::uint8_t bit = program.bits[row] % kMostRows;
     arguments_.bit[row] = bit;
     arguments_.position[row] =
         test_bit(bundle_, bit) ? static_cast<std::uint8_t>(count_bits(bundle_ & low_mask(bit))) : kNoRow;
