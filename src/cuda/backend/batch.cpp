@@ -1,11 +1,11 @@
-// Batches of small circuits on a GPU, cut into slices. One thread copies from and to the caller's memory, values of one
-// slice beside the work on another. Pinned memory takes 0.3 ms a MiB to be had, which large batches alone earn back:
-// there each of a few threads copies slices through memory of its own that the device reads and writes by itself.
+// Batches of small circuits on a GPU, cut into slices. Each of a few threads takes one after the other: it copies a
+// slice's values to memory that the device reads by itself, lets the device work, and copies the answers to where they
+// belong.
 #include "kernels/cuda/batch.h"
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
+#include <complex>
 #include <thread>
 
 #include "base/threads/thread_team.h"
@@ -19,15 +19,20 @@ namespace qsim {
 namespace cuda {
 namespace {
 
-constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-// Of a batch's values and answers, from which on pinned memory pays: 7 ms for what threads then save, 0.05 ms a MiB.
-constexpr std::uint64_t kStagedBytes = 128 * kMiB;
-constexpr int kMostThreads = 8;  // more copy no faster
-// Of a slice's values and answers: some thousand circuits; where states do not fit shared memory, slices follow each
-// other, and each should occupy the device.
-constexpr std::uint64_t kStagedSliceBytes = kMiB, kSliceBytes = 4 * kMiB, kScratchSliceBytes = 256 * kMiB;
-constexpr std::uint64_t kSliceAmplitudes = std::uint64_t{1} << 30;  // a second's work at the most: progress is told
-constexpr std::size_t kAlignment = 256;
+// Of a slice's values and answers: some thousand circuits. Pinning memory takes 0.3 ms a MiB.
+constexpr std::uint64_t kSliceBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostSliceBytes = std::uint64_t{256} << 20;  // where states do not fit shared memory
+constexpr int kMostThreads = 8;                                      // more copy no faster
+constexpr int kSlicesAThread = 8;  // or more, so that each earns what its memory takes to be pinned
+
+/// An array of the host beside its array on the device, for a slice.
+template <typename Value>
+struct Both {
+  explicit Both(std::size_t count) : pinned(count * sizeof(Value), check), device(count) {}
+  Value* host() const { return static_cast<Value*>(pinned.data()); }
+  PinnedBuffer pinned;
+  DeviceArray<Value> device;
+};
 
 template <typename Real>
 class BatchRun {
@@ -40,22 +45,22 @@ class BatchRun {
         outputs_(outputs),
         watch_(watch),
         uploaded_(program, Stream()),
-        scratch_(batch_scratch_amplitudes(program.qubits)),
-        threads_(threads_for(evaluations * bytes_each())) {
-    const std::uint64_t bytes = staged() ? kStagedSliceBytes : has_scratch() ? kScratchSliceBytes : kSliceBytes;
-    const std::uint64_t fit = std::min(bytes / std::max<std::size_t>(1, bytes_each()), kSliceAmplitudes >> qubits());
-    slice_ = std::clamp<std::uint64_t>(fit, 1, evaluations);
+        scratch_(batch_scratch_amplitudes(program.qubits)) {
+    const std::uint64_t each = 8 * parameters() + (marginals() ? 8 * qubits() : 0) + (outcomes() ? 4 * shots() : 0) +
+                               (states() ? sizeof(std::complex<Real>) << qubits() : 0);
+    const std::uint64_t bytes = scratch_.get() == nullptr ? kSliceBytes : kMostSliceBytes;
+    const std::uint64_t fit = std::max<std::uint64_t>(1, bytes / std::max<std::uint64_t>(1, each));
+    slice_ = std::max<std::size_t>(1, std::min<std::uint64_t>(evaluations, fit));
     count_ = (evaluations + slice_ - 1) / slice_;
-    marginals_at_ = take_room(slice_ * parameters() * sizeof(double));
-    outcomes_at_ = take_room(marginals() ? slice_ * qubits() * sizeof(double) : 0);
-    states_at_ = take_room(outcomes() ? slice_ * shots() * sizeof(std::uint32_t) : 0);
-    take_room(states() ? (slice_ << qubits()) * sizeof(Complex) : 0);
   }
 
   void run(int device) {
-    ThreadTeam team(threads_);
+    // Slices that share scratch memory follow each other.
+    const std::size_t pays = std::clamp<std::size_t>(count_ / kSlicesAThread, 1, kMostThreads);
+    const std::size_t at_a_time = scratch_.get() == nullptr ? pays : 1;
+    ThreadTeam team(std::min(static_cast<int>(at_a_time), affinity_threads()));
     const std::thread::id caller = std::this_thread::get_id();
-    team.run(static_cast<std::uint64_t>(threads_), [&](std::uint64_t, int) {
+    team.run(at_a_time, [&](std::uint64_t, int) {
       try {
         check(cudaSetDevice(device), "cudaSetDevice");
         take_slices(std::this_thread::get_id() == caller);
@@ -68,16 +73,18 @@ class BatchRun {
   }
 
  private:
-  /// Memory and a queue for a slice: its values, then its answers.
-  struct Slot {
-    explicit Slot(const BatchRun& of) : device(of.room_), host(of.staged() ? of.room_ : 0, check) {}
+  struct Slice {
+    explicit Slice(const BatchRun& of)
+        : values(of.slice_ * of.parameters()),
+          marginals(of.marginals() ? of.slice_ * of.qubits() : 0),
+          outcomes(of.outcomes() ? of.slice_ * of.shots() : 0),
+          states(of.states() ? of.slice_ << of.qubits() : 0) {}
     /// The device may still be at work where a run ends by an error.
-    ~Slot() { cudaStreamSynchronize(stream.get()); }
-    std::byte* at(std::size_t place) const { return static_cast<std::byte*>(host.data()) + place; }
-    DeviceArray<std::byte> device;
-    PinnedBuffer host;  // as the device's; none where the caller's memory is copied
+    ~Slice() { cudaStreamSynchronize(stream.get()); }
     Stream stream;
-    std::size_t first = 0, count = 0;  // the evaluations in it; 0: it is free
+    Both<double> values, marginals;
+    Both<std::uint32_t> outcomes;
+    Both<Amplitude<Real>> states;
   };
 
   std::size_t qubits() const { return program_.qubits; }
@@ -86,85 +93,54 @@ class BatchRun {
   bool marginals() const { return !outputs_.marginals.empty(); }
   bool outcomes() const { return !outputs_.outcomes.empty(); }
   bool states() const { return !outputs_.states.empty(); }
-  bool has_scratch() const { return scratch_.get() != nullptr; }
-  bool staged() const { return threads_ > 1; }
-
-  /// Values and answers of an evaluation.
-  std::size_t bytes_each() const {
-    return sizeof(double) * (parameters() + (marginals() ? qubits() : 0)) +
-           (outcomes() ? sizeof(std::uint32_t) * shots() : 0) + (states() ? sizeof(Complex) << qubits() : 0);
-  }
-  /// Several where slices are staged.
-  int threads_for(std::uint64_t bytes) const {
-    return has_scratch() || bytes <= kStagedBytes ? 1 : std::min(kMostThreads, affinity_threads());
-  }
-  /// Where what follows these bytes in a slot begins.
-  std::size_t take_room(std::size_t bytes) {
-    room_ = (room_ + bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return room_;
-  }
 
   /// `tells`: how far the batch is, which only the caller's thread may.
   void take_slices(bool tells) {
-    std::deque<Slot> slots;
-    // A thread of several has the others' work beside its copies; slices that share scratch memory follow each other.
-    const std::size_t beside = staged() || has_scratch() ? 1 : 2;
-    for (std::size_t turn = 0;; ++turn) {
-      if (turn >= beside) finish(slots[turn % beside], tells);
-      const std::size_t number = next_++;
-      if (number >= count_) break;
-      if (turn < beside) slots.emplace_back(*this);
-      start(slots[turn % beside], number);
+    if (next_ >= count_) return;
+    Slice slice(*this);
+    for (std::size_t number = next_++; number < count_; number = next_++) {
+      const std::size_t first = number * slice_, count = std::min(slice_, evaluations_ - first);
+      start(slice, first, count);
+      check(cudaStreamSynchronize(slice.stream.get()), "cudaStreamSynchronize after a batch");
+      hand_out(slice, first, count);
+      done_ += count;
+      if (tells && watch_) watch_(static_cast<double>(done_) / static_cast<double>(evaluations_));
     }
-    for (Slot& slot : slots) finish(slot, tells);
   }
 
-  void start(Slot& slot, std::size_t number) {
-    slot.first = number * slice_;
-    slot.count = std::min(slice_, evaluations_ - slot.first);
-    const auto values = values_.subspan(slot.first * parameters(), slot.count * parameters());
-    require_finite_angles(program_, values);
-    if (staged()) std::copy_n(std::as_bytes(values).data(), values.size_bytes(), slot.at(0));
-    slot.device.upload(staged() ? static_cast<const void*>(slot.at(0)) : values.data(), values.size_bytes(),
-                       slot.stream);
-    std::byte* const memory = slot.device.get();
+  void start(Slice& slice, std::size_t first, std::size_t count) {
+    require_finite_angles(program_, values_.subspan(first * parameters(), count * parameters()));
+    std::copy_n(values_.data() + first * parameters(), count * parameters(), slice.values.host());
+    slice.values.device.upload(slice.values.host(), count * parameters() * sizeof(double), slice.stream);
     BatchWork<Real> work;
     work.program = uploaded_.arrays();
-    work.values = reinterpret_cast<const double*>(memory);
-    if (marginals()) work.marginals = reinterpret_cast<double*>(memory + marginals_at_);
-    if (outcomes()) work.outcomes = reinterpret_cast<std::uint32_t*>(memory + outcomes_at_);
-    if (states()) work.states = reinterpret_cast<double2*>(memory + states_at_);
+    work.values = slice.values.device.get();
+    work.marginals = slice.marginals.device.get();
+    work.outcomes = slice.outcomes.device.get();
+    work.states = slice.states.device.get();
     work.scratch = scratch_.get();
     work.shots = outputs_.shots;
     work.seed = outputs_.seed;
-    work.first = slot.first;
-    work.evaluations = slot.count;
-    check(launch_batch(work, slot.stream.get()), "launch of a batch");
+    work.first = first;
+    work.evaluations = count;
+    check(launch_batch(work, slice.stream.get()), "launch of a batch");
+    const auto fetch = [&](const auto& both, std::size_t values, bool wanted) {
+      if (wanted) both.device.download(both.host(), values * sizeof(*both.host()), slice.stream);
+    };
+    fetch(slice.marginals, count * qubits(), marginals());
+    fetch(slice.outcomes, count * shots(), outcomes());
+    fetch(slice.states, count << qubits(), states());
   }
 
-  /// Brings a slice's answers to the caller's memory.
-  void finish(Slot& slot, bool tells) {
-    if (slot.count == 0) return;
-    const auto each_answer = [&](const auto& take) {
-      const auto part = [&](const auto& answers, std::size_t each, std::size_t place) {
-        if (!answers.empty())
-          take(std::as_writable_bytes(answers.subspan(slot.first * each, slot.count * each)), place);
-      };
-      part(outputs_.marginals, qubits(), marginals_at_);
-      part(outputs_.outcomes, shots(), outcomes_at_);
-      part(outputs_.states, std::size_t{1} << qubits(), states_at_);
-    };
-    each_answer([&](std::span<std::byte> answers, std::size_t place) {
-      slot.device.download(staged() ? slot.at(place) : answers.data(), answers.size(), slot.stream, place);
-    });
-    check(cudaStreamSynchronize(slot.stream.get()), "cudaStreamSynchronize after a batch");
-    if (staged()) {
-      each_answer([&](std::span<std::byte> answers, std::size_t place) {
-        std::copy_n(slot.at(place), answers.size(), answers.data());
-      });
+  void hand_out(const Slice& slice, std::size_t first, std::size_t count) {
+    if (marginals()) {
+      std::copy_n(slice.marginals.host(), count * qubits(), outputs_.marginals.data() + first * qubits());
     }
-    done_ += std::exchange(slot.count, 0);
-    if (tells && watch_) watch_(static_cast<double>(done_) / static_cast<double>(evaluations_));
+    if (outcomes()) std::copy_n(slice.outcomes.host(), count * shots(), outputs_.outcomes.data() + first * shots());
+    if (states()) {
+      const auto* const found = reinterpret_cast<const std::complex<Real>*>(slice.states.host());
+      std::copy_n(found, count << qubits(), outputs_.states.data() + (first << qubits()));
+    }
   }
 
   const BatchProgram& program_;
@@ -174,9 +150,7 @@ class BatchRun {
   const BatchWatch& watch_;
   const UploadedBatch uploaded_;
   const DeviceArray<Amplitude<Real>> scratch_;
-  const int threads_;
-  std::size_t slice_ = 0, count_ = 0;                                          // evaluations of a slice, slices
-  std::size_t room_ = 0, marginals_at_ = 0, outcomes_at_ = 0, states_at_ = 0;  // bytes of a slot and places in it
+  std::size_t slice_ = 0, count_ = 0;  // evaluations of a slice, slices
   std::atomic<std::size_t> next_{0}, done_{0};
 };
 
