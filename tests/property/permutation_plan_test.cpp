@@ -130,6 +130,13 @@ TEST(PermutationPlan, DoesHundredsOfFlipsInOneSweep) {
             3 * plan_work(plan).total_seconds);
 }
 
+// What many flips take is judged by the first of them.
+TEST(PermutationPlan, DoesTensOfThousandsOfFlipsInOneSweep) {
+  const Plan plan = make_plan(toffolis(30, 30, 40'000), find_machine("h200"), from_any_state());
+  ASSERT_EQ(plan_work(plan).sweeps, 1u);
+  EXPECT_TRUE(permutes(plan));
+}
+
 TEST(PermutationPlan, TakesTheMemoryThatIsThere) {
   constexpr std::uint64_t kState = std::uint64_t{16} << 30;
   Machine machine = find_machine("h200");

@@ -4,14 +4,15 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "plan/cost/pool_layout.h"
 
 namespace qsim {
 namespace {
 
 // A stretch waits for further flips behind so many operations that stay behind it: of these, twice as many as it has.
 constexpr std::size_t kWaiting = 64;
-// So many sweeps of tiles are told apart from more of them.
-constexpr std::size_t kMostCounted = 16;
+// What so many flips at the beginning of a stretch take, and so many sweeps of tiles, stands for the rest.
+constexpr std::size_t kLooked = 4096, kMostCounted = 64;
 // What a stretch takes of the sweeps that it replaces, at most: some of those do something beside.
 constexpr double kWorthwhile = 0.75;
 
@@ -79,11 +80,14 @@ class Parts {
   }
 
   bool is_worthwhile(const std::vector<std::uint32_t>& flips) const {
+    const std::vector<std::uint32_t> looked(flips.begin(), flips.begin() + std::min(flips.size(), kLooked));
     double steps = 0;
-    for (const std::uint32_t flip : flips) steps += std::max(1, (popcount(ops_[flip].control_mask) + 1) / 2);
-    const double alone = prices_.permuting + prices_.step * steps;
+    for (const std::uint32_t flip : looked) steps += permutation_steps(popcount(ops_[flip].control_mask));
+    const double share =
+        static_cast<double>(looked.size()) / static_cast<double>(std::max<std::size_t>(1, flips.size()));
+    const double alone = share * prices_.permuting + prices_.step * steps;
     const auto enough = static_cast<std::size_t>(alone / (kWorthwhile * prices_.sweep)) + 1;
-    return enough <= kMostCounted && tile_sweeps(flips, enough) >= enough;
+    return enough <= kMostCounted && tile_sweeps(looked, enough) >= enough;
   }
 
   /// Sweeps of tiles that the flips take, or `most` where they take more. Each takes what it can of those that are
