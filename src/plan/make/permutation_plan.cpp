@@ -17,6 +17,10 @@
 namespace qsim {
 namespace {
 
+// Each part is planned by itself, with what the whole circuit's operations stand for: more of them would take time that
+// is not linear in the operations.
+constexpr std::size_t kMostParts = 64;
+
 FlipPrices prices_of(const Lowered& lowered, const Machine& machine, const PlanOptions& options) {
   FlipPrices prices;
   prices.tile = options.tile_bits.value_or(machine.max_tile_bits);
@@ -77,7 +81,7 @@ std::optional<Plan> permutation_plan(const Lowered& lowered, const Machine& mach
   if (lowered.qubits <= options.tile_bits.value_or(machine.max_tile_bits)) return std::nullopt;
   if (!pass_enabled(options.disabled_passes, "permute")) return std::nullopt;
   const std::vector<CircuitPart> parts = flip_parts(lowered, prices_of(lowered, machine, options));
-  if (std::ranges::none_of(parts, &CircuitPart::permutes)) return std::nullopt;
+  if (parts.size() > kMostParts || std::ranges::none_of(parts, &CircuitPart::permutes)) return std::nullopt;
   // All of the shard at once where another state has room beside it; else bundles that take a small part of one.
   const std::uint64_t memory = machine.memory_bytes_per_rank;
   std::optional<Plan> plan = plan_of(parts, true, lowered, machine, options);
