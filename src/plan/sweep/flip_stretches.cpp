@@ -1,6 +1,7 @@
 #include "plan/sweep/flip_stretches.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/bits.h"
@@ -80,7 +81,8 @@ class Parts {
   }
 
   bool is_worthwhile(const std::vector<std::uint32_t>& flips) const {
-    const std::vector<std::uint32_t> looked(flips.begin(), flips.begin() + std::min(flips.size(), kLooked));
+    const auto first = std::span(flips).first(std::min(flips.size(), kLooked));
+    const std::vector<std::uint32_t> looked(first.begin(), first.end());
     double steps = 0;
     for (const std::uint32_t flip : looked) steps += permutation_steps(popcount(ops_[flip].control_mask));
     const double share =
