@@ -21,9 +21,9 @@ struct PermuteArguments {
   std::uint32_t step_count = 0, rows = 0, bundle_bits = 0;
   std::uint64_t unborn = 0, high_targets = 0;  // of those that are flipped the bits from 32 on
   ViewMap map;                                 // of the bundle
-  std::uint8_t bit[kMostRows] = {};        // of each row
-  std::uint8_t position[kMostRows] = {};   // of that bit in the bundle, or kNoRow
-  std::uint8_t target_at[kMostRows] = {};  // the row of each bit that is flipped, or kNoRow
+  std::uint8_t bit[kMostRows] = {};            // of each row
+  std::uint8_t position[kMostRows] = {};       // of that bit in the bundle, or kNoRow
+  std::uint8_t target_at[kMostRows] = {};      // the row of each bit that is flipped, or kNoRow
 };
 
 /// gathered[j] = state[where place(j)'s amplitude comes from], j < 2^bundle_bits; or, `in_place`, gathered[place(j)].

@@ -21,7 +21,7 @@ namespace {
 // compile. So must one on two wires whose steps are in several register groups: it moves what is beside it.
 constexpr double kWorthwhile = 0.95;
 constexpr std::size_t kLongSweep =
-    2000;                           // steps; longer ones try less, large matrices first, so that planning stays fast
+    2000;                            // steps; longer ones try less, large matrices first, so that planning stays fast
 constexpr double kManyPairs = 0.15;  // of a sweep's arithmetic: then more of them are looked for
 
 // The members act on no other wire, and nothing else between them acts on theirs: the last one's place will do. The
