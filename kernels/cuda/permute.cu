@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kBlock, 4)
       column[r * kBlock] = row_word(a.position[r], a.bit[r], first, lane, base);
     column[(a.rows - 1) * kBlock] = ~0u;
     std::uint32_t all = ~0u;
-    for (std::uint32_t s = 0; s < a.step_count; s += 4) {
+    for (std::uint32_t s = 0; s < a.step_count; s += kStepsAtOnce) {
       const uint4 four = __ldg(reinterpret_cast<const uint4*>(a.steps + s));
       for (const std::uint32_t step : {four.x, four.y, four.z, four.w}) {
         all &= column[(step >> 8 & 63) * kBlock] ^ (0u - (step >> 14 & 1));

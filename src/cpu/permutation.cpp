@@ -1,7 +1,7 @@
 #include "cpu/permutation.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "base/bits.h"
 #include "plan/cost/pool_layout.h"
@@ -24,22 +24,18 @@ QSIM_ANY_VECTORS void find_places(const PermuteProgram& program, Index base, std
 
 }  // namespace
 
-Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) {
-  PermutationProgram program = permutation_program(sweep, local_bits);
-  bundle_ = program.bundle;
-  fixed_ = program.fixed;
-  unborn_ = program.unborn;
-  whole_size_ = is_one_bundle(sweep, local_bits) ? Index{1} << local_bits : 0;
+PermuteProgram words_of(PermutationProgram program) {
+  PermuteProgram words;
   for (const std::uint8_t bit : program.bits) {
-    const bool inside = test_bit(bundle_, bit);
-    const auto position = static_cast<std::uint8_t>(count_bits(bundle_ & low_mask(bit)));
-    program_.rows.push_back({bit, inside ? position : PermuteProgram::kOutside});
+    const bool inside = test_bit(program.bundle, bit);
+    const auto position = static_cast<std::uint8_t>(count_bits(program.bundle & low_mask(bit)));
+    words.rows.push_back({bit, inside ? position : PermuteProgram::kOutside});
   }
-  program_.targets = program.targets;
-  program_.steps = std::move(program.steps);
-  for (std::size_t i = 0; i < kPermuteLanes; ++i) program_.lane[i] = deposit_bits(i, bundle_);
+  words.targets = program.targets;
+  words.steps = std::move(program.steps);
+  for (std::size_t i = 0; i < kPermuteLanes; ++i) words.lane[i] = deposit_bits(i, program.bundle);
   for (std::uint32_t first = 0; first < program.targets; first += 8) {
-    std::array<Index, 256>& flipped = program_.flipped.emplace_back();
+    std::array<Index, 256>& flipped = words.flipped.emplace_back();
     for (unsigned byte = 0; byte < 256; ++byte) {
       flipped[byte] = 0;
       for (std::uint32_t r = first; r < std::min(first + 8, program.targets); ++r) {
@@ -47,6 +43,16 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) {
       }
     }
   }
+  return words;
+}
+
+Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) {
+  PermutationProgram program = permutation_program(sweep, local_bits);
+  bundle_ = program.bundle;
+  fixed_ = program.fixed;
+  unborn_ = program.unborn;
+  whole_size_ = is_one_bundle(sweep, local_bits) ? Index{1} << local_bits : 0;
+  program_ = words_of(std::move(program));
 }
 
 // Of all of the shard to their places, else one after the other.

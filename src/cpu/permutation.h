@@ -14,6 +14,9 @@
 
 namespace qsim::cpu {
 
+/// `program` as the loops of cores want it.
+PermuteProgram words_of(PermutationProgram program);
+
 /// A prepared sweep that permutes.
 class Permutation {
  public:

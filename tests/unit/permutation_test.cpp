@@ -1,4 +1,6 @@
 // Programs that say where amplitudes come from, and the words that cores run them on.
+#include "cpu/permutation.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -66,21 +68,7 @@ TEST(PermutationProgram, WordsSayTheSameOf512Places) {
     const auto bits = 9 + static_cast<std::uint32_t>(random.below(30));
     const Sweep sweep = random_flips(random, bits, 1 + static_cast<std::uint32_t>(random.below(40)));
     const PermutationProgram program = permutation_program(sweep, bits);
-    cpu::PermuteProgram words;
-    for (const std::uint8_t bit : program.bits) {
-      const auto position = static_cast<std::uint8_t>(count_bits(program.bundle & low_mask(bit)));
-      words.rows.push_back({bit, test_bit(program.bundle, bit) ? position : cpu::PermuteProgram::kOutside});
-    }
-    words.targets = program.targets;
-    words.steps = program.steps;
-    for (std::size_t i = 0; i < cpu::kPermuteLanes; ++i) words.lane[i] = deposit_bits(i, program.bundle);
-    for (std::uint32_t first = 0; first < program.targets; first += 8) {
-      std::array<Index, 256>& flipped = words.flipped.emplace_back();
-      for (unsigned byte = 0; byte < 256; ++byte) {
-        for (std::uint32_t r = first; r < std::min(first + 8, program.targets); ++r)
-          if (test_bit(byte, r - first)) flipped[byte] |= bit_mask(program.bits[r]);
-      }
-    }
+    const cpu::PermuteProgram words = cpu::words_of(program);
     const Index base = (deposit_bits(random.bits() << 9, program.bundle) | (random.bits() & program.fixed));
     std::vector<cpu::PermuteWords> columns(64);
     std::array<Index, cpu::kPermuteLanes> from{};

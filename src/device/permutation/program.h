@@ -13,7 +13,6 @@ namespace qsim {
 /// One step of a PermutationProgram, packed: `all` becomes `all` and the words of up to two rows, each inverted or not;
 /// a step that applies flips row `target` by it, and `all` is 1 again.
 struct PermutationStep {
-  static constexpr std::uint32_t kRowBits = 6;
   static std::uint32_t packed(std::uint32_t target, bool applies, std::uint32_t first, bool first_inverted,
                               std::uint32_t second, bool second_inverted) {
     return target | static_cast<std::uint32_t>(applies) << 6 | first << 8 |

@@ -89,6 +89,27 @@ inline bool commute(const LoweredOp& a, const LoweredOp& b) {
   return (a.support & b.support & ~matching) == 0;
 }
 
+/// Operations, as what commute() asks of each of them.
+class CommutingWith {
+ public:
+  void add(const LoweredOp& op) {
+    support_ |= op.support;
+    not_z_ |= op.support & ~op.z_mask;
+    not_x_ |= op.support & ~op.x_mask;
+    not_y_ |= op.support & ~op.y_mask;
+  }
+  /// Whether commute() holds with all of them.
+  bool all(const LoweredOp& op) const {
+    const Index matching = (op.z_mask & ~not_z_) | (op.x_mask & ~not_x_) | (op.y_mask & ~not_y_);
+    return (support_ & op.support & ~matching) == 0;
+  }
+  /// Wires on which no operation can commute with all of them.
+  Index closed() const { return not_z_ & not_x_ & not_y_; }
+
+ private:
+  Index support_ = 0, not_z_ = 0, not_x_ = 0, not_y_ = 0;
+};
+
 /// Wires by their first use as a target; those that are never one last.
 std::vector<Qubit> wires_by_first_use(const Lowered& lowered);
 

@@ -22,23 +22,6 @@ constexpr std::size_t kScanLimit = 2048;      // operations looked at for a swee
 constexpr std::size_t kCompareLimit = 20000;  // operations up to which two initial layouts are compared
 constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 
-// What has been skipped while scanning: an operation may pass only if it commutes with all of it.
-struct Skipped {
-  Index support = 0, not_z = 0, not_x = 0, not_y = 0;
-
-  void add(const LoweredOp& op) {
-    support |= op.support;
-    not_z |= op.support & ~op.z_mask;
-    not_x |= op.support & ~op.x_mask;
-    not_y |= op.support & ~op.y_mask;
-  }
-  bool passes(const LoweredOp& op) const {
-    const Index matching = (op.z_mask & ~not_z) | (op.x_mask & ~not_x) | (op.y_mask & ~not_y);
-    return (op.support & support & ~matching) == 0;
-  }
-  Index closed() const { return not_z & not_x & not_y; }
-};
-
 // When diagonals run that no step waits for: in the first sweep that has room, or in the one that needs them.
 enum class Diagonals { kEarly, kLate };
 
@@ -86,12 +69,12 @@ class Packer {
     const Index local = builder_.local_wires(), all = bit_mask(lowered_.qubits) - 1;
     Index low = builder_.wires_at(bit_mask(builder_.low_bits()) - 1);
     std::vector<std::uint32_t> taken;
-    Skipped skipped;
+    CommutingWith skipped;  // while scanning: an operation may pass only if it commutes with all of it
     active_ = 0;
     std::size_t scanned = 0;
     for (std::uint32_t i = first(); i != end() && scanned < kScanLimit; i = follow(i + 1)) {
       const LoweredOp& op = lowered_.ops[i];
-      if (fits(op, local, low) && skipped.passes(op)) {
+      if (fits(op, local, low) && skipped.all(op)) {
         active_ |= op.target_mask();
         taken.push_back(i);
       } else {

@@ -8,6 +8,7 @@
 #include "plan/build/builder.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/pool_layout.h"
+#include "plan/cost/state_bytes.h"
 #include "plan/lower/known.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/make/join.h"
@@ -84,9 +85,12 @@ std::optional<Plan> permutation_plan(const Lowered& lowered, const Machine& mach
   if (parts.size() > kMostParts || std::ranges::none_of(parts, &CircuitPart::permutes)) return std::nullopt;
   // All of the shard at once where another state has room beside it; else bundles that take a small part of one.
   const std::uint64_t memory = machine.memory_bytes_per_rank;
-  std::optional<Plan> plan = plan_of(parts, true, lowered, machine, options);
-  if (!plan || (memory > 0 && pool_layout(*plan, machine).total_bytes() <= memory - memory / 16)) return plan;
-  plan = plan_of(parts, false, lowered, machine, options);
+  if (2 * state_bytes(options.precision, lowered.qubits) <= memory) {
+    std::optional<Plan> plan = plan_of(parts, true, lowered, machine, options);
+    if (!plan || pool_layout(*plan, machine).total_bytes() <= memory - memory / 16) return plan;
+  }
+  std::optional<Plan> plan = plan_of(parts, false, lowered, machine, options);
+  if (!plan) return std::nullopt;
   const PoolLayout pool = pool_layout(*plan, machine);
   if (pool.spare_bytes > pool.state_bytes / 8 || (memory > 0 && pool.total_bytes() > memory)) return std::nullopt;
   return plan;

@@ -17,25 +17,6 @@ constexpr std::size_t kLooked = 4096, kMostCounted = 64;
 // What a stretch takes of the sweeps that it replaces, at most: some of those do something beside.
 constexpr double kWorthwhile = 0.75;
 
-/// Operations, as what they have in common with others.
-class Crowd {
- public:
-  void add(const LoweredOp& op) {
-    support_ |= op.support;
-    not_z_ |= op.support & ~op.z_mask;
-    not_x_ |= op.support & ~op.x_mask;
-    not_y_ |= op.support & ~op.y_mask;
-  }
-  /// Whether commute() holds with each of them.
-  bool commutes(const LoweredOp& op) const {
-    const Index alike = (op.z_mask & ~not_z_) | (op.x_mask & ~not_x_) | (op.y_mask & ~not_y_);
-    return (support_ & op.support & ~alike) == 0;
-  }
-
- private:
-  Index support_ = 0, not_z_ = 0, not_x_ = 0, not_y_ = 0;
-};
-
 bool is_flip(const LoweredOp& op) { return op.form == Form::kFlip; }
 
 class Parts {
@@ -51,17 +32,17 @@ class Parts {
   /// From what waits and what comes: a stretch of flips, what can be done before it and what has to wait.
   void take_stretch() {
     std::vector<std::uint32_t> before, flips, after;
-    Crowd of_flips, of_after;
+    CommutingWith of_flips, of_after;
     std::size_t taken = 0;  // of those that wait
     while (after.size() <= kWaiting + 2 * flips.size()) {
       if (taken == waiting_.size() && next_ == ops_.size()) break;
       const std::uint32_t index = taken < waiting_.size() ? waiting_[taken++] : next_++;
       const LoweredOp& op = ops_[index];
-      const bool passes = of_after.commutes(op);
+      const bool passes = of_after.all(op);
       if (passes && is_flip(op)) {
         flips.push_back(index);
         of_flips.add(op);
-      } else if (passes && of_flips.commutes(op)) {
+      } else if (passes && of_flips.all(op)) {
         before.push_back(index);
       } else {
         after.push_back(index);
@@ -99,11 +80,11 @@ class Parts {
     std::size_t count = 0;
     for (; !flips.empty() && count < most; ++count) {
       Index targets = 0;
-      Crowd left;
+      CommutingWith left;
       std::erase_if(flips, [&](std::uint32_t index) {
         const LoweredOp& op = ops_[index];
         const Index with = targets | op.target_mask();
-        if (popcount(with) <= room && left.commutes(op)) {
+        if (popcount(with) <= room && left.all(op)) {
           targets = with;
           return true;
         }
