@@ -16,9 +16,7 @@
 #include "qsim/circuit.h"
 #include "qsim/target.h"
 #include "support/campaign.h"
-#include "support/dense.h"
-#include "support/plan_interpreter.h"
-#include "support/tolerance.h"
+#include "support/plan_is_circuit.h"
 
 namespace qsim {
 namespace {
@@ -83,17 +81,8 @@ TEST(PermutationPlan, IsTheCircuit) {
     if (!plan) continue;
     ++made;
     permuting += permutes(*plan) ? 1 : 0;
-    ASSERT_NO_THROW(verify_plan(*plan)) << "trial " << trial;
-    EXPECT_EQ(plan->gates, circuit.operation_count());
-    const bool zero = options.start == Start::kZero;
-    const dense::State start = zero ? dense::zero_state(qubits) : dense::random_state(qubits, 7);
-    test::InterpreterOptions interpreting;
-    interpreting.specialize = trial % 2 == 0;
-    interpreting.scramble_seed = static_cast<unsigned>(trial);
-    const std::vector<Complex> found = test::interpret(*plan, zero ? dense::State() : start, interpreting);
-    ASSERT_LE(dense::max_difference(found, dense::run(circuit, start)),
-              test::tolerance(Precision::kDouble, circuit.depth()))
-        << "trial " << trial;
+    test::expect_the_circuit(*plan, circuit, trial);
+    if (HasFatalFailure()) return;
   }
   EXPECT_GT(made, campaign.count / 3);
   EXPECT_EQ(permuting, made);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 
 namespace qsim {
+
 ThreadTeam::ThreadTeam(int size) {
   workers_.reserve(static_cast<std::size_t>(std::max(size, 1) - 1));
   try {
