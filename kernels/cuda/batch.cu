@@ -275,7 +275,8 @@ __global__ void __launch_bounds__(kThreads)
     if (work.outcomes != nullptr) draw(state, segments, bits, work, evaluation, mine);
     if (work.states == nullptr || !mine) continue;
     for (std::uint32_t i = threadIdx.x >> bits; i < 1u << work.program.qubits; i += kThreads >> bits) {
-      work.states[(evaluation << work.program.qubits) + i] = state[i << bits | circuit];
+      const Number a = state[i << bits | circuit];
+      work.states[(evaluation << work.program.qubits) + i] = {a.x, a.y};
     }
   }
 }

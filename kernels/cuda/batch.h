@@ -22,15 +22,15 @@ struct BatchArrays {
   std::uint32_t qubits = 0, parameters = 0, op_count = 0, start_sum = 0;
 };
 
-/// Amplitudes of Real; values, matrices and answers but the states are in double. Device pointers; null outputs are not
-/// wanted. Sizes are those of BatchProgram and BatchOutputs for `evaluations`.
+/// Amplitudes of Real; values, matrices and answers are in double. Device pointers; null outputs are not wanted. Sizes
+/// are those of BatchProgram and BatchOutputs for `evaluations`.
 template <typename Real>
 struct BatchWork {
   BatchArrays program;
   const double* values = nullptr;
   double* marginals = nullptr;
   std::uint32_t* outcomes = nullptr;
-  Amplitude<Real>* states = nullptr;
+  double2* states = nullptr;
   Amplitude<Real>* scratch = nullptr;  // batch_scratch_amplitudes() of them
   std::uint32_t shots = 0;
   std::uint64_t seed = 0, first = 0, evaluations = 0;  // `first`: number of the first evaluation, for its draws

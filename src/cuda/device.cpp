@@ -53,9 +53,11 @@ int hardware_queues(int ranks, int launched, std::optional<std::size_t> gpus) {
 }
 
 void choose_queues(int ranks) {
+  constexpr const char* kName = "CUDA_DEVICE_MAX_CONNECTIONS";
+  if (std::getenv(kName) != nullptr) return;  // by the user, or by a call before
   const auto gpus = visible_gpus(gpus_of_machine(), std::getenv("CUDA_VISIBLE_DEVICES"));
   const int queues = hardware_queues(ranks, launch_environment().size, gpus);
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(queues).c_str(), 0);
+  setenv(kName, std::to_string(queues).c_str(), 0);
 }
 
 DeviceError no_device_error(cudaError_t status, int driver, int runtime, bool has_gpu) {

@@ -176,25 +176,46 @@ TEST_P(BatchOnGpu, GivesWhatTheCpuGives) {
   }
 }
 
-// More than threads take at a time; each one's draws are numbered by its place in the whole batch.
+// By few threads and by many; each one's draws are numbered by its place in the whole batch.
 TEST_P(BatchOnGpu, CutsManyIntoSlices) {
   BatchOptions options = on_cpu();
   options.states = false;
   options.shots = 2;
   options.target.precision = GetParam();
   const Circuit circuit = random_parametric(4, 30, 4);
-  PhiloxSequence random(4, 9);
-  std::vector<double> values(3 * 300'001);
-  for (double& value : values) value = random.uniform(-3, 3);
-  const BatchResult cpu = run_batch(circuit, values, options);
-  options.target.backend = BackendKind::kCuda;
-  const BatchResult gpu = run_batch(circuit, values, options);
   const double slack = test::tolerance(GetParam());
-  std::size_t other_outcomes = 0;
-  for (std::size_t i = 0; i < cpu.marginals.size(); ++i) ASSERT_NEAR(gpu.marginals[i], cpu.marginals[i], slack) << i;
-  for (std::size_t i = 0; i < cpu.outcomes.size(); ++i) other_outcomes += gpu.outcomes[i] != cpu.outcomes[i];
-  EXPECT_LE(other_outcomes, GetParam() == Precision::kDouble ? 2u : 20u);
-  EXPECT_EQ(run_batch(circuit, values, options).marginals, gpu.marginals);
+  for (const std::size_t evaluations : {std::size_t{300'001}, std::size_t{2'500'001}}) {
+    PhiloxSequence random(4, 9);
+    std::vector<double> values(3 * evaluations);
+    for (double& value : values) value = random.uniform(-3, 3);
+    options.target.backend = BackendKind::kCpu;
+    const BatchResult cpu = run_batch(circuit, values, options);
+    options.target.backend = BackendKind::kCuda;
+    const BatchResult gpu = run_batch(circuit, values, options);
+    std::size_t other_outcomes = 0;
+    for (std::size_t i = 0; i < cpu.marginals.size(); ++i) ASSERT_NEAR(gpu.marginals[i], cpu.marginals[i], slack) << i;
+    for (std::size_t i = 0; i < cpu.outcomes.size(); ++i) other_outcomes += gpu.outcomes[i] != cpu.outcomes[i];
+    EXPECT_LE(other_outcomes, (GetParam() == Precision::kDouble ? 2u : 20u) * (1 + evaluations / 300'001));
+    EXPECT_EQ(run_batch(circuit, values, options).marginals, gpu.marginals);
+  }
+}
+
+// States that come slice by slice: by several threads, by one, and where a state fits no slot of theirs.
+TEST_P(BatchOnGpu, BringsStatesOfManySlices) {
+  BatchOptions options = on_cpu();
+  options.target.precision = GetParam();
+  const double slack = test::tolerance(GetParam());
+  for (const auto& [qubits, evaluations] : {std::pair{9u, 1'001u}, std::pair{13u, 2'501u}, std::pair{17u, 151u}}) {
+    const Circuit circuit = random_parametric(qubits, 30, qubits);
+    PhiloxSequence random(qubits, 9);
+    std::vector<double> values(3 * evaluations);
+    for (double& value : values) value = random.uniform(-3, 3);
+    options.target.backend = BackendKind::kCpu;
+    const BatchResult cpu = run_batch(circuit, values, options);
+    options.target.backend = BackendKind::kCuda;
+    const BatchResult gpu = run_batch(circuit, values, options);
+    for (std::size_t i = 0; i < cpu.states.size(); ++i) ASSERT_LT(std::abs(gpu.states[i] - cpu.states[i]), slack) << i;
+  }
 }
 
 TEST_P(BatchOnGpu, EndsWithWhatTheProgressThrows) {

@@ -1,5 +1,8 @@
-// A batch's program on a device.
+// A batch's program on a device, in one array.
 #pragma once
+
+#include <cstring>
+#include <vector>
 
 #include "cuda/device_array.h"
 #include "device/batch_program.h"
@@ -10,45 +13,41 @@ namespace qsim::cuda {
 class UploadedBatch {
  public:
   UploadedBatch(const BatchProgram& program, const Stream& stream)
-      : program_(program),
-        ops_(program.ops.size()),
-        factors_(program.factors.size()),
-        sums_(program.sums.size()),
-        terms_(program.terms.size()),
-        matrices_(program.matrices.size()) {
-    const auto upload = [&stream](const auto& array, const auto& from) {
-      array.upload(from.data(), from.size() * sizeof(from.front()), stream);
+      : memory_(room(program.ops) + room(program.factors) + room(program.sums) + room(program.terms) +
+                room(program.matrices)) {
+    std::vector<std::byte> packed(memory_.bytes());
+    std::byte* end = packed.data();
+    const auto add = [&](const auto& values) {
+      const std::byte* const place = memory_.get() + (end - packed.data());
+      if (!values.empty()) std::memcpy(end, values.data(), values.size() * sizeof(values.front()));
+      end += room(values);
+      return place;
     };
-    upload(ops_, program.ops);
-    upload(factors_, program.factors);
-    upload(sums_, program.sums);
-    upload(terms_, program.terms);
-    upload(matrices_, program.matrices);
+    arrays_.ops = reinterpret_cast<const BatchOp*>(add(program.ops));
+    arrays_.factors = reinterpret_cast<const BatchFactor*>(add(program.factors));
+    arrays_.sums = reinterpret_cast<const BatchSum*>(add(program.sums));
+    arrays_.terms = reinterpret_cast<const BatchTerm*>(add(program.terms));
+    arrays_.matrices = reinterpret_cast<const double2*>(add(program.matrices));
+    arrays_.start = {program.start.real(), program.start.imag()};
+    arrays_.qubits = program.qubits;
+    arrays_.parameters = program.parameters;
+    arrays_.op_count = static_cast<std::uint32_t>(program.ops.size());
+    arrays_.start_sum = program.start_sum;
+    memory_.upload(packed.data(), packed.size(), stream);
     check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize before a batch");
   }
 
-  BatchArrays arrays() const {
-    BatchArrays arrays;
-    arrays.ops = ops_.get();
-    arrays.factors = factors_.get();
-    arrays.sums = sums_.get();
-    arrays.terms = terms_.get();
-    arrays.matrices = matrices_.get();
-    arrays.start = {program_.start.real(), program_.start.imag()};
-    arrays.qubits = program_.qubits;
-    arrays.parameters = program_.parameters;
-    arrays.op_count = static_cast<std::uint32_t>(program_.ops.size());
-    arrays.start_sum = program_.start_sum;
-    return arrays;
-  }
+  const BatchArrays& arrays() const { return arrays_; }
 
  private:
-  const BatchProgram& program_;
-  DeviceArray<BatchOp> ops_;
-  DeviceArray<BatchFactor> factors_;
-  DeviceArray<BatchSum> sums_;
-  DeviceArray<BatchTerm> terms_;
-  DeviceArray<double2> matrices_;
+  /// Each array begins where a double2 may.
+  template <typename Value>
+  static std::size_t room(const std::vector<Value>& values) {
+    return (values.size() * sizeof(Value) + sizeof(double2) - 1) / sizeof(double2) * sizeof(double2);
+  }
+
+  const DeviceArray<std::byte> memory_;
+  BatchArrays arrays_;
 };
 
 }  // namespace qsim::cuda
