@@ -103,10 +103,11 @@ TEST(CudaGenerate, RandomSweepsCompile) {
 
 /// The text's effect on a random state against that of the program, which the emulator has; where a bit of `still` is 1
 /// memory means nothing.
-void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t seed, Index still = 0) {
+void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t seed, Index still = 0,
+                        test::HostGpu gpu = test::HostGpu::kHopper) {
   std::vector<Complex> expected = dense::random_state(bits, seed), state = expected;
   test::emulate(program, expected);
-  test::run_generated(program, state);
+  test::run_generated(program, state, gpu);
   const double tolerance = program.precision == Precision::kDouble ? 1e-13 : 3e-5;
   double worst = 0;
   for (Index i = 0; i < state.size(); ++i) {
@@ -477,11 +478,63 @@ TEST(CudaGenerate, TextsOfDenseMatricesDoOnTheHostWhatProgramsSay) {
     }
     LowerOptions options;
     options.local_bits = kQubits;
-    expect_same_effect(lower_sweep(sweep, options), kQubits, targets);
+    for (const test::HostGpu gpu : {test::HostGpu::kHopper, test::HostGpu::kOlder}) {
+      expect_same_effect(lower_sweep(sweep, options), kQubits, targets, 0, gpu);
+    }
     // Without tensor cores: threads add up rows.
     options.precision = Precision::kSingle;
     options.register_bits = 5;
     expect_same_effect(lower_sweep(sweep, options), kQubits, targets);
+  }
+}
+
+// Flips of one bit, which hold by tile, by thread, by register, always, and twice, and factors of so many angles that
+// threads share them.
+TEST(CudaGenerate, TextsOfFlipsOfOneBitAndOfManyAnglesDoOnTheHostWhatProgramsSay) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  constexpr Bit kActive = 11, kQubits = 16;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    PhiloxSequence random(seed);
+    Sweep sweep = sweep_of_bits(kActive);
+    for (int layer = 0; layer < 6; ++layer) {
+      const auto target = static_cast<Bit>(random.below(kActive));
+      sweep.ops.push_back(hadamard(target, sweep));
+      for (std::uint64_t flips = 1 + random.below(5); flips > 0; --flips) {
+        PlanOp flip;
+        flip.form = Form::kFlip;
+        flip.target_count = 1;
+        flip.targets[0] = target;
+        for (std::uint64_t controls = random.below(4); controls > 0; --controls) {
+          const auto control = static_cast<Bit>(random.below(kQubits));
+          if (control != target) flip.control_mask |= bit_mask(control);
+        }
+        flip.control_value = flip.control_mask & random.below(bit_mask(kQubits));
+        sweep.ops.push_back(flip);
+        if (random.below(4) == 0) sweep.ops.push_back(flip);
+      }
+      sweep.ops.push_back(hadamard(target, sweep));
+      PlanOp phases;
+      phases.form = Form::kPhases;
+      phases.data_begin = static_cast<std::uint32_t>(sweep.phases.size());
+      phases.data_count = layer == 0 ? 100 : 2;
+      for (std::uint32_t term = 0; term < phases.data_count; ++term) {
+        const Index inside = random.below(2) == 0 ? bit_mask(static_cast<unsigned>(target)) : 0;
+        sweep.phases.push_back({inside | (random.below(31) + 1) << kActive, layer != 2, random.uniform(-3, 3)});
+      }
+      sweep.ops.push_back(phases);
+    }
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      LowerOptions options;
+      options.local_bits = kQubits;
+      options.precision = precision;
+      if (precision == Precision::kSingle) options.register_bits = 5;
+      const TileProgram program = lower_sweep(sweep, options);
+      EXPECT_TRUE(std::ranges::any_of(program.tile_factors, [](const auto& terms) { return terms.size() > 8; }));
+      const std::string source = generate(program).source;
+      EXPECT_NE(source.find("sum += __shfl_xor_sync"), std::string::npos);
+      EXPECT_NE(source.find(") != ("), std::string::npos);
+      expect_same_effect(program, kQubits, seed);
+    }
   }
 }
 

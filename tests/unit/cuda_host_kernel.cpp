@@ -13,6 +13,7 @@
 #include <numbers>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/bits.h"
 #include "cuda/run/bit_sums.h"
@@ -74,6 +75,21 @@ static void warp_product(double& d0, double& d1, double& d2, double& d3, double 
   __syncwarp();
   d0 = sum[0]; d1 = sum[1]; d2 = sum[2]; d3 = sum[3];
 }
+static double wide_row_parts[8][32][8], wide_column_parts[8][32][4];
+static void warp_product(double& d0, double& d1, double& d2, double& d3, const double (&a)[8], const double (&b)[4]) {
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = lane / 4 * 4, column = lane % 4 * 8;
+  for (unsigned i = 0; i < 8; ++i) wide_row_parts[warp][lane][i] = a[i];
+  for (unsigned i = 0; i < 4; ++i) wide_column_parts[warp][lane][i] = b[i];
+  __syncwarp();
+  double sum[4] = {d0, d1, d2, d3};
+  for (unsigned k = 0; k < 16; ++k) {
+    for (unsigned i = 0; i < 4; ++i) {
+      sum[i] += wide_row_parts[warp][row + k % 4][k / 4 * 2 + i / 2] * wide_column_parts[warp][column + i % 2 * 4 + k % 4][k / 4];
+    }
+  }
+  __syncwarp();
+  d0 = sum[0]; d1 = sum[1]; d2 = sum[2]; d3 = sum[3];
+}
 template <class Real> static Real __shfl_xor_sync(unsigned, Real x, unsigned lanes) {
   static Real values[8][32];
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -103,12 +119,18 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
     text.replace(at, what.size(), by);
 }
 
+/// What the host does for the instruction of each shape.
+constexpr std::pair<const char*, const char*> kProducts[] = {
+    {"m8n8k4", "warp_product(d0, d1, a, b)"},
+    {"m16n8k8", "warp_product(d0, d1, d2, d3, a0, a1, a2, a3, b0, b1)"},
+    {"m16n8k16", "warp_product(u, v, x, y, {e.x, e.y, f.x, f.y, -e.y, e.x, -f.y, f.x}, {b.x, c.x, b.y, c.y})"}};
+
 /// A generated kernel's text as the host's compiler takes it.
-std::string generated_source(std::string source) {
+std::string generated_source(std::string source, HostGpu gpu) {
   replace_all(source, "extern __shared__ __align__(16) char tile[];", "");
-  for (const char* const product :
-       {"warp_product(d0, d1, a, b)", "warp_product(d0, d1, d2, d3, a0, a1, a2, a3, b0, b1)"}) {
-    const std::size_t at = source.find("asm(");
+  replace_all(source, "__CUDA_ARCH__ >= 900", gpu == HostGpu::kHopper ? "1" : "0");
+  for (const auto& [shape, product] : kProducts) {
+    const std::size_t at = source.find("asm(\"mma.sync.aligned." + std::string(shape) + ".");
     if (at != std::string::npos) source.replace(at, source.find(");\n", at) + 1 - at, product);
   }
   return source + kRunGenerated;
@@ -187,9 +209,9 @@ struct Sums {
 };
 
 template <class Real>
-void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* sums) {
+void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* sums, HostGpu gpu = HostGpu::kHopper) {
   cuda::GeneratedSweep generated = cuda::generate(program);
-  const Library library(generated_source(generated.source));
+  const Library library(generated_source(generated.source, gpu));
   std::vector<std::complex<Real>> memory(state.begin(), state.end()), tables, dense;
   for (const auto& table : program.tables) tables.insert(tables.end(), table.begin(), table.end());
   for (const cuda::Epoch& epoch : program.epochs) {
@@ -272,11 +294,11 @@ bool HostInterpreter::run_as(const cuda::TileProgram& program, std::vector<Compl
   return true;
 }
 
-void run_generated(const cuda::TileProgram& program, std::vector<Complex>& state) {
+void run_generated(const cuda::TileProgram& program, std::vector<Complex>& state, HostGpu gpu) {
   if (program.precision == Precision::kDouble)
-    run<double>(program, state, nullptr);
+    run<double>(program, state, nullptr, gpu);
   else
-    run<float>(program, state, nullptr);
+    run<float>(program, state, nullptr, gpu);
 }
 
 std::vector<double> run_summing(const cuda::TileProgram& program, std::vector<Complex>& state) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/bits.h"
 #include "cuda/generate/generate_prelude.h"
@@ -19,13 +20,19 @@ GeneratedSweep KernelText::generate() {
     epoch_ = &program_.epochs[e];
     number_ = e;
     if (e + 1 < program_.epochs.size() && program_.epochs[e + 1].exchanged && !epoch_->exchanged) line("__syncwarp();");
-    for (const TileOp& op : epoch_->ops) {
+    for (std::span<const TileOp> left = epoch_->ops; !left.empty();) {
+      const TileOp& op = left.front();
+      std::size_t taken = 1;
       if (is_deferred(op)) {
         defer(op);
-        continue;
+      } else {
+        if (op.kind != TileOpKind::kPair && op.kind != TileOpKind::kMultiply) multiply_deferred();
+        if (op.kind == TileOpKind::kSwap)
+          taken = swaps(left);
+        else
+          guarded(op);
       }
-      if (op.kind != TileOpKind::kPair && op.kind != TileOpKind::kMultiply) multiply_deferred();
-      guarded(op);
+      left = left.subspan(taken);
     }
     multiply_deferred();
     if (e + 1 == program_.epochs.size()) break;
@@ -46,7 +53,7 @@ std::string KernelText::head() const {
   return fmt::format("#define NU {}\n#define ND {}\ntypedef {} R;\ntypedef {} C;\n",
                      std::max<std::size_t>(out_.ints.size(), 1), std::max<std::size_t>(out_.reals.size(), 1),
                      double_ ? "double" : "float", double_ ? "double2" : "float2") +
-         kPrelude + (uses_lanes(program_) ? kLanePrelude : "");
+         kPrelude + (uses_lanes(program_) ? kLanePrelude : "") + (has_wide_matrices_ ? kWidePrelude : "");
 }
 
 std::string KernelText::thread_index(const std::vector<Index>& columns) {
@@ -97,16 +104,32 @@ void KernelText::begin() {
   out_.ints.assign(1 + 2 * kGeneratedRuns, 0);
   for (std::uint32_t j = 0; j < registers_; ++j) line(fmt::format("C a{} = mk(0, 0);", j));
   load();
-  if (!program_.tile_factors.empty()) {
-    line(fmt::format("for (u32 f = t; f < {}; f += {}) {{", program_.tile_factors.size(), threads));
-    line("double sum = 0, s, c;");
-    line(
-        "for (u32 i = p.angle_begin[f]; i < p.angle_begin[f + 1]; ++i) { Angle g = p.angles[i]; if ((base & g.mask) "
-        "== g.mask) sum += g.half_turns; }");
-    line("sincospi(sum, &s, &c); F[f] = mk((R)c, (R)s);");
-    line("}\n__syncthreads();");
-  }
+  tile_factors(static_cast<std::size_t>(threads));
   start();
+}
+
+// Several threads, neighbours in a warp, add up the angles of one factor where it has many: every load waits for
+// memory.
+void KernelText::tile_factors(std::size_t threads) {
+  constexpr std::size_t kTermsAThread = 4;
+  const std::size_t factors = program_.tile_factors.size();
+  if (factors == 0) return;
+  std::size_t terms = 0, share = 1;
+  for (const auto& of_one : program_.tile_factors) terms = std::max(terms, of_one.size());
+  while (share < 32 && 2 * share * factors <= threads && share * kTermsAThread < terms) share *= 2;
+  line(share == 1 ? fmt::format("for (u32 f = t; f < {}; f += {}) {{", factors, threads)
+                  : fmt::format("{{ const u32 f = t / {}u;", share));
+  line("double sum = 0, s, c;");
+  if (share > 1) line(fmt::format("if (f < {})", factors));
+  line(
+      fmt::format("for (u32 i = p.angle_begin[f] + t % {0}u; i < p.angle_begin[f + 1]; i += {0}) {{ Angle g = "
+                  "p.angles[i]; if ((base & g.mask) == g.mask) sum += g.half_turns; }}",
+                  share));
+  for (std::size_t lanes = share / 2; lanes > 0; lanes /= 2)
+    line(fmt::format("sum += __shfl_xor_sync(0xffffffffu, sum, {}u);", lanes));
+  if (share > 1) line(fmt::format("if (f < {})", factors));
+  line("{ sincospi(sum, &s, &c); F[f] = mk((R)c, (R)s); }");
+  line("}\n__syncthreads();");
 }
 
 void KernelText::load() {
@@ -182,23 +205,27 @@ void KernelText::start() {
   line("}");
 }
 
+std::string KernelText::condition(const TileGuard& guard) {
+  std::string text;
+  if (guard.mask != 0) {
+    const std::string mask = int_arg(guard.mask);
+    text = fmt::format("(base & {}) == {}", mask, int_arg(guard.value));
+  }
+  if (guard.parity_mask != 0) {
+    text += fmt::format("{}(__popcll(base & {}) & 1) == {}", text.empty() ? "" : " && ", int_arg(guard.parity_mask),
+                        guard.odd ? 1 : 0);
+  }
+  return text;
+}
+
 void KernelText::guarded(const TileOp& op) {
-  if (op.guard.always()) return add(op, false);
-  std::string condition;
-  if (op.guard.mask != 0) {
-    const std::string mask = int_arg(op.guard.mask);
-    condition = fmt::format("(base & {}) == {}", mask, int_arg(op.guard.value));
-  }
-  if (op.guard.parity_mask != 0) {
-    condition += fmt::format("{}(__popcll(base & {}) & 1) == {}", condition.empty() ? "" : " && ",
-                             int_arg(op.guard.parity_mask), op.guard.odd ? 1 : 0);
-  }
-  line(fmt::format("if ({}) {{", condition));
-  add(op, true);
+  if (op.guard.always()) return add(op);
+  line(fmt::format("if ({}) {{", condition(op.guard)));
+  add(op);
   line("}");
 }
 
-void KernelText::add(const TileOp& op, bool conditional) {
+void KernelText::add(const TileOp& op) {
   switch (op.kind) {
     case TileOpKind::kRotate:
       return rotate(op);
@@ -207,7 +234,7 @@ void KernelText::add(const TileOp& op, bool conditional) {
     case TileOpKind::kMatrix2:
       return matrix(op, {op.slots[0], op.slots[1]});
     case TileOpKind::kSwap:
-      return swap(op, conditional);
+      break;  // swaps()
     case TileOpKind::kLanes:
       return lanes(op);
     case TileOpKind::kDense:

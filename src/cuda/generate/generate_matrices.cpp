@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/bits.h"
 #include "base/numbers/rounding.h"
@@ -148,18 +149,42 @@ void KernelText::matrix(const TileOp& op, std::vector<std::uint8_t> slots) {
   line("}");
 }
 
-void KernelText::swap(const TileOp& op, bool conditional) {
-  const bool rename = !conditional && op.thread_mask == 0;
-  if (!rename) open_threads(op);
-  for (std::uint32_t j = 0; j < registers_; ++j) {
-    if ((op.set >> j & 1) == 0) continue;
-    const std::uint32_t other = j | 1u << op.slots[0];
-    if (rename)
-      std::swap(name_[j], name_[other]);
-    else
-      line(fmt::format("swp({},{});", a(j), a(other)));
+// Flips of one bit are one flip: of each pair of registers where an odd number of them hold. What always holds has its
+// registers renamed.
+std::size_t KernelText::swaps(std::span<const TileOp> ops) {
+  const std::uint8_t slot = ops.front().slots[0];
+  std::vector<std::string> holds;
+  std::vector<std::vector<std::size_t>> of(registers_);  // which of them, by the first register of a pair
+  std::size_t taken = 0;
+  for (; taken < ops.size() && ops[taken].kind == TileOpKind::kSwap && ops[taken].slots[0] == slot; ++taken) {
+    const TileOp& op = ops[taken];
+    const std::string tile = condition(op.guard);
+    const std::string thread =
+        op.thread_mask == 0 ? "" : fmt::format("(t & {}u) == {}u", op.thread_mask, op.thread_value);
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if ((op.set >> j & 1) == 0) continue;
+      if (tile.empty() && thread.empty())
+        std::swap(name_[j], name_[j | 1u << slot]);
+      else
+        of[j].push_back(holds.size());
+    }
+    if (!tile.empty() || !thread.empty())
+      holds.push_back(tile + (tile.empty() || thread.empty() ? "" : " && ") + thread);
   }
-  if (!rename) line("}");
+  std::map<std::vector<std::size_t>, std::uint32_t> sets;  // pairs by what decides
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    if (!of[j].empty()) sets[of[j]] |= 1u << j;
+  }
+  for (const auto& [deciding, set] : sets) {
+    std::string text;
+    for (const std::size_t i : deciding) text += fmt::format("{}({})", text.empty() ? "" : " != ", holds[i]);
+    line(fmt::format("if ({}) {{", text));
+    for (std::uint32_t j = 0; j < registers_; ++j) {
+      if ((set >> j & 1) != 0) line(fmt::format("swp({},{});", a(j), a(j | 1u << slot)));
+    }
+    line("}");
+  }
+  return taken;
 }
 
 void KernelText::dense(const TileOp& op) {

@@ -41,9 +41,6 @@ INLINE void tmi(C& x) { R u = x.x; x.x = -x.y; x.y = u; }
 INLINE void tni(C& x) { R u = x.x; x.x = x.y; x.y = -u; }
 INLINE u32 bit(u32 t, int i, u32 c) { return (0u - (t >> i & 1u)) & c; }
 INLINE u64 bit64(u32 t, int i, u64 c) { return (0ull - (u64)(t >> i & 1u)) & c; }
-INLINE void mma(double& d0, double& d1, double a, double b) {
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(d0), "+d"(d1) : "d"(a), "d"(b));
-}
 INLINE void add_norm(Norm* cells, double sum, double* scratch) {
   for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = sum;
@@ -78,6 +75,27 @@ INLINE void sum_rows(double* rows, u32 values, u64* cells, double* totals, u64 n
   atomicAdd(cell, (u64)whole);
   atomicAdd(cell + 1, (u64)rint((scaled - whole) * 274877906944.0));
 }
+)";
+
+/// Of kernels with wide matrices: adds to 8 x 8 complex numbers, of which a lane holds u + xi and v + yi, the product of 8
+/// rows (`e`, `f` of columns lane % 4 and 4 more) with 8 columns (`b`, `c` of those rows). As real numbers, 16 x 16 times
+/// 16 x 8: one instruction where tensor cores have one of that shape.
+inline constexpr const char* kWidePrelude = R"(
+#if __CUDA_ARCH__ >= 900
+INLINE void mma(double& u, double& v, double& x, double& y, C e, C f, C b, C c) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %4, %9, %6}, {%10, %11, %12, %13}, {%0, %1, %2, %3};"
+      : "+d"(u), "+d"(v), "+d"(x), "+d"(y)
+      : "d"(e.x), "d"(e.y), "d"(f.x), "d"(f.y), "d"(-e.y), "d"(-f.y), "d"(b.x), "d"(c.x), "d"(b.y), "d"(c.y));
+}
+#else
+INLINE void mma(double& d0, double& d1, double a, double b) {
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(d0), "+d"(d1) : "d"(a), "d"(b));
+}
+INLINE void mma(double& u, double& v, double& x, double& y, C e, C f, C b, C c) {
+  mma(u, v, e.x, b.x); mma(u, v, -e.y, b.y); mma(x, y, e.x, b.y); mma(x, y, e.y, b.x);
+  mma(u, v, f.x, c.x); mma(u, v, -f.y, c.y); mma(x, y, f.x, c.y); mma(x, y, f.y, c.x);
+}
+#endif
 )";
 
 /// Of kernels with blocks on lanes: two registers' products with a 4x4 complex matrix, whose 8 columns lane by lane are

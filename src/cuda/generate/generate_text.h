@@ -55,12 +55,15 @@ class KernelText {
   /// Registers' offsets o0, o1, ... as XORs of slot columns.
   void slot_offsets(const std::vector<Index>& columns);
   void begin();
+  void tile_factors(std::size_t threads);
   void load();
   /// Pointers from0, ... by the slots whose bits tell where an amplitude has arrived; returns those slots.
   std::uint32_t arrived_origins(const std::vector<Index>& slots);
   void start();
+  /// What a guard asks of a tile; empty where nothing.
+  std::string condition(const TileGuard& guard);
   void guarded(const TileOp& op);
-  void add(const TileOp& op, bool conditional);
+  void add(const TileOp& op);
   bool hardly_computes() const;
   void store();
   /// Sums of |a|^2 where an index bit is 1: over a thread's registers by the parity that says so (`to` is where its
@@ -80,7 +83,8 @@ class KernelText {
                  bool& empty);
   void open_threads(const TileOp& op);
   void matrix(const TileOp& op, std::vector<std::uint8_t> slots);
-  void swap(const TileOp& op, bool conditional);
+  /// The first of `ops`, a swap, and those after it of the same bit: how many.
+  std::size_t swaps(std::span<const TileOp> ops);
   void dense(const TileOp& op);
 
   // -- blocks on lanes: generate_lanes.cpp
@@ -150,6 +154,7 @@ class KernelText {
   std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
   std::size_t products_ = 0;  // that have a name
   std::size_t function_count_ = 0, dense_used_ = 0;
+  bool has_wide_matrices_ = false;
 };
 
 }  // namespace qsim::cuda

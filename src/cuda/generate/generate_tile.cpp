@@ -93,6 +93,7 @@ std::vector<std::uint8_t> KernelText::column_coordinates(const TileOp& op) const
 }
 
 void KernelText::tensor_matrix(const TileOp& op) {
+  has_wide_matrices_ = true;
   const std::vector<Coordinate> address = place_columns(program_);
   const std::vector<std::uint8_t> columns = column_coordinates(op);
   const std::size_t order = std::size_t{1} << op.targets.size();
@@ -144,14 +145,11 @@ void KernelText::fragments(const TileOp& op, const std::vector<Coordinate>& addr
   for (std::size_t b = 3; b < op.targets.size(); ++b) {
     line(fmt::format("rows ^= bit(q, {}, {}u);", b - 3, address[op.targets[b]] * amplitude_bytes_));
   }
-  for (std::size_t k = 0; k < 8; k += 4) {
-    line(fmt::format("{{ const C b = *(const C*)(tile + (rows ^ {}u));", row_place(op, address, k)));
-    for (std::size_t r = 0; r < order / 8; ++r) {
-      line(fmt::format("{{ const C e = __ldg(n + {});", r * 8 * order + k));
-      line(fmt::format("mma(u{0}, v{0}, e.x, b.x); mma(u{0}, v{0}, -e.y, b.y); mma(x{0}, y{0}, e.x, b.y); ", r));
-      line(fmt::format("mma(x{0}, y{0}, e.y, b.x); }}", r));
-    }
-    line("}");
+  line(fmt::format("const C b = *(const C*)(tile + rows), c = *(const C*)(tile + (rows ^ {}u));",
+                   row_place(op, address, 4)));
+  for (std::size_t r = 0; r < order / 8; ++r) {
+    line(fmt::format("mma(u{0}, v{0}, x{0}, y{0}, __ldg(n + {1}), __ldg(n + {2}), b, c);", r, r * 8 * order,
+                     r * 8 * order + 4));
   }
   line("}");
 }
