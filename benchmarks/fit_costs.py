@@ -18,7 +18,7 @@ import numpy
 from scipy.optimize import least_squares
 
 ENTRIES = ["matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
-           "controlled_entry", "pair_entry"]
+           "flip_outside", "phase_part", "controlled_entry", "pair_entry"]
 DENSE = range(2, 7)
 PULL = 0.25  # weight of an entry's logarithm against relative errors of 5 %
 ERROR = 0.05
@@ -37,7 +37,7 @@ def on_lanes(table, sweep):
         return False
     pairs = min(table["matrix_dense"][2] * sweep["matrix_dense2"],
                 2 * table["flip"] * sweep["matrix_dense2"] + table["pair_entry"] * sweep.get("pair_entry", 32))
-    rest = sum(table[name] * sweep.get(name, 0) for name in ENTRIES if name != "pair_entry")
+    rest = sum(table.get(name, 0) * sweep.get(name, 0) for name in ENTRIES if name != "pair_entry")
     rest += sum(table["matrix_dense"][t] * sweep.get(f"matrix_dense{t}", 0) for t in DENSE if t > 2)
     on_lanes = min(pairs, table["lanes"]["pair"] * sweep["matrix_dense2"]) + table["lanes"]["rest"] * rest
     return on_lanes < pairs + rest
@@ -64,7 +64,7 @@ def instructions(table, sweep):
 
 def fit(table, sweeps, amplitude_bytes):
     names = ENTRIES + [f"matrix_dense{t}" for t in DENSE]
-    present = [n for n in names if any(n in sweep for _, sweep in sweeps)]
+    present = [n for n in names if (n in table or n[:-1] == "matrix_dense") and any(n in sweep for _, sweep in sweeps)]
     old = numpy.array([table["matrix_dense"][int(n[-1])] if n[:-1] == "matrix_dense" else table[n] for n in present])
     counts = numpy.array([[sweep.get(n, 0) for n in present] for _, sweep in sweeps])
     amplitudes = numpy.array([sweep["bytes"] / amplitude_bytes / 2 for _, sweep in sweeps])

@@ -107,6 +107,8 @@ std::string sweep_row(const Sweep& sweep, const Plan& plan, double seconds) {
   add("phases", counts.phases);
   add("phase_term", counts.phase_term);
   add("terms_apart", counts.terms_apart);
+  add("flip_outside", counts.flips_outside);
+  add("phase_part", counts.phase_parts);
   add("regroup", counts.regroup);
   for (int t = 2; t <= kMaxMatrixTargets; ++t) add("matrix_dense" + std::to_string(t), counts.matrix_dense[t]);
   return row + "}";

@@ -76,9 +76,14 @@ TEST(CostModel, CountsWhatASweepComputes) {
   flip.target_count = 1;
   flip.targets[0] = 3;
   sweep.ops.push_back(flip);
+  flip.control_mask = flip.control_value = bit_mask(1);
+  sweep.ops.push_back(flip);
+  flip.control_mask = flip.control_value = bit_mask(1) | bit_mask(7);
+  sweep.ops.push_back(flip);
   PlanOp phases;
   phases.form = Form::kPhases;
-  phases.data_count = 5;
+  phases.data_count = 5;  // of bits in the tile, outside it, and in two parts of both
+  for (const Index mask : {0b11, 0b10000, 0b10011, 0b100011, 0b10001}) sweep.phases.push_back({mask, false, 0.1});
   sweep.ops.push_back(phases);
   sweep.ops.push_back(phases);
   const ArithmeticCounts counts = arithmetic_counts(sweep, 3);
@@ -91,9 +96,11 @@ TEST(CostModel, CountsWhatASweepComputes) {
   EXPECT_EQ(counts.butterfly, 1);
   EXPECT_EQ(counts.matrix_dense[2], 1.75);
   EXPECT_EQ(counts.matrix_dense[3], 1);
-  EXPECT_EQ(counts.flip, 1);
+  EXPECT_EQ(counts.flip, 3);
+  EXPECT_EQ(counts.flips_outside, 1);
   EXPECT_EQ(counts.phases, 2);
   EXPECT_EQ(counts.phase_term, 10);
+  EXPECT_EQ(counts.phase_parts, 4);
   EXPECT_EQ(counts.regroup, 1);  // bits 0, 1 and 2 fill the registers; 3 does not fit beside them
   EXPECT_EQ(arithmetic_counts(sweep, 4).regroup, 0);
   EXPECT_EQ(arithmetic_counts(sweep, 1).regroup, 6);
@@ -234,6 +241,7 @@ TEST(CostModel, LetsMemoryAndArithmeticOverlapAsTheMachineDoes) {
   PlanOp op;
   op.form = Form::kPhases;
   op.data_count = 2;
+  sweep.phases.resize(2);
   sweep.ops.push_back(op);
   EXPECT_DOUBLE_EQ(seconds(), 3 + 42 + 7 + 22);
   op.form = Form::kFlip;
@@ -286,6 +294,7 @@ TEST(CostModel, CountsInstructionsOfEveryForm) {
   PlanOp phases;
   phases.form = Form::kPhases;
   phases.data_count = 3;
+  sweep.phases.resize(40);
   sweep.ops.push_back(phases);
   phases.data_count = 40;  // the terms of one operation are few multiplications
   sweep.ops.push_back(phases);

@@ -40,7 +40,8 @@ void count_matrix(const PlanOp& op, const Sweep& sweep, ArithmeticCounts& counts
 double weighted(const ArithmeticCounts& counts, double terms, const FormCosts& costs) {
   double total = counts.matrix1_general * costs.matrix1_general + counts.matrix1_real * costs.matrix1_real +
                  counts.butterfly * costs.butterfly + counts.flip * costs.flip + counts.phases * costs.phases +
-                 terms * costs.phase_term + counts.regroup * costs.regroup;
+                 terms * costs.phase_term + counts.regroup * costs.regroup + counts.flips_outside * costs.flip_outside +
+                 counts.phase_parts * costs.phase_part;
   total += costs.controlled(counts.controlled_entries, counts.controlled_general * costs.matrix1_general +
                                                            counts.controlled_real * costs.matrix1_real);
   if (const double pairs = counts.matrix_dense[2]; pairs != 0) {
@@ -78,7 +79,9 @@ double with_instructions(const Arithmetic& arithmetic, const CostTable& cost) {
 /// Counts operation after operation.
 class Counter {
  public:
-  Counter(const Sweep& sweep, std::uint32_t register_bits) : sweep_(sweep), register_bits_(register_bits) {}
+  Counter(const Sweep& sweep, std::uint32_t register_bits) : sweep_(sweep), register_bits_(register_bits) {
+    for (const Bit bit : sweep.active) active_ |= pow2(bit);
+  }
 
   void add(const PlanOp& op) {
     Index targets = 0;
@@ -94,18 +97,32 @@ class Counter {
         break;
       case Form::kFlip:
         ++counts_.flip;
+        counts_.flips_outside += (op.control_mask & ~active_) != 0 ? 1 : 0;
         break;
       case Form::kPhases:
         ++counts_.phases;
         counts_.phase_term += op.data_count;
         counts_.terms_apart += std::min(op.data_count, kTermsApart);
+        counts_.phase_parts += static_cast<double>(parts_inside(op));
         break;
     }
   }
   const ArithmeticCounts& counts() const { return counts_; }
 
  private:
+  /// Different sets of active bits in the terms that have others as well.
+  std::size_t parts_inside(const PlanOp& op) const {
+    std::vector<Index> parts;
+    for (const PhaseTerm& term : std::span(sweep_.phases).subspan(op.data_begin, op.data_count)) {
+      const Index bits = term.mask | op.control_mask, inside = bits & active_;
+      if (inside != 0 && inside != bits) parts.push_back(inside);
+    }
+    std::ranges::sort(parts);
+    return static_cast<std::size_t>(std::ranges::unique(parts).begin() - parts.begin());
+  }
+
   const Sweep& sweep_;
+  Index active_ = 0;
   const std::uint32_t register_bits_;
   ArithmeticCounts counts_;
   Index held_ = 0;  // bits in registers since the last regroup

@@ -19,8 +19,9 @@ std::int64_t thousandths(double of_h200, double rate) {
 }
 
 void slow_down(FormCosts& costs, double arithmetic, double moves) {
-  for (double* const form : {&costs.matrix1_general, &costs.matrix1_real, &costs.butterfly, &costs.flip, &costs.phases,
-                             &costs.phase_term, &costs.pair_entry, &costs.pair_base, &costs.controlled_entry}) {
+  for (double* const form :
+       {&costs.matrix1_general, &costs.matrix1_real, &costs.butterfly, &costs.flip, &costs.phases, &costs.phase_term,
+        &costs.flip_outside, &costs.phase_part, &costs.pair_entry, &costs.pair_base, &costs.controlled_entry}) {
     *form *= arithmetic;
   }
   for (double& dense : costs.matrix_dense) dense *= arithmetic;

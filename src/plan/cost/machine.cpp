@@ -81,6 +81,8 @@ void parse_forms(const ObjectReader& reader, FormCosts& costs) {
   costs.phases = reader.number("phases", false);
   costs.phase_term = reader.number("phase_term", false);
   costs.regroup = reader.number("regroup", false);
+  costs.flip_outside = reader.number_or_zero("flip_outside");
+  costs.phase_part = reader.number_or_zero("phase_part");
   reader.numbers("matrix_dense", costs.matrix_dense, kMaxMatrixTargets + 1);
   costs.pair_entry = reader.number_or_zero("pair_entry");
   costs.by_parity = reader.has("parity_entry") || reader.has("parity_base");
@@ -94,9 +96,10 @@ void parse_forms(const ObjectReader& reader, FormCosts& costs) {
 void parse_lanes(const ObjectReader& reader, CostTable& cost) {
   const double rest = reader.number("rest", true);
   cost.lanes = cost;
-  for (double* form : {&cost.lanes->matrix1_general, &cost.lanes->matrix1_real, &cost.lanes->butterfly,
-                       &cost.lanes->flip, &cost.lanes->phases, &cost.lanes->phase_term, &cost.lanes->regroup,
-                       &cost.lanes->pair_entry, &cost.lanes->pair_base, &cost.lanes->controlled_entry}) {
+  for (double* form :
+       {&cost.lanes->matrix1_general, &cost.lanes->matrix1_real, &cost.lanes->butterfly, &cost.lanes->flip,
+        &cost.lanes->phases, &cost.lanes->phase_term, &cost.lanes->regroup, &cost.lanes->flip_outside,
+        &cost.lanes->phase_part, &cost.lanes->pair_entry, &cost.lanes->pair_base, &cost.lanes->controlled_entry}) {
     *form *= rest;
   }
   for (double& dense : cost.lanes->matrix_dense) dense *= rest;
@@ -147,6 +150,8 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                  "phases",
                  "phase_term",
                  "regroup",
+                 "flip_outside",
+                 "phase_part",
                  "matrix_dense",
                  "pair_entry",
                  "parity_entry",
