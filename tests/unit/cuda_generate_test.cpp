@@ -446,7 +446,7 @@ TEST(CudaInterpreter, ItsKernelDoesOnTheHostWhatProgramsSay) {
 TEST(CudaGenerate, TextsOfDenseMatricesDoOnTheHostWhatProgramsSay) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
   constexpr unsigned kQubits = 11;
-  for (unsigned targets = 4; targets <= 6; ++targets) {
+  for (unsigned targets = 3; targets <= 6; ++targets) {
     Sweep sweep;
     for (Bit bit = 0; bit < kQubits; ++bit) sweep.active.push_back(bit);
     sweep.store = sweep.active;
@@ -479,8 +479,13 @@ TEST(CudaGenerate, TextsOfDenseMatricesDoOnTheHostWhatProgramsSay) {
     LowerOptions options;
     options.local_bits = kQubits;
     for (const test::HostGpu gpu : {test::HostGpu::kHopper, test::HostGpu::kOlder}) {
-      expect_same_effect(lower_sweep(sweep, options), kQubits, targets, 0, gpu);
+      options.lanes = gpu == test::HostGpu::kHopper;
+      const TileProgram program = lower_sweep(sweep, options);
+      const bool wide = generate(program).source.find("m16n8k16") != std::string::npos;
+      EXPECT_EQ(wide, targets > 3 || options.lanes);
+      expect_same_effect(program, kQubits, targets, 0, gpu);
     }
+    options.lanes = false;
     // Without tensor cores: threads add up rows.
     options.precision = Precision::kSingle;
     options.register_bits = 5;

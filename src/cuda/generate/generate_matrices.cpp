@@ -196,7 +196,7 @@ void KernelText::dense(const TileOp& op) {
     slots.push_back(static_cast<std::uint8_t>(found - epoch_->reg.begin()));
     target_slots |= 1u << slots.back();
   }
-  if (slots.size() == op.targets.size() && slots.size() <= 3) {
+  if (slots.size() == op.targets.size() && slots.size() <= (program_.wide ? 2 : 3)) {
     TileOp inside = op;
     std::uint32_t control_slots = 0, control_bits = 0;
     for (std::size_t j = 0; j < epoch_->reg.size(); ++j) {
@@ -213,7 +213,7 @@ void KernelText::dense(const TileOp& op) {
     dense_used_ += op.matrix.size();  // its entries are arguments here, but the table holds them too
     return matrix(inside, slots);
   }
-  if (double_ && op.targets.size() >= 4) return tensor_matrix(op);
+  if (double_ && op.targets.size() >= 3) return tensor_matrix(op);
   wide_matrix(op);
 }
 

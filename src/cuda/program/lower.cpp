@@ -48,6 +48,10 @@ class Lowering {
     limits.trial = trial_;
     limits.lane_blocks =
         blocks_ == Blocks::kLanes && static_cast<int>(count_bits(limits.usable)) >= options_.register_bits + kLanePair;
+    program_.wide = options_.lanes && std::ranges::any_of(sweep_.ops, [](const PlanOp& op) {
+                      return op.form == Form::kMatrix && op.target_count == 3;
+                    });
+    if (program_.wide) limits.in_registers = 2;
     const std::vector<EpochPlan> plans = schedule(list, limits);
     for (const EpochPlan& plan : plans) add_epoch(list, plan);
     finish_layout(list.frame);

@@ -14,7 +14,7 @@ struct LowerOptions {
   int max_bits = 12;         // tiles are filled up to this many bits where there are enough tiles
   bool sums_bits = false;    // generated kernels sum each bit's probability while they store
   bool canonical = false;    // blocks of two targets may become their canonical form, where that is less work
-  bool lanes = false;        // blocks of two targets may be done on lanes, where that is less work
+  bool lanes = false;        // tensor cores: blocks of two targets may be done on lanes, where that is less work
   std::uint32_t trials = 1;  // schedules that are tried; that of the least work is taken
 };
 

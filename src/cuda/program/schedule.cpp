@@ -174,7 +174,7 @@ class Scheduler {
 
   bool out_of_reach(const Item& item, const Places& places) const {
     if (limits_.lane_blocks && item.lane_block() && !places.any_lanes) return item.moves != places.lanes;
-    return item.targets.size() <= 3 && (item.moves & ~places.reg) != 0;
+    return item.targets.size() <= limits_.in_registers && (item.moves & ~places.reg) != 0;
   }
 
   /// What can be done while coordinates are in these places; lists are filled where asked for.

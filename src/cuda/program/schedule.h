@@ -19,11 +19,12 @@ struct EpochPlan {
 
 struct ScheduleLimits {
   int bits = 0, register_bits = 4;
-  Coordinate usable = 0;       // coordinates that may be in registers
-  Coordinate avoid_first = 0;  // better not in registers in the first epoch (neighbours in memory)
-  Coordinate avoid_last = 0;   // nor in the last one
-  bool lane_blocks = false;    // dense blocks of two targets are done on lanes
-  std::uint32_t trial = 0;     // odd ones do not begin with the last epoch; from 2 on weights have a part by chance
+  Coordinate usable = 0;         // coordinates that may be in registers
+  Coordinate avoid_first = 0;    // better not in registers in the first epoch (neighbours in memory)
+  Coordinate avoid_last = 0;     // nor in the last one
+  bool lane_blocks = false;      // dense blocks of two targets are done on lanes
+  std::size_t in_registers = 3;  // targets that a matrix may have and be done in registers
+  std::uint32_t trial = 0;       // odd ones do not begin with the last epoch; from 2 on weights have a part by chance
 };
 
 std::vector<EpochPlan> schedule(const ItemList& list, const ScheduleLimits& limits);

@@ -218,7 +218,7 @@ class Runner final : public SweepRunner {
     if (options.precision == Precision::kSingle) round_tangents(program);
     std::optional<EncodedSweep<Real>> encoded = encode<Real>(program);
     TableBytes kernel_tables;
-    if (encoded && (uses_lanes(program) || program.light)) {
+    if (encoded && (uses_lanes(program) || program.light || program.wide)) {
       kernel_tables = std::move(encoded->tables);
       options.canonical = options.lanes = false;
       options.trials = 1;

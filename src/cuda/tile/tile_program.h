@@ -127,6 +127,7 @@ struct TileProgram {
   Coordinate dead = 0;     // coordinates (unborn, phantom) where only 0 exists: neither read nor written
   Index zero_tiles = 0;    // where reads: tiles with one of these bits start as zeros
   Index arrivals = 0;      // generated kernels: bits whose values tell from where amplitudes are loaded
+  bool wide = false;       // generated kernels do matrices on three targets as wider ones, on tensor cores
   bool light = false;      // blocks are what takes generated kernels least: the interpreter does whole ones faster
   bool sums_bits = false;  // generated kernels sum each bit's probability while they store
   int start_table = -1;    // loaded values times tables[start_table][thread] * start_register[slot][bit] ...
