@@ -77,9 +77,9 @@ INLINE void sum_rows(double* rows, u32 values, u64* cells, double* totals, u64 n
 }
 )";
 
-/// Of kernels with wide matrices: adds to 8 x 8 complex numbers, of which a lane holds u + xi and v + yi, the product of 8
-/// rows (`e`, `f` of columns lane % 4 and 4 more) with 8 columns (`b`, `c` of those rows). As real numbers, 16 x 16 times
-/// 16 x 8: one instruction where tensor cores have one of that shape.
+/// Of kernels with wide matrices: adds to 8 x 8 complex numbers, of which a lane holds u + xi and v + yi, the product
+/// of 8 rows (`e`, `f` of columns lane % 4 and 4 more) with 8 columns (`b`, `c` of those rows). As real numbers, 16 x
+/// 16 times 16 x 8: one instruction where tensor cores have one of that shape.
 inline constexpr const char* kWidePrelude = R"(
 #if __CUDA_ARCH__ >= 900
 INLINE void mma(double& u, double& v, double& x, double& y, C e, C f, C b, C c) {
