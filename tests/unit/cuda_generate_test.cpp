@@ -117,6 +117,15 @@ void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t
   EXPECT_LE(worst, tolerance) << "seed " << seed;
 }
 
+/// For all of 2^bits amplitudes, with the registers that kernels have.
+LowerOptions options_for(Precision precision, std::uint32_t bits) {
+  LowerOptions options;
+  options.local_bits = bits;
+  options.precision = precision;
+  if (precision == Precision::kSingle) options.register_bits = 5;
+  return options;
+}
+
 Sweep sweep_of_bits(Bit count) {
   Sweep sweep;
   for (Bit bit = 0; bit < count; ++bit) sweep.active.push_back(bit);
@@ -485,11 +494,8 @@ TEST(CudaGenerate, TextsOfDenseMatricesDoOnTheHostWhatProgramsSay) {
       EXPECT_EQ(wide, targets > 3 || options.lanes);
       expect_same_effect(program, kQubits, targets, 0, gpu);
     }
-    options.lanes = false;
     // Without tensor cores: threads add up rows.
-    options.precision = Precision::kSingle;
-    options.register_bits = 5;
-    expect_same_effect(lower_sweep(sweep, options), kQubits, targets);
+    expect_same_effect(lower_sweep(sweep, options_for(Precision::kSingle, kQubits)), kQubits, targets);
   }
 }
 
@@ -529,11 +535,7 @@ TEST(CudaGenerate, TextsOfFlipsOfOneBitAndOfManyAnglesDoOnTheHostWhatProgramsSay
       sweep.ops.push_back(phases);
     }
     for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
-      LowerOptions options;
-      options.local_bits = kQubits;
-      options.precision = precision;
-      if (precision == Precision::kSingle) options.register_bits = 5;
-      const TileProgram program = lower_sweep(sweep, options);
+      const TileProgram program = lower_sweep(sweep, options_for(precision, kQubits));
       EXPECT_TRUE(std::ranges::any_of(program.tile_factors, [](const auto& terms) { return terms.size() > 8; }));
       const std::string source = generate(program).source;
       EXPECT_NE(source.find("sum += __shfl_xor_sync"), std::string::npos);
@@ -559,11 +561,7 @@ TEST(CudaGenerate, TextsOfPermutationsOfTwoTargetsDoOnTheHostWhatProgramsSay) {
   for (const std::size_t entry : {0U, 6U, 11U, 13U}) sweep.matrices[entry] = 1;
   sweep.ops.push_back(op);
   for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
-    LowerOptions options;
-    options.local_bits = kQubits;
-    options.precision = precision;
-    if (precision == Precision::kSingle) options.register_bits = 5;
-    expect_same_effect(lower_sweep(sweep, options), kQubits, 2);
+    expect_same_effect(lower_sweep(sweep, options_for(precision, kQubits)), kQubits, 2);
   }
 }
 

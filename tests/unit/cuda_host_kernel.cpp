@@ -46,49 +46,20 @@ template <class T> static T __ldg(const T* p) { return *p; }
 static double __shfl_down_sync(unsigned, double x, int) { return x; }  // norms are not asked for
 static unsigned long long atomicAdd(unsigned long long* p, unsigned long long x) { return *p += x; }
 using std::fma;
-static double rows[8][32], columns[8][32];  // the fragments of each warp's lanes
-static void warp_product(double& d0, double& d1, double a, double b) {
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  rows[warp][lane] = a;
-  columns[warp][lane] = b;
-  __syncwarp();
-  for (unsigned k = 0; k < 4; ++k) {
-    d0 += rows[warp][lane / 4 * 4 + k] * columns[warp][lane % 4 * 8 + k];
-    d1 += rows[warp][lane / 4 * 4 + k] * columns[warp][lane % 4 * 8 + 4 + k];
-  }
-  __syncwarp();
-}
-static double row_parts[8][32][4], column_parts[8][32][2];
-static void warp_product(double& d0, double& d1, double& d2, double& d3, double a0, double a1, double a2, double a3,
-                         double b0, double b1) {
+// Adds to what each lane holds of a product: M times 8 rows, 4 K columns of the left factor, whose fragments of each
+// warp's lanes are `a` and `b`.
+template <unsigned M, unsigned K>
+static void warp_product(double* const (&d)[2 * M], const double (&a)[M * K], const double (&b)[K]) {
+  static double rows[8][32][M * K], columns[8][32][K];
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = lane / 4 * 4, column = lane % 4 * 8;
-  const double a[4] = {a0, a1, a2, a3}, b[2] = {b0, b1};
-  for (unsigned i = 0; i < 4; ++i) row_parts[warp][lane][i] = a[i];
-  for (unsigned i = 0; i < 2; ++i) column_parts[warp][lane][i] = b[i];
+  for (unsigned i = 0; i < M * K; ++i) rows[warp][lane][i] = a[i];
+  for (unsigned i = 0; i < K; ++i) columns[warp][lane][i] = b[i];
   __syncwarp();
-  double sum[4] = {0, 0, 0, 0};
-  for (unsigned k = 0; k < 8; ++k) {
-    for (unsigned i = 0; i < 4; ++i) {
-      sum[i] += row_parts[warp][row + k % 4][k / 4 * 2 + i / 2] * column_parts[warp][column + i % 2 * 4 + k % 4][k / 4];
-    }
+  for (unsigned k = 0; k < 4 * K; ++k) {
+    for (unsigned i = 0; i < 2 * M; ++i)
+      *d[i] += rows[warp][row + k % 4][k / 4 * M + i / 2] * columns[warp][column + i % 2 * 4 + k % 4][k / 4];
   }
   __syncwarp();
-  d0 = sum[0]; d1 = sum[1]; d2 = sum[2]; d3 = sum[3];
-}
-static double wide_row_parts[8][32][8], wide_column_parts[8][32][4];
-static void warp_product(double& d0, double& d1, double& d2, double& d3, const double (&a)[8], const double (&b)[4]) {
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = lane / 4 * 4, column = lane % 4 * 8;
-  for (unsigned i = 0; i < 8; ++i) wide_row_parts[warp][lane][i] = a[i];
-  for (unsigned i = 0; i < 4; ++i) wide_column_parts[warp][lane][i] = b[i];
-  __syncwarp();
-  double sum[4] = {d0, d1, d2, d3};
-  for (unsigned k = 0; k < 16; ++k) {
-    for (unsigned i = 0; i < 4; ++i) {
-      sum[i] += wide_row_parts[warp][row + k % 4][k / 4 * 2 + i / 2] * wide_column_parts[warp][column + i % 2 * 4 + k % 4][k / 4];
-    }
-  }
-  __syncwarp();
-  d0 = sum[0]; d1 = sum[1]; d2 = sum[2]; d3 = sum[3];
 }
 template <class Real> static Real __shfl_xor_sync(unsigned, Real x, unsigned lanes) {
   static Real values[8][32];
@@ -121,9 +92,10 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 /// What the host does for the instruction of each shape.
 constexpr std::pair<const char*, const char*> kProducts[] = {
-    {"m8n8k4", "warp_product(d0, d1, a, b)"},
-    {"m16n8k8", "warp_product(d0, d1, d2, d3, a0, a1, a2, a3, b0, b1)"},
-    {"m16n8k16", "warp_product(u, v, x, y, {e.x, e.y, f.x, f.y, -e.y, e.x, -f.y, f.x}, {b.x, c.x, b.y, c.y})"}};
+    {"m8n8k4", "warp_product<1, 1>({&d0, &d1}, {a}, {b})"},
+    {"m16n8k8", "d0 = d1 = d2 = d3 = 0; warp_product<2, 2>({&d0, &d1, &d2, &d3}, {a0, a1, a2, a3}, {b0, b1})"},
+    {"m16n8k16",
+     "warp_product<2, 4>({&u, &v, &x, &y}, {e.x, e.y, f.x, f.y, -e.y, e.x, -f.y, f.x}, {b.x, c.x, b.y, c.y})"}};
 
 /// A generated kernel's text as the host's compiler takes it.
 std::string generated_source(std::string source, HostGpu gpu) {

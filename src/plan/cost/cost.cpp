@@ -111,18 +111,19 @@ class Counter {
 
  private:
   /// Different sets of active bits in the terms that have others as well.
-  std::size_t parts_inside(const PlanOp& op) const {
-    std::vector<Index> parts;
+  std::size_t parts_inside(const PlanOp& op) {
+    parts_.clear();
     for (const PhaseTerm& term : std::span(sweep_.phases).subspan(op.data_begin, op.data_count)) {
       const Index bits = term.mask | op.control_mask, inside = bits & active_;
-      if (inside != 0 && inside != bits) parts.push_back(inside);
+      if (inside != 0 && inside != bits) parts_.push_back(inside);
     }
-    std::ranges::sort(parts);
-    return static_cast<std::size_t>(std::ranges::unique(parts).begin() - parts.begin());
+    std::ranges::sort(parts_);
+    return static_cast<std::size_t>(std::ranges::unique(parts_).begin() - parts_.begin());
   }
 
   const Sweep& sweep_;
   Index active_ = 0;
+  std::vector<Index> parts_;  // of one operation: kept, so that memory is asked for once
   const std::uint32_t register_bits_;
   ArithmeticCounts counts_;
   Index held_ = 0;  // bits in registers since the last regroup

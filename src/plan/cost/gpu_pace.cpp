@@ -18,21 +18,11 @@ std::int64_t thousandths(double of_h200, double rate) {
   return std::abs(ratio - 1) <= kSame ? 1000 : std::llround(1000 * std::clamp(ratio, 0.01, 1000.0));
 }
 
-void slow_down(FormCosts& costs, double arithmetic, double moves) {
-  for (double* const form :
-       {&costs.matrix1_general, &costs.matrix1_real, &costs.butterfly, &costs.flip, &costs.phases, &costs.phase_term,
-        &costs.flip_outside, &costs.phase_part, &costs.pair_entry, &costs.pair_base, &costs.controlled_entry}) {
-    *form *= arithmetic;
-  }
-  for (double& dense : costs.matrix_dense) dense *= arithmetic;
-  costs.regroup *= moves;
-}
-
 void slow_down(CostTable& table, double memory, double arithmetic, double moves) {
   table.read_bytes_per_second /= memory;
   table.write_bytes_per_second /= memory;
-  slow_down(static_cast<FormCosts&>(table), arithmetic, moves);
-  if (table.lanes) slow_down(*table.lanes, arithmetic, moves);
+  table.scale(arithmetic, moves);
+  if (table.lanes) table.lanes->scale(arithmetic, moves);
   if (table.permutation) {
     table.permutation->place *= moves;
     table.permutation->step *= moves;

@@ -96,13 +96,7 @@ void parse_forms(const ObjectReader& reader, FormCosts& costs) {
 void parse_lanes(const ObjectReader& reader, CostTable& cost) {
   const double rest = reader.number("rest", true);
   cost.lanes = cost;
-  for (double* form :
-       {&cost.lanes->matrix1_general, &cost.lanes->matrix1_real, &cost.lanes->butterfly, &cost.lanes->flip,
-        &cost.lanes->phases, &cost.lanes->phase_term, &cost.lanes->regroup, &cost.lanes->flip_outside,
-        &cost.lanes->phase_part, &cost.lanes->pair_entry, &cost.lanes->pair_base, &cost.lanes->controlled_entry}) {
-    *form *= rest;
-  }
-  for (double& dense : cost.lanes->matrix_dense) dense *= rest;
+  cost.lanes->scale(rest, rest);
   cost.lanes->matrix_dense[2] = reader.number("pair", true);
   cost.lanes_instructions = cost.instructions;
   cost.lanes_instructions->matrix_dense[2] = reader.number("pair_instructions", false);
@@ -205,6 +199,15 @@ Machine parse_machine(std::string_view text, const std::string& source) {
 }
 
 }  // namespace detail
+
+void FormCosts::scale(double arithmetic, double moves) {
+  for (double* const form : {&matrix1_general, &matrix1_real, &butterfly, &flip, &phases, &phase_term, &flip_outside,
+                             &phase_part, &pair_entry, &pair_base, &controlled_entry}) {
+    *form *= arithmetic;
+  }
+  for (double& dense : matrix_dense) dense *= arithmetic;
+  regroup *= moves;
+}
 
 Machine find_machine(const std::string& name) {
   std::string known;

@@ -28,6 +28,9 @@ struct FormCosts {
   /// but the lanes wait.
   static constexpr double kControlledShare = 0.75;
 
+  /// All of them, `arithmetic` times as long, but a regroup `moves` times.
+  void scale(double arithmetic, double moves);
+
   /// Of a matrix on two targets, by pair_entries() or parity_entries().
   double pair(double entries) const {
     return pair_entry == 0 ? matrix_dense[2]
