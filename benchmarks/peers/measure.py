@@ -66,14 +66,15 @@ def arguments() -> argparse.Namespace:
 class Worker:
     """A simulator's process, begun when it is first asked and again after it was stopped."""
 
-    def __init__(self, name: str, environment: dict[str, str]) -> None:
-        self.name, self.environment = name, environment
+    def __init__(self, name: str, environment: dict[str, str], script: str = "worker.py") -> None:
+        self.name, self.environment, self.script = name, environment, script
         self.process: subprocess.Popen[bytes] | None = None
 
     def ask(self, case: dict[str, Any], limit: float) -> dict[str, Any]:
         if self.process is None:
-            command = [sys.executable, str(HERE / "worker.py"), self.name]
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment)
+            command = [sys.executable, str(HERE / self.script), self.name]
+            self.said = tempfile.TemporaryFile()
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, env=self.environment)
         assert self.process.stdin is not None and self.process.stdout is not None
         try:
             self.process.stdin.write(json.dumps(case).encode() + b"\n")
@@ -85,7 +86,9 @@ class Worker:
         if line:
             return json.loads(line)
         self.stop()
-        return {"error": "its process ended" if ready else f"stopped after {limit:.0f} s"}
+        self.said.seek(0)
+        last = self.said.read().decode(errors="replace").strip().splitlines()[-1:]
+        return {"error": ": ".join(["its process ended", *last])[:300] if ready else f"stopped after {limit:.0f} s"}
 
     def stop(self) -> None:
         if self.process is not None:
@@ -117,7 +120,8 @@ class Reference:
 class Document:
     """The rows that there are, on disk after every change."""
 
-    KEYS = ("mode", "circuit", "qubits", "precision", "simulator", "variant")
+    KEYS: tuple[str, ...] = ("mode", "circuit", "qubits", "precision", "simulator", "variant")
+    SAME: tuple[str, ...] = ("schema", "kind", "machine", "commit", "threads", "versions")  # or it is another document
 
     def __init__(self, path: Path, head: dict[str, Any], new: bool) -> None:
         self.path, self.rows = path, {}
@@ -125,9 +129,9 @@ class Document:
         if new or not path.exists():
             return
         old = json.loads(path.read_text(encoding="utf-8"))
-        for name in ("schema", "kind", "machine", "commit", "threads", "versions"):
+        for name in self.SAME:
             if old.get(name) != head[name]:
-                sys.exit(f"run.sh: {path} has another {name}: {old.get(name)} instead of {head[name]}; --new begins anew")
+                sys.exit(f"{path} has another {name}: {old.get(name)} instead of {head[name]}; --new begins anew")
         self.rows = {self.key(row): row for row in old["rows"]}
 
     @classmethod

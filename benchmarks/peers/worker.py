@@ -12,6 +12,7 @@ import pickle
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def tolerance(precision: str, depth: int) -> float:
 
 def amplitude_error(found: np.ndarray, reference: np.ndarray) -> float:
     """The largest difference of an amplitude, up to a phase of all."""
-    if found.shape != reference.shape:
+    if found.shape != reference.shape or not np.isfinite(found).all():
         return math.inf
     overlap = np.vdot(reference, found)
     phase = overlap / abs(overlap) if overlap != 0 else 1.0
@@ -93,18 +94,21 @@ def measured(simulator: Simulator, case: dict[str, Any], circuit: Circuit) -> li
     return rows
 
 
-def serve(name: str) -> None:
+def serve(rows_of: Callable[[dict[str, Any]], list[dict[str, Any]]]) -> None:
+    """Answers every case that it reads with its rows, or with the error that stopped them."""
     out = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what the simulators print is not an answer
     for line in sys.stdin:
-        case = json.loads(line)
         try:
-            with open(case["circuit"], "rb") as file:
-                circuit = pickle.load(file)
-            rows = measured(SIMULATORS[name](case["precision"]), case, circuit)
-            out.write(json.dumps({"rows": rows}) + "\n")
+            out.write(json.dumps({"rows": rows_of(json.loads(line))}) + "\n")
         except Exception as error:  # of any of them: the row says so
             out.write(json.dumps({"error": f"{type(error).__name__}: {error}"[:300]}) + "\n")
+
+
+def rows_of_case(name: str, case: dict[str, Any]) -> list[dict[str, Any]]:
+    with open(case["circuit"], "rb") as file:
+        circuit = pickle.load(file)
+    return measured(SIMULATORS[name](case["precision"]), case, circuit)
 
 
 def once(name: str, path: str, shots: int, variant: str, precision: str) -> None:
@@ -143,6 +147,6 @@ def versions(name: str) -> dict[str, str]:
 
 if __name__ == "__main__":
     if len(sys.argv) == 2:
-        serve(sys.argv[1])
+        serve(lambda case: rows_of_case(sys.argv[1], case))
     else:
         once(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5])

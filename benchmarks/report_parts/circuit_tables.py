@@ -4,7 +4,7 @@ import math
 import re
 
 from report_parts.figures import CHALLENGE, ENGINE, SUITE, suite_file
-from report_parts.peer_tables import newest
+from report_parts.peer_tables import fastest_other
 from report_parts.text import (UNMEASURED, milliseconds, number, percent, ratio, shown, source, table,
                                total_seconds)
 
@@ -18,7 +18,7 @@ def short_table(results, qubits, backend, others):
         cells = [f"{label} (`{name}`)", str(work["sweeps"]) if work else "-", shown(random, milliseconds(random)),
                  percent(work["memory_fraction"]) if work else "-", shown(zero, milliseconds(zero))]
         if others:
-            best = newest(name)
+            best = fastest_other(results, name)
             measured = milliseconds(random)
             cells += [number(best), f"{best / measured:.1f}x" if measured else "-"]
         rows.append(cells)
@@ -34,7 +34,7 @@ def engine(results):
     rows = []
     for name, label, *_, physical, target_random, target_zero in ENGINE:
         random, zero = (results.row(name, 30, start) for start in ("random", "zero"))
-        others = newest(name)
+        others = fastest_other(results, name)
         measured = milliseconds(random)
         rows.append([label, number(others), number(physical), number(target_random), shown(random, measured),
                      ratio(measured, target_random), f"{others / measured:.1f}x" if measured else "-",

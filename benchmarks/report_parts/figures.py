@@ -9,8 +9,9 @@ ENGINE = [  # name, label, Google qsim, QuEST 4.1, HyQuas, physical from random,
     ("qv", "quantum volume, depth 10", 590, 12000, 806, 107, 240, 230),
     ("ising", "ising (Trotter), depth 5", 545, 3710, None, 41, 70, 55),
 ]
+GPU = "H200"  # what the tables of one GPU are of
 # The fastest of cuStateVec Ex 1.15 with its best fusion, CUDA-Q 0.16 and HyQuas, measured in one run on one H200: ms of 30 qubits
-# in double and in single.
+# in double and in single. What benchmarks/peers/gpu.py measured on such a GPU counts instead.
 NEWEST = {"ghz": (43, 42), "qft": (236, 175), "supremacy": (177, 134), "random": (652, 485), "qv": (357, 284), "ising": (242, 203)}
 # Published seconds of the challenge entry on 1, 2, 4, 8 A100s, and our targets in seconds by number of GPUs.
 CHALLENGE = [

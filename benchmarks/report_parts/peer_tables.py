@@ -1,8 +1,8 @@
-"""Tables beside other simulators: on the processor from benchmarks/peers, on GPUs from the figures that others' runs gave."""
+"""Tables beside other simulators: from benchmarks/peers, and on GPUs from the figures that others' runs gave."""
 
 import math
 
-from report_parts.figures import ENGINE, NEWEST, SCALING
+from report_parts.figures import ENGINE, GPU, NEWEST, SCALING
 from report_parts.text import UNMEASURED, measured, milliseconds, number, table
 
 CIRCUITS = {"ghz": "GHZ", "qft": "QFT with swaps", "supremacy": "supremacy, depth 14", "random": "random, depth 20",
@@ -130,10 +130,56 @@ def python_speed(results):
          "from Cirq, than Google's qsim"], rows)
 
 
-def newest(name):
-    """The fastest other on one GPU in double, ms."""
+class GpuPeers:
+    """What benchmarks/peers/gpu.py measured with 30 qubits; a simulator's time is that of its fastest variant that is right."""
+
+    LABELS = {"custatevec": "cuStateVec Ex", "cudaq": "CUDA-Q"}
+
+    def __init__(self, results):
+        self.document = results.tables.get("gpu_peers")
+        self.rows = [row for row in self.document["rows"] if row["qubits"] == 30] if self.document else []
+
+    def ms(self, circuit, precision, simulator, start="zero"):
+        return min((row["ms"] for row in self.rows if row["status"] == "ok"
+                    and (row["circuit"], row["precision"], row["simulator"], row["from"]) == (circuit, precision, simulator, start)), default=None)
+
+    def best(self, circuit, precision):
+        return min((ms for ms in (self.ms(circuit, precision, name) for name in self.LABELS) if ms), default=None)
+
+    def names(self):
+        """Those that are measured and right, with their versions."""
+        right = [name for name in self.LABELS if any(row["simulator"] == name and row["status"] == "ok" for row in self.rows)]
+        return ", ".join(f"{self.LABELS[name]} {self.document['versions'][name]}" for name in right)
+
+    def counts(self):
+        """Whether it was measured on the kind of GPU that the other tables are of."""
+        return bool(self.document) and GPU in self.document["machine"] and bool(self.names())
+
+
+def fastest_other(results, name):
+    """The fastest other on one GPU in double, ms: the newest as measured here, else as typed."""
+    field = GpuPeers(results)
     known = next(row[2:5] for row in ENGINE if row[0] == name)
-    return min(value for value in (*known, NEWEST[name][0]) if value is not None)
+    newest = (field.best(name, "double") if field.counts() else None) or NEWEST[name][0]
+    return min(value for value in (*known, newest) if value is not None)
+
+
+def gpu_peers(results):
+    """Ours from a random state beside the newest others, both precisions."""
+    field = GpuPeers(results)
+    if not field.rows:
+        return UNMEASURED
+    rows = []
+    for name, label, *_ in ENGINE:
+        cells = [label]
+        for precision in ("double", "single"):
+            mine, theirs = field.ms(name, precision, "qsim", "random"), field.best(name, precision)
+            cells += [number(mine), *(number(field.ms(name, precision, other)) for other in field.LABELS)]
+            cells.append(times(theirs / mine) if mine and theirs else "-")
+        rows.append(cells)
+    labels = list(field.LABELS.values())
+    return measured(field.document) + f"{field.names()}.\n\n" + table(
+        ["30 qubits, ms", "double: qsim", *labels, "faster", "single: qsim", *labels, "faster"], rows)
 
 
 def on_gpus(results):
@@ -143,7 +189,7 @@ def on_gpus(results):
         one, two, four = map(milliseconds, results.side_by_side(name, 30, "random", (1, 2, 4)))
         single = milliseconds(results.row(name, 30, "random"))
         known = SCALING.get(name, (None, {}))[1].values()
-        for count, mine, theirs in ((1, single or one, newest(name)),
+        for count, mine, theirs in ((1, single or one, fastest_other(results, name)),
                                     (2, two, min((pair[0] for pair in known if pair[0]), default=None)),
                                     (4, four, min((pair[1] for pair in known if pair[1]), default=None))):
             if mine and theirs:
@@ -168,7 +214,8 @@ def on_cores(results, precision="double"):
 def headline(results):
     """README's five lines."""
     gpus = on_gpus(results)
-    lines = [("one H200, 30 qubits in double, {} circuits", gpus[1], "cuStateVec Ex 1.15, CUDA-Q 0.16, HyQuas"),
+    newest = GpuPeers(results).names() if GpuPeers(results).counts() else "cuStateVec Ex 1.15, CUDA-Q 0.16"
+    lines = [(f"one {GPU}, 30 qubits in double, {{}} circuits", gpus[1], f"{newest}, HyQuas"),
              ("two H200s, {}", gpus[2], "HyQuas"), ("four H200s, {}", gpus[4], "HyQuas")]
     for precision, others in (("double", "Aer, Lightning, Qulacs"), ("single", "Google's qsim, Aer, Lightning")):
         qubits, found = on_cores(results, precision)

@@ -104,6 +104,41 @@ TEST(PerformanceReport, OtherSimulatorsCountByTheirFastestCallAndOnlyWhereTheyAr
   EXPECT_NE(read_text(folder.path() + "/images/headline.svg").find("fastest other 25 ms"), std::string::npos);
 }
 
+TEST(PerformanceReport, OtherSimulatorsOnAGpuCountAsMeasuredWhereTheyAreRight) {
+  if (!python_is_here()) GTEST_SKIP() << "no python3";
+  const TemporaryFolder folder;
+  const std::string page = folder.file("page.md",
+                                       "<!-- begin generated gpu -->\n<!-- end generated gpu -->\n"
+                                       "<!-- begin generated gpu_peers -->\n<!-- end generated gpu_peers -->\n");
+  folder.file("gpu1_engine.json",
+              R"({"schema": "qsim.bench/1", "date": "2026-01-01T00:00:00Z", "machine": "x", "error": null,
+      "environment": {"commit": "y", "cuda": "13.0", "driver": "1"}, "runs": [{"name": "qft", "qubits": 30,
+      "from": "random", "precision": "double", "ranks": 1, "backend": "cuda", "status": "ok",
+      "simulate_s": {"median": 0.02}, "work": {"sweeps": 3, "memory_fraction": 0.9}}]})");
+  const std::vector<std::string> command{"python3", kScript, "--results", folder.path(), "--page", page};
+  ASSERT_EQ(run_command(command).exit_code, 0);
+  EXPECT_NE(read_text(page).find("| 20 | 90 % | - | 236 | 11.8x |"), std::string::npos) << read_text(page);  // as typed
+  const auto row = [](const std::string& simulator, const std::string& variant, const std::string& start, double ms,
+                      const std::string& status = "ok") {
+    return R"({"circuit": "qft", "qubits": 30, "precision": "double", "simulator": ")" + simulator +
+           R"(", "variant": ")" + variant + R"(", "from": ")" + start + R"(", "status": ")" + status + R"(", "ms": )" +
+           std::to_string(ms) + "}";
+  };
+  folder.file("gpu1_peers.json",
+              R"({"schema": "qsim.table/1", "kind": "gpu_peers", "date": "2026-01-02T00:00:00Z",
+      "machine": "NVIDIA H200", "commit": "y", "python": "3", "versions": {"custatevec": "1.2.3"}, "rows": [)" +
+                  row("qsim", "default", "random", 10) + "," + row("qsim", "default", "zero", 1) + "," +
+                  row("custatevec", "default", "zero", 70) + "," + row("custatevec", "dense5", "zero", 50) + "," +
+                  row("cudaq", "default", "zero", 20, "wrong") + "]}");
+  const ProgramRun run = run_command(command);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string text = read_text(page);
+  EXPECT_NE(text.find("| 20 | 90 % | - | 50 | 2.5x |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| GHZ (`ghz`) | - | - | - | - | 43 | - |"), std::string::npos) << text;  // still as typed
+  EXPECT_NE(text.find("| QFT with swaps | 10 | 50 | - | 5.0x | - | - | - | - |"), std::string::npos) << text;
+  EXPECT_NE(text.find("cuStateVec Ex 1.2.3."), std::string::npos) << text;
+}
+
 TEST(PerformanceReport, ThePageSaysWhatTheResultsSay) {
   if (!python_is_here()) GTEST_SKIP() << "no python3";
   const ProgramRun run = run_command({"python3", kScript, "--check"});
