@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <optional>
+#include <utility>
 
 #include "base/ranks/failure.h"
 #include "base/text.h"
@@ -115,6 +116,13 @@ std::string planned_program(const PlanFlags& typed, const CircuitInput& input, c
   return escape_lines(text);
 }
 
+/// What a run on GPUs would say of fewer of them that are faster.
+std::string fewer_ranks(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  if (machine.kind != BackendKind::kCuda || options.rank_bits == 0) return {};
+  if (circuit.operation_count() > kMostForecastOperations) return {};
+  return fewer_ranks_note(forecast_ranks(circuit, machine, options, 0, options.rank_bits));
+}
+
 /// The document of a plan that could not be made.
 std::string failed_plan(const Result& partial) {
   return plan_error_json(partial.circuit, partial.error.value_or(Failure{}), partial.warnings);
@@ -158,6 +166,9 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     if (!typed.svg.empty()) svg = plan_svg(plan, machine);
     std::vector<RanksForecast> forecasts;
     if (typed.compare_ranks) forecasts = forecast_ranks(input.circuit, machine, options, 0, 3);
+    if (std::string fewer = fewer_ranks(input.circuit, machine, options); !fewer.empty()) {
+      warnings.push_back("a run takes fewer ranks: " + std::move(fewer));
+    }
     text =
         typed.json ? plan_json(plan, machine, input.summary, warnings, forecasts) : plan_text(plan, machine, forecasts);
     if (typed.json) return;

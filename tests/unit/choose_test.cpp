@@ -38,10 +38,19 @@ TEST(FirstDone, WhatDoesNotFitIsNotChosen) {
 
 TEST(FewerRanksNote, IsSaidWhereFewerAreClearlyFasterAndFit) {
   EXPECT_EQ(fewer_ranks_note(std::vector{forecast(0, 4e-3), forecast(1, 10e-3)}),
-            "1 of the 2 ranks would be faster: predicted 4.00 ms instead of 10.00 ms");
+            "1 of the 2 ranks is faster: predicted 4.00 ms instead of 10.00 ms");
   EXPECT_EQ(fewer_ranks_note(std::vector{forecast(0, 9.8e-3), forecast(1, 10e-3)}), "");
   EXPECT_EQ(fewer_ranks_note(std::vector{forecast(0, 4e-3, false), forecast(1, 10e-3)}), "");
   EXPECT_EQ(fewer_ranks_note(std::vector{forecast(0, 8.0), forecast(1, 4.0), forecast(2, 2.0)}), "");
+  EXPECT_EQ(fewer_ranks_note(std::vector{forecast(0, 8.0), forecast(1, 1.0), forecast(2, 2.0)}),
+            "2 of the 4 ranks are faster: predicted 1.00 s instead of 2.00 s");
+}
+
+TEST(FastestRanks, AreTheFewestTimeThatFitsAndElseAllOfThem) {
+  EXPECT_EQ(fastest_ranks(std::vector{forecast(0, 4.0), forecast(1, 3.0), forecast(2, 5.0)}).rank_bits, 1u);
+  EXPECT_EQ(fastest_ranks(std::vector{forecast(0, 1.0, false), forecast(1, 3.0), forecast(2, 5.0)}).rank_bits, 1u);
+  EXPECT_EQ(fastest_ranks(std::vector{forecast(0, 4.9), forecast(1, 5.0)}).rank_bits, 1u);
+  EXPECT_EQ(fastest_ranks(std::vector{forecast(2, 5.0)}).rank_bits, 2u);
 }
 
 TEST(ForecastRanks, SaysWhatThePlansSay) {

@@ -116,19 +116,25 @@ std::uint32_t first_done(std::span<const RanksForecast> forecasts, double start_
   return best == nullptr ? forecasts.front().rank_bits : best->rank_bits;
 }
 
-std::string fewer_ranks_note(std::span<const RanksForecast> forecasts) {
+const RanksForecast& fastest_ranks(std::span<const RanksForecast> forecasts) {
   constexpr double kClearly = 0.95;  // of the time; predictions are no better
   const RanksForecast& used = forecasts.back();
   const RanksForecast* best = &used;
   for (const RanksForecast& forecast : forecasts) {
     if (forecast.fits && forecast.seconds < best->seconds) best = &forecast;
   }
-  if (best->seconds >= kClearly * used.seconds) return {};
+  return best->seconds < kClearly * used.seconds ? *best : used;
+}
+
+std::string fewer_ranks_note(std::span<const RanksForecast> forecasts) {
+  const RanksForecast& used = forecasts.back();
+  const RanksForecast& best = fastest_ranks(forecasts);
+  if (&best == &used) return {};
   const auto count = [](const RanksForecast& forecast) {
     return std::to_string(std::uint64_t{1} << forecast.rank_bits);
   };
-  return count(*best) + " of the " + count(used) + " ranks would be faster: predicted " +
-         format_seconds(best->seconds) + " instead of " + format_seconds(used.seconds);
+  return count(best) + " of the " + count(used) + (best.rank_bits == 0 ? " ranks is faster" : " ranks are faster") +
+         ": predicted " + format_seconds(best.seconds) + " instead of " + format_seconds(used.seconds);
 }
 
 BackendChoice choose_backend(const Circuit& circuit, const Target& target, const PlanOptions& plan) {

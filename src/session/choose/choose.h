@@ -35,7 +35,9 @@ Machine this_machine(const Target& target);
 /// to start; the first forecast's where none fits.
 std::uint32_t first_done(std::span<const RanksForecast> forecasts, double start_seconds);
 
-/// Says that fewer ranks than the last forecast's would be faster, and how many; empty where they would not.
+/// The fastest that fit, of forecasts for rising numbers of ranks; the last where none is clearly faster.
+const RanksForecast& fastest_ranks(std::span<const RanksForecast> forecasts);
+/// Says that fewer ranks than the last forecast's are faster, and how many; empty where they are not.
 std::string fewer_ranks_note(std::span<const RanksForecast> forecasts);
 
 }  // namespace qsim

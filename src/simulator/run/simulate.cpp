@@ -49,24 +49,35 @@ Settled settle_run(const Circuit& circuit, const RunOptions& options, Communicat
   return settled;
 }
 
+/// A run's result, or why fewer ranks are to make it.
+struct Outcome {
+  std::optional<Result> result = {};
+  int fewer_ranks = 0;
+  int gpu = 0;  // of this rank
+  std::string reason = {};
+};
+
 /// What a run adds to a rank of a session that runs one program: reports, times, checks and files.
 class Simulation {
  public:
-  Simulation(const Circuit& circuit, const RunOptions& options, const Settings& settings, Communicator& communicator)
-      : circuit_(circuit),
+  /// `may_take_fewer`: where fewer ranks would be faster, that is the outcome.
+  Simulation(const Circuit& circuit, const RunOptions& options, const Settings& settings, Communicator& communicator,
+             bool may_take_fewer)
+      : may_take_fewer_(may_take_fewer && options.exchange == ExchangeKind::kAuto && !options.oversubscribe_gpus &&
+                        !options.reproducible),
+        circuit_(circuit),
         options_(options),
         settings_(settings),
         communicator_(communicator),
         session_(settle_run(circuit, options, communicator), communicator, options.verify) {}
 
-  Result run() {
+  Outcome run() {
     describe_choice();
     result_.time.start = seconds_since(begin_);
+    together(communicator_, [&] { make_programs(); });
+    if (std::optional<Outcome> fewer = look_at_fewer_ranks()) return std::move(*fewer);
     PoolLayout pool;
-    together(communicator_, [&] {
-      make_programs();
-      pool = plan_pool();
-    });
+    together(communicator_, [&] { pool = plan_pool(); });
     prepare(pool);
     compute([&] { execute(); });
     rank_.require_intact();
@@ -77,7 +88,7 @@ class Simulation {
     rank_.require_intact();
     finish();
     result_.time.total = seconds_since(begin_);
-    return std::move(result_);
+    return {std::move(result_)};
   }
 
  private:
@@ -103,36 +114,63 @@ class Simulation {
     return std::min(kVirtualRankBits, circuit_.qubits() > needed ? circuit_.qubits() - needed : 0);
   }
 
-  void make_programs() {
-    const Clock::time_point start = Clock::now();
+  PlanOptions plan_options(std::uint32_t rank_bits) const {
     PlanOptions plan;
-    plan.rank_bits = plan_rank_bits();
+    plan.rank_bits = rank_bits;
     plan.precision = options_.precision;
     plan.start = options_.start;
     plan.known_zeros = options_.known_zeros;
     plan.tile_bits = options_.tile_bits;
     plan.strategy = options_.strategy;
+    return plan;
+  }
+
+  void make_programs() {
+    const Clock::time_point start = Clock::now();
     // A state beyond any memory is refused before a plan is made for it.
     require_fit(state_bytes(options_.precision, circuit_.qubits() - rank_bits_));
-    program_ = plan_circuit(circuit_, settled_.machine, plan);
-    plan.rank_bits = rank_bits_;
+    program_ = plan_circuit(circuit_, settled_.machine, plan_options(plan_rank_bits()));
+    const PlanOptions plan = plan_options(rank_bits_);
     if (options_.verify == Verify::kFull && settings_.dynamic) {
       second_walk_ = std::make_unique<SecondWalk>(circuit_, program_, settled_.machine, plan);
     } else if (options_.verify == Verify::kFull) {
       inverse_ = std::make_unique<InverseCheck>(circuit_, program_, settled_.machine, plan);
     }
     result_.time.plan = seconds_since(start);
-    if (settled_.gpu && !settings_.dynamic && communicator_.rank() == 0) note_fewer_ranks(plan);
   }
 
-  /// A user who asks for many GPUs may be better served by fewer.
-  void note_fewer_ranks(const PlanOptions& plan) {
-    constexpr std::uint64_t kMostOperations = 50'000;  // larger circuits take too long to be planned again
-    if (rank_bits_ == 0 || circuit_.operation_count() > kMostOperations) return;
-    Machine machine = settled_.machine;
-    machine.memory_bytes_per_rank = settled_.memory.least_bytes;
-    std::string note = fewer_ranks_note(forecast_ranks(circuit_, machine, plan, 0, rank_bits_));
-    if (!note.empty()) result_.warnings.push_back(std::move(note));
+  /// A user who asks for many GPUs may be better served by fewer: some of a process's threads, or one alone of several
+  /// processes. Elsewhere that is said. Collective.
+  std::optional<Outcome> look_at_fewer_ranks() {
+    if (!settled_.gpu || settings_.dynamic || rank_bits_ == 0 || circuit_.operation_count() > kMostForecastOperations) {
+      return {};
+    }
+    Outcome fewer;
+    std::vector<RanksForecast> forecasts;
+    std::uint64_t taken = rank_bits_;
+    together(communicator_, [&] {
+      if (communicator_.rank() != 0) return;
+      const Clock::time_point start = Clock::now();
+      Machine machine = settled_.machine;
+      machine.memory_bytes_per_rank = settled_.memory.least_bytes;
+      forecasts = forecast_ranks(circuit_, machine, plan_options(rank_bits_), 0, rank_bits_);
+      if (may_take_fewer_) {
+        const std::vector<RanksForecast> outer = {forecasts.front(), forecasts.back()};
+        const std::vector<RanksForecast>& open = communicator_.name() == "threads" ? forecasts : outer;
+        taken = fastest_ranks(open).rank_bits;
+        fewer.reason = fewer_ranks_note(open);
+      }
+      if (taken == rank_bits_) {
+        std::string note = fewer_ranks_note(forecasts);
+        if (!note.empty()) result_.warnings.push_back(std::move(note));
+      }
+      result_.time.plan += seconds_since(start);
+    });
+    communicator_.broadcast(std::as_writable_bytes(std::span(&taken, 1)), 0);
+    if (taken == rank_bits_) return {};
+    fewer.fewer_ranks = 1 << taken;
+    fewer.gpu = settled_.gpu->id;
+    return fewer;
   }
 
   void require_fit(std::uint64_t needed) const {
@@ -309,6 +347,7 @@ class Simulation {
   }
 
   const Clock::time_point begin_ = Clock::now();
+  const bool may_take_fewer_;
   const Circuit& circuit_;
   const RunOptions& options_;
   const Settings settings_;
@@ -334,12 +373,13 @@ void describe_operations(Result& result, const Circuit& circuit) {
   result.circuit.depth = circuit.depth();
 }
 
-/// A circuit with too few qubits to be split: every rank holds all of it and computes the same; rank 0 writes.
+/// Every rank holds all of the state and computes the same; rank 0 writes. `gpu`: this rank's, where it has one.
 Result simulate_on_every_rank(const Circuit& circuit, const RunOptions& options, const Settings& settings,
-                              Communicator& communicator) {
+                              Communicator& communicator, std::optional<int> gpu = {}) {
   RunOptions own = options;
   Settings own_settings = settings;
   own.exchange = ExchangeKind::kAuto;
+  if (gpu) own.gpu_ids = {*gpu};
   if (communicator.rank() != 0) {
     own.statevector_path.clear();
     own_settings.asked.statevector.clear();
@@ -348,22 +388,22 @@ Result simulate_on_every_rank(const Circuit& circuit, const RunOptions& options,
   Result result;
   together(communicator, [&] {
     const std::unique_ptr<Communicator> self = make_self_communicator();
-    result = Simulation(circuit, own, own_settings, *self).run();
+    result = *Simulation(circuit, own, own_settings, *self, false).run().result;
   });
   result.run.ranks = communicator.size();
-  result.run.reason += "; too few qubits to be split, so every rank holds them all";
   result.memory.peak_bytes_per_rank.assign(static_cast<std::size_t>(communicator.size()),
                                            result.memory.peak_bytes_per_rank.front());
   return result;
 }
 
-/// simulate() on ranks that were told the same.
-Result simulate_alike(const Circuit& circuit, const RunOptions& options, Communicator& communicator) {
+/// simulate() on ranks that were told the same. Of threads the outcome may be that fewer of them make the run.
+Outcome simulate_alike(const Circuit& circuit, const RunOptions& options, Communicator& communicator,
+                       bool may_take_fewer = true) {
   if (options.start == Start::kZero) {
     if (const std::optional<Circuit> kept = without_idle_resets(circuit)) {
-      Result result = simulate_alike(*kept, options, communicator);
-      describe_operations(result, circuit);
-      return result;
+      Outcome outcome = simulate_alike(*kept, options, communicator, may_take_fewer);
+      if (outcome.result) describe_operations(*outcome.result, circuit);
+      return outcome;
     }
   }
   Settings settings;
@@ -371,29 +411,55 @@ Result simulate_alike(const Circuit& circuit, const RunOptions& options, Communi
   communicator.broadcast(std::as_writable_bytes(std::span(&settings.asked.seed, 1)), 0);  // drawn, where none was given
   const std::uint32_t rank_bits = log2_exact(static_cast<Index>(communicator.size()));
   if (communicator.size() > 1 && circuit.qubits() < rank_bits + needed_local_bits(circuit)) {
-    return simulate_on_every_rank(circuit, options, settings, communicator);
+    Result result = simulate_on_every_rank(circuit, options, settings, communicator);
+    result.run.reason += "; too few qubits to be split, so every rank holds them all";
+    return {std::move(result)};
   }
-  return Simulation(circuit, options, settings, communicator).run();
+  Outcome outcome = Simulation(circuit, options, settings, communicator, may_take_fewer).run();
+  if (outcome.result || communicator.name() == "threads") return outcome;
+  try {
+    Result result = simulate_on_every_rank(circuit, options, settings, communicator, outcome.gpu);
+    result.warnings.push_back(outcome.reason + ": every rank holds all of the state");
+    return {std::move(result)};
+  } catch (const CapacityError&) {  // of what is read out as well
+    return Simulation(circuit, options, settings, communicator, false).run();
+  }
+}
+
+Result simulate_on_threads(const Circuit& circuit, const RunOptions& options, int ranks, bool may_take_fewer) {
+  if (ranks == 1) return *simulate_alike(circuit, options, *make_self_communicator()).result;
+  Outcome outcome;
+  run_thread_ranks(ranks, [&](Communicator& communicator) {
+    Outcome of_rank = simulate_alike(circuit, options, communicator, may_take_fewer);
+    if (communicator.rank() == 0) outcome = std::move(of_rank);
+  });
+  if (outcome.result) return std::move(*outcome.result);
+  RunOptions of_fewer = options;
+  if (!of_fewer.gpu_ids.empty()) of_fewer.gpu_ids.resize(static_cast<std::size_t>(outcome.fewer_ranks));
+  try {
+    Result result = simulate_on_threads(circuit, of_fewer, outcome.fewer_ranks, false);
+    result.warnings.push_back(outcome.reason + ": the others are idle");
+    return result;
+  } catch (const CapacityError&) {  // of what is read out as well
+    return simulate_on_threads(circuit, options, ranks, false);
+  }
 }
 
 }  // namespace
 
 Result simulate(const Circuit& circuit, const RunOptions& options, Communicator& communicator) {
   require_same_run(circuit, options, communicator);
-  return simulate_alike(circuit, options, communicator);
+  const bool threads = communicator.name() == "threads";  // whose number is the caller's
+  return *simulate_alike(circuit, options, communicator, !threads).result;
 }
 
 Result simulate(const Circuit& circuit, const RunOptions& options, int ranks) {
-  if (ranks == 1) return simulate_alike(circuit, options, *make_self_communicator());
-  std::optional<Circuit> kept;
-  if (options.start == Start::kZero) kept = without_idle_resets(circuit);
-  check_settings(kept ? *kept : circuit, options, ranks);  // before any thread is started
-  Result result;
-  run_thread_ranks(ranks, [&](Communicator& communicator) {
-    Result of_rank = simulate_alike(circuit, options, communicator);
-    if (communicator.rank() == 0) result = std::move(of_rank);
-  });
-  return result;
+  if (ranks > 1) {
+    std::optional<Circuit> kept;
+    if (options.start == Start::kZero) kept = without_idle_resets(circuit);
+    check_settings(kept ? *kept : circuit, options, ranks);  // before any thread is started
+  }
+  return simulate_on_threads(circuit, options, ranks, true);
 }
 
 }  // namespace qsim

@@ -21,7 +21,8 @@ std::vector<std::string> header(const Result& result) {
                               counted(circuit.operations, "operation"), circuit.depth,
                               counted(circuit.clbits, "classical bit")));
   std::string where = run.backend + (run.device.empty() ? "" : ": " + run.device);
-  if (run.ranks > 1) where += fmt::format(", {} ranks over {}", run.ranks, run.exchange);
+  if (run.ranks > 1) where += fmt::format(", {} ranks", run.ranks);
+  if (!run.exchange.empty()) where += " over " + run.exchange;
   lines.push_back(fmt::format("  ran on     {}", where));
   if (!run.reason.empty()) lines.push_back(fmt::format("  because    {}", run.reason));
   lines.push_back(fmt::format("  precision  {}; state {}, {} a rank at most",
