@@ -214,6 +214,7 @@ class Block {
   Complex factor(const Factor& f, std::uint32_t t) const {
     Complex value = f.constant;
     if (f.where && (odd_parity(t & f.where->threads) != odd_parity(base_ & f.where->tile)) != f.where->odd) value = 1;
+    if (f.lookup) value *= program_.lookups[static_cast<std::size_t>(f.lookup->table)].at(f.lookup->place(t, base_));
     if (f.table >= 0) value *= program_.tables[static_cast<std::size_t>(f.table)][t];
     if (f.tile >= 0) value *= tile_factors_[static_cast<std::size_t>(f.tile)];
     for (const auto& [bit, tile] : f.cross) {

@@ -184,8 +184,9 @@ template <class Real>
 void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* sums, HostGpu gpu = HostGpu::kHopper) {
   cuda::GeneratedSweep generated = cuda::generate(program);
   const Library library(generated_source(generated.source, gpu));
-  std::vector<std::complex<Real>> memory(state.begin(), state.end()), tables, dense;
-  for (const auto& table : program.tables) tables.insert(tables.end(), table.begin(), table.end());
+  std::vector<std::complex<Real>> memory(state.begin(), state.end()), dense;
+  const std::vector<Complex> all_tables = cuda::table_memory(program);
+  std::vector<std::complex<Real>> tables(all_tables.begin(), all_tables.end());
   for (const cuda::Epoch& epoch : program.epochs) {
     for (const cuda::TileOp& op : epoch.ops) {
       if (op.kind == cuda::TileOpKind::kDense || op.kind == cuda::TileOpKind::kLanes)

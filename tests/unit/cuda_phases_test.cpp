@@ -63,17 +63,19 @@ std::vector<Index> subsets_of(Index bits, PhiloxSequence& random) {
   return sets;
 }
 
-TileProgram program_of(const Sweep& sweep, Precision precision, std::uint32_t bits = kBits) {
+TileProgram program_of(const Sweep& sweep, Precision precision, std::uint32_t bits = kBits, bool lookups = false) {
   LowerOptions options;
   options.precision = precision;
   options.local_bits = bits;
   options.register_bits = precision == Precision::kDouble ? 4 : 5;
   options.max_bits = 9;
+  options.lookups = lookups;
   return lower_sweep(sweep, options);
 }
 
 struct Seen {
   std::size_t turned = 0, mirrored = 0, products = 0;  // the last: of registers and factors
+  std::size_t lookups = 0;                             // where programs may have them
 };
 
 Seen look_at(const TileProgram& program) {
@@ -115,7 +117,18 @@ class CudaPhases : public testing::Test {
       EXPECT_TRUE(test::HostInterpreter(precision).run(program, state));
       EXPECT_LE(difference(state, expected), tolerance);
     }
-    return look_at(program);
+    const TileProgram with_lookups = program_of(sweep, precision, bits, true);
+    state = memory;
+    test::emulate(with_lookups, state);
+    EXPECT_LE(difference(state, expected), 1e-12);
+    if (as_text && test::host_compiler_exists()) {
+      state = memory;
+      test::run_generated(with_lookups, state);
+      EXPECT_LE(difference(state, expected), precision == Precision::kDouble ? 1e-12 : 1e-4);
+    }
+    Seen seen = look_at(program);
+    seen.lookups = with_lookups.lookups.size();
+    return seen;
   }
 
   PhiloxSequence random_{5};
@@ -169,6 +182,46 @@ TEST_F(CudaPhases, OfAnySetsTheyAreWhatTheWordsSay) {
   }
   EXPECT_GT(turned, 20U);
   EXPECT_GT(mirrored, 20U);
+}
+
+// Bits in registers, among the threads and outside; then so many that several tables are needed.
+TEST_F(CudaPhases, ManySetsOfFewBitsAreLookedUp) {
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    for (const Bit target : {Bit{0}, Bit{3}, Bit{8}}) {
+      for (const bool products : {false, true}) {
+        const Sweep sweep =
+            multiplexer(target, subsets_of(0b11'1100'1010'0010 & ~bit_mask(target), random_), products, random_);
+        EXPECT_EQ(expect_meaning(sweep, precision, target == 3).lookups, 1U) << "target " << int{target};
+        const TileProgram program = program_of(sweep, precision, kBits, true);
+        std::size_t entries = 0, others = 0;
+        for (const Epoch& epoch : program.epochs) {
+          for (const TileOp& op : epoch.ops) {
+            if (op.kind != TileOpKind::kMultiply) continue;
+            (op.factor[0].lookup ? entries : others) += count_bits(op.set);
+          }
+        }
+        EXPECT_EQ(entries, std::size_t{1} << program.register_bits);  // each amplitude is multiplied once
+        EXPECT_LE(others, products ? 64U : 32U);
+      }
+    }
+  }
+  Sweep two = multiplexer(2, subsets_of(0b10'0000'1111'0000, random_), false, random_);
+  const Sweep other = multiplexer(2, subsets_of(0b01'1110'0000'0011, random_), false, random_);
+  PlanOp op = other.ops[1];
+  op.data_begin = static_cast<std::uint32_t>(two.phases.size());
+  two.phases.insert(two.phases.end(), other.phases.begin(), other.phases.end());
+  two.ops.insert(two.ops.begin() + 1, op);
+  EXPECT_EQ(expect_meaning(two, Precision::kDouble, true).lookups, 2U);
+}
+
+TEST_F(CudaPhases, FewSetsOrSetsOfManyBitsAreNotLookedUp) {
+  EXPECT_EQ(expect_meaning(multiplexer(3, {0b11'0000'0000'0010, 0b01'0000'0000'0110}, false, random_),
+                           Precision::kDouble, false)
+                .lookups,
+            0U);
+  std::vector<Index> sets;
+  for (unsigned bit = 0; bit < 14; ++bit) sets.push_back((bit_mask(14) - 1) & ~bit_mask(bit) & ~bit_mask(3));
+  EXPECT_EQ(expect_meaning(multiplexer(3, sets, false, random_), Precision::kDouble, false).lookups, 0U);
 }
 
 // More sets than a factor has entries for, inside and outside.

@@ -1,6 +1,8 @@
 // Phases: products of constants, tables and tile factors, which wait and become one multiplication.
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "base/bits.h"
 #include "base/numbers/rounding.h"
 #include "cuda/generate/generate_text.h"
@@ -41,18 +43,48 @@ bool KernelText::separable(const std::vector<Complex>& table) {
 void KernelText::defer(const TileOp& op) {
   const std::uint32_t number = deferred_.take(op);
   for (std::uint32_t f = 0; f < 4; ++f) {
-    if (op.factor[f].present && !is_constant(op.factor[f]))
-      factor_variable(fmt::format("v{}", number * 4 + f), op.factor[f]);
+    const Factor& factor = op.factor[f];
+    if (!factor.present || is_constant(factor)) continue;
+    if (factor.lookup)
+      declare_lookup(number * 4 + f, *factor.lookup);
+    else
+      factor_variable(fmt::format("v{}", number * 4 + f), factor);
   }
+}
+
+std::string KernelText::factor_text(std::uint32_t variable) const {
+  const auto found = entries_read_.find(variable);
+  return found == entries_read_.end() ? fmt::format("v{}", variable) : found->second;
+}
+
+void KernelText::declare_lookup(std::uint32_t variable, const Lookup& lookup) {
+  // Its first entry is the first that is asked for.
+  if (lookup.first == 0) {
+    std::string place;
+    unsigned packed = 0;
+    for (std::uint32_t left = lookup.threads; left != 0;) {
+      const auto bit = static_cast<unsigned>(std::countr_zero(left));
+      const auto run = static_cast<unsigned>(std::countr_one(left >> bit));
+      const auto mask = static_cast<std::uint32_t>(low_mask(run));
+      place += fmt::format(" + ((t >> {} & {}u) << {})", bit, mask, packed);
+      packed += run;
+      left &= ~(mask << bit);
+    }
+    for_each_bit(lookup.tile, [&](unsigned bit) {
+      place += fmt::format(" + ((u32)(base >> (int){} & 1) << {})", int_arg(bit), packed++);
+    });
+    line(fmt::format("const C* x{} = p.tables + {}{};", lookup.table, lookup_offset(program_, lookup.table), place));
+  }
+  entries_read_[variable] = fmt::format("__ldg(x{} + {})", lookup.table, lookup.first);
 }
 
 std::string KernelText::product_of(const std::vector<std::uint32_t>& variables,
                                    std::map<std::vector<std::uint32_t>, std::string>& made) {
-  if (variables.size() == 1) return fmt::format("v{}", variables.front());
+  if (variables.size() == 1) return factor_text(variables.front());
   if (const auto found = made.find(variables); found != made.end()) return found->second;
   const std::string before = product_of({variables.begin(), variables.end() - 1}, made);
   const std::string name = fmt::format("w{}", products_++);
-  line(fmt::format("const C {} = mul({}, v{});", name, before, variables.back()));
+  line(fmt::format("const C {} = mul({}, {});", name, before, factor_text(variables.back())));
   return made[variables] = name;
 }
 
@@ -65,6 +97,10 @@ void KernelText::multiply_deferred() {
     }
     std::string product = product_of(group.variables, made);
     line("{");
+    if (group.variables.size() == 1 && entries_read_.contains(group.variables.front())) {
+      line(fmt::format("const C entry = {};", product));
+      product = "entry";
+    }
     if (plain_of(group.value) == Plain::kNo) {
       line(fmt::format("const C g = mul({}, {});", product, complex_arg(group.value)));
       product = "g";

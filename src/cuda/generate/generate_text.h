@@ -110,6 +110,9 @@ class KernelText {
   std::string product_of(const std::vector<std::uint32_t>& variables,
                          std::map<std::vector<std::uint32_t>, std::string>& made);
   void multiply_constant(std::uint32_t set, Complex value);
+  /// Text of a factor that was declared; an entry of a lookup is read where it is used, so that no register waits.
+  std::string factor_text(std::uint32_t variable) const;
+  void declare_lookup(std::uint32_t variable, const Lookup& lookup);
   /// Declares variable `name` with the factor's value.
   void factor_variable(const std::string& name, const Factor& factor);
   void pair(const TileOp& op);
@@ -152,7 +155,8 @@ class KernelText {
   std::vector<std::uint32_t> name_;   // variable that holds each register
   bool double_ = true, tile_read_ = false, others_read_ = false;
   std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
-  std::size_t products_ = 0;  // that have a name
+  std::size_t products_ = 0;                           // that have a name
+  std::map<std::uint32_t, std::string> entries_read_;  // of lookups, by factor
   std::size_t function_count_ = 0, dense_used_ = 0;
   bool has_wide_matrices_ = false;
 };

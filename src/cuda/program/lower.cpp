@@ -232,7 +232,7 @@ class Lowering {
       if (list.items[step.front()].kind == Item::Kind::kTerm) {
         std::vector<Term> terms;
         for (const std::uint32_t index : step) terms.push_back(list.items[index].term);
-        lower_phases(terms, program_, epoch);
+        lower_phases(terms, options_.lookups, program_, epoch);
         continue;
       }
       TileOp layer;

@@ -15,6 +15,7 @@ struct LowerOptions {
   bool sums_bits = false;    // generated kernels sum each bit's probability while they store
   bool canonical = false;    // blocks of two targets may become their canonical form, where that is less work
   bool lanes = false;        // tensor cores: blocks of two targets may be done on lanes, where that is less work
+  bool lookups = false;      // generated kernels read phases of many terms on few bits from tables of those bits
   std::uint32_t trials = 1;  // schedules that are tried; that of the least work is taken
 };
 

@@ -1,12 +1,14 @@
 // Terms by their part in registers: alone or in pairs they become factors of register halves and quarters; what they
 // depend on outside (threads, tiles) is in tables and tile factors. Other shapes become guarded multiplications: those
-// of terms that depend on the tile alike are one for each set of registers that they treat alike.
+// of terms that depend on the tile alike are one for each set of registers that they treat alike. Many terms on few
+// bits are a table of all values of those bits, where programs may have them.
 #include "cuda/program/phases.h"
 
 #include <algorithm>
 #include <compare>
 #include <map>
 #include <numbers>
+#include <ranges>
 #include <set>
 
 #include "base/bits.h"
@@ -36,10 +38,14 @@ struct Group {
 constexpr unsigned kMostOutside = 8;           // bits of the tile whose products a tile factor is written by
 constexpr std::size_t kMostEntries = 64;       // tables or tile factors of one factor
 constexpr std::size_t kMostTileFactors = 512;  // of a program, each made once a tile
+constexpr unsigned kMostLookupBits = 10;       // of one lookup
+constexpr std::size_t kMostLookups = 1 << 13;  // entries of a program's
+constexpr std::size_t kMostClusters = 64;      // that lookups are looked for in
 
 class PhaseMerger {
  public:
-  PhaseMerger(TileProgram& program, Epoch& epoch) : program_(program), epoch_(epoch) {
+  PhaseMerger(bool may_look_up, TileProgram& program, Epoch& epoch)
+      : may_look_up_(may_look_up), program_(program), epoch_(epoch) {
     threads_ = std::uint32_t{1} << epoch.thread.size();
     registers_ = std::uint32_t{1} << epoch.reg.size();
   }
@@ -54,6 +60,7 @@ class PhaseMerger {
       else
         others_[{term.tile_mask, term.tile_value, term.tile_parity}].push_back(term);
     }
+    if (may_look_up_) look_up();
     multiply_parities();
     for (const auto& [outside, others] : others_) multiply_where(outside, others);
     emit_pairs();
@@ -361,6 +368,116 @@ class PhaseMerger {
     return sets;
   }
 
+  /// Terms about few bits.
+  struct Cluster {
+    Coordinate inside = 0;
+    Index outside = 0;
+    std::vector<const Term*> terms;
+    unsigned bits() const { return count_bits(inside) + count_bits(outside); }
+  };
+  static Coordinate inside(const Term& term) { return term.mask | term.parity; }
+  static Index outside(const Term& term) { return term.tile_mask | term.tile_parity; }
+
+  /// The terms that are no factors, each with those whose bits it has the most of; not those of too many bits.
+  std::vector<Cluster> clusters() const {
+    std::vector<std::vector<const Term*>> by_bits(kMostLookupBits + 1);
+    for (const auto& [where, those] : others_) {
+      for (const Term& term : those) {
+        const unsigned bits = count_bits(inside(term)) + count_bits(outside(term));
+        if (bits <= kMostLookupBits) by_bits[kMostLookupBits - bits].push_back(&term);
+      }
+    }
+    std::vector<Cluster> found;
+    for (const Term* const term : std::views::join(by_bits)) {
+      Cluster* best = nullptr;
+      unsigned fewest = kMostLookupBits + 1;  // bits that are new to it
+      for (Cluster& cluster : found) {
+        const Cluster both{cluster.inside | inside(*term), cluster.outside | outside(*term), {}};
+        if (both.bits() > kMostLookupBits || both.bits() - cluster.bits() >= fewest) continue;
+        best = &cluster;
+        fewest = both.bits() - cluster.bits();
+      }
+      if (best == nullptr && found.size() == kMostClusters) continue;
+      if (best == nullptr) best = &found.emplace_back();
+      best->inside |= inside(*term);
+      best->outside |= outside(*term);
+      best->terms.push_back(term);
+    }
+    return found;
+  }
+
+  /// Clusters whose phases are read from a table of all values of their bits, where that is less work.
+  void look_up() {
+    std::set<const Term*> done;
+    for (const Cluster& cluster : clusters()) {
+      std::size_t used = std::size_t{1} << cluster.bits();
+      for (const auto& table : program_.lookups) used += table.size();
+      if (used > kMostLookups || lookup_work(cluster) >= merged_work(cluster)) continue;
+      multiply_looked_up(cluster);
+      done.insert(cluster.terms.begin(), cluster.terms.end());
+    }
+    for (auto& [where, terms] : others_) std::erase_if(terms, [&](const Term& term) { return done.contains(&term); });
+  }
+
+  /// In units of a product an amplitude, as work().
+  unsigned lookup_work(const Cluster& cluster) const {
+    return registers_ + (2u << count_bits(gather(cluster.inside, epoch_.reg)));
+  }
+
+  unsigned merged_work(const Cluster& cluster) const {
+    struct Part {
+      std::set<Coordinate> inside;
+      std::set<Index> outside;
+      unsigned terms = 0;
+    };
+    std::map<std::uint32_t, Part> parts;  // of the parities, by their part in registers
+    unsigned sum = 0;
+    for (const Term* const term : cluster.terms) {
+      if (term->mask != 0 || term->tile_mask != 0 || term->tile_parity == 0) {
+        sum += 2 + (registers_ >> count_bits(gather(inside(*term), epoch_.reg)));
+        continue;
+      }
+      Part& part = parts[gather(term->parity, epoch_.reg)];
+      part.inside.insert(term->parity);
+      part.outside.insert(term->tile_parity);
+      ++part.terms;
+    }
+    for (const auto& [reg, part] : parts) {
+      const auto entries = static_cast<unsigned>(std::min(part.inside.size(), part.outside.size()));
+      sum += registers_ + (part.terms == 1 ? 2 : 2 * entries);
+    }
+    return sum;
+  }
+
+  void multiply_looked_up(const Cluster& cluster) {
+    const std::uint32_t reg = gather(cluster.inside, epoch_.reg), threads = gather(cluster.inside, epoch_.thread);
+    const unsigned low = count_bits(threads), high = low + count_bits(cluster.outside);
+    std::vector<Complex> values(std::size_t{1} << cluster.bits());
+    for (std::size_t place = 0; place < values.size(); ++place) {
+      const Index base = deposit_bits(place >> low, cluster.outside);
+      const Coordinate v = epoch_.coordinate(static_cast<std::uint32_t>(deposit_bits(place, threads)),
+                                             static_cast<std::uint32_t>(deposit_bits(place >> high, reg)));
+      double angle = 0;
+      for (const Term* const term : cluster.terms) {
+        const bool here = (v & term->mask) == term->value && (base & term->tile_mask) == term->tile_value;
+        const bool odd = odd_parity(v & term->parity) != odd_parity(base & term->tile_parity);
+        if (here && (!term->has_parity || odd)) angle += term->angle;
+      }
+      values[place] = std::polar(1.0, angle);
+    }
+    const int table = static_cast<int>(program_.lookups.size());
+    program_.lookups.push_back(std::move(values));
+    for (std::uint32_t value = 0; value < 1u << count_bits(reg); ++value) {
+      TileOp op;
+      op.kind = TileOpKind::kMultiply;
+      for (std::uint32_t j = 0; j < registers_; ++j) op.set |= extract_bits(j, reg) == value ? 1u << j : 0;
+      op.factor[0].present = true;
+      op.factor[0].lookup = Lookup{table, threads, cluster.outside, value << high};
+      epoch_.ops.push_back(std::move(op));
+    }
+  }
+
+  const bool may_look_up_;
   TileProgram& program_;
   Epoch& epoch_;
   std::map<std::uint32_t, Group> groups_;
@@ -372,8 +489,8 @@ class PhaseMerger {
 
 }  // namespace
 
-void lower_phases(std::span<const Term> terms, TileProgram& program, Epoch& epoch) {
-  PhaseMerger(program, epoch).merge(terms);
+void lower_phases(std::span<const Term> terms, bool may_look_up, TileProgram& program, Epoch& epoch) {
+  PhaseMerger(may_look_up, program, epoch).merge(terms);
 }
 
 }  // namespace qsim::cuda

@@ -8,7 +8,8 @@
 
 namespace qsim::cuda {
 
-/// Appends to `epoch.ops` what multiplies by all of `terms`; new tables and tile factors go to `program`.
-void lower_phases(std::span<const Term> terms, TileProgram& program, Epoch& epoch);
+/// Appends to `epoch.ops` what multiplies by all of `terms`; new tables and tile factors go to `program`, lookups too
+/// where the program may have them.
+void lower_phases(std::span<const Term> terms, bool may_look_up, TileProgram& program, Epoch& epoch);
 
 }  // namespace qsim::cuda

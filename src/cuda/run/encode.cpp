@@ -271,8 +271,8 @@ class Encoder {
   }
 
   void set_tables() {
-    std::vector<std::complex<Real>> tables, dense(dense_.begin(), dense_.end());
-    for (const auto& table : program_.tables) tables.insert(tables.end(), table.begin(), table.end());
+    const std::vector<Complex> memory = table_memory(program_);
+    const std::vector<std::complex<Real>> tables(memory.begin(), memory.end()), dense(dense_.begin(), dense_.end());
     std::vector<TileAngle> angles;
     std::vector<std::uint32_t> begin;
     for (const auto& terms : program_.tile_factors) {

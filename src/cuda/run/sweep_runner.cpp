@@ -213,14 +213,15 @@ class Runner final : public SweepRunner {
     const bool compile = compiles_at_once();
     options.canonical = compile;  // the interpreter does whole blocks faster
     options.lanes = compile && lanes_;
+    options.lookups = compile;
     if (compile) options.trials = kTrials;
     TileProgram program = lower_sweep(sweep, options);
     if (options.precision == Precision::kSingle) round_tangents(program);
     std::optional<EncodedSweep<Real>> encoded = encode<Real>(program);
     TableBytes kernel_tables;
-    if (encoded && (uses_lanes(program) || program.light || program.wide)) {
+    if (encoded && (uses_lanes(program) || program.light || program.wide || !program.lookups.empty())) {
       kernel_tables = std::move(encoded->tables);
-      options.canonical = options.lanes = false;
+      options.canonical = options.lanes = options.lookups = false;
       options.trials = 1;
       encoded = encode<Real>(lower_sweep(sweep, options));  // of blocks in registers: what interprets faster
     }

@@ -38,6 +38,24 @@ bool uses_lanes(const TileProgram& program) {
   });
 }
 
+std::size_t Lookup::place(std::uint32_t thread_number, Index base) const {
+  return first + extract_bits(thread_number, threads) + (extract_bits(base, tile) << count_bits(threads));
+}
+
+std::vector<Complex> table_memory(const TileProgram& program) {
+  std::vector<Complex> memory;
+  for (const auto* const kind : {&program.tables, &program.lookups}) {
+    for (const auto& table : *kind) memory.insert(memory.end(), table.begin(), table.end());
+  }
+  return memory;
+}
+
+std::uint64_t lookup_offset(const TileProgram& program, int lookup) {
+  std::uint64_t offset = static_cast<std::uint64_t>(program.tables.size()) << program.thread_bits();
+  for (int i = 0; i < lookup; ++i) offset += program.lookups[static_cast<std::size_t>(i)].size();
+  return offset;
+}
+
 void multiply(TileProgram& program, Complex factor) {
   if (factor == Complex(1)) return;
   if (program.start_scaled) {
@@ -48,7 +66,8 @@ void multiply(TileProgram& program, Complex factor) {
   for (Epoch& epoch : program.epochs) {
     for (TileOp& op : epoch.ops) {
       const bool whole = op.kind == TileOpKind::kMultiply && op.set == all && op.guard.always();
-      if ((op.kind != TileOpKind::kPair && !whole) || !op.factor[0].present || op.factor[0].where) continue;
+      const Factor& first = op.factor[0];
+      if ((op.kind != TileOpKind::kPair && !whole) || !first.present || first.where || first.lookup) continue;
       op.factor[0].constant *= factor;
       return;
     }

@@ -45,12 +45,24 @@ struct ParityPart {
   bool odd = true;
 };
 
+/// An entry of a table of all values of some bits: first + the bits `threads` of a thread's number, packed, + those of
+/// the base under `tile`, packed, behind them.
+struct Lookup {
+  int table = 0;
+  std::uint32_t threads = 0;
+  Index tile = 0;
+  std::uint32_t first = 0;
+  std::size_t place(std::uint32_t thread_number, Index base) const;
+};
+
 /// A complex number a thread multiplies with: constant (1 where `where` says no) * tables[table][thread] * tile factor
 /// * the tile factors of the set bits of the thread's number * the entries of more tables, conjugate where a tile
-/// factor, which is 1 or -1, is -1 * more tile factors, conjugate in threads of odd parity.
+/// factor, which is 1 or -1, is -1 * more tile factors, conjugate in threads of odd parity. Or nothing but the entry of
+/// a lookup.
 struct Factor {
   bool present = false;
   Complex constant{1, 0};
+  std::optional<Lookup> lookup;
   std::optional<ParityPart> where;
   int table = -1;
   int tile = -1;
@@ -140,9 +152,14 @@ struct TileProgram {
   std::array<std::uint8_t, kMaxTileBits> bank{};
   std::vector<Epoch> epochs;
   std::vector<std::vector<Complex>> tables;         // [table][thread]
+  std::vector<std::vector<Complex>> lookups;        // generated kernels: tables of other bits than a thread's number
   std::vector<std::vector<TileTerm>> tile_factors;  // each exp(i sum of angles)
   int thread_bits() const { return bits - register_bits; }
 };
+
+/// All tables, then all lookups, as they lie in memory; and where there a lookup's begin.
+std::vector<Complex> table_memory(const TileProgram& program);
+std::uint64_t lookup_offset(const TileProgram& program, int lookup);
 
 /// Whether it has blocks on lanes.
 bool uses_lanes(const TileProgram& program);

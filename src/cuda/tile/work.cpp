@@ -115,8 +115,8 @@ double matrix_numbers(std::span<const Complex> matrix, std::size_t order) {
 }
 
 bool is_constant(const Factor& factor) {
-  return !factor.where && factor.table < 0 && factor.tile < 0 && factor.cross.empty() && factor.turned.empty() &&
-         factor.mirrored.empty();
+  return !factor.lookup && !factor.where && factor.table < 0 && factor.tile < 0 && factor.cross.empty() &&
+         factor.turned.empty() && factor.mirrored.empty();
 }
 
 bool is_deferred(const TileOp& op) {
