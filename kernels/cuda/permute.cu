@@ -1,6 +1,7 @@
-// A thread has 32 places, 32 apart, and a warp 1,024 that follow one another: a bit of a word for each, so that a flip
-// of all of them is one instruction. The words lie in shared memory, a column a thread; what has changed of them is
-// turned round in registers, from a word for each bit of a place to a word for each place.
+// Any flips: a thread has 32 places, 32 apart, and a warp 1,024 that follow one another: a bit of a word for each, so
+// that a flip of all of them is one instruction. The words lie in shared memory, a column a thread; what has changed of
+// them is turned round in registers, from a word for each bit of a place to a word for each place. Flips with at most
+// one control: places are XORs of columns.
 #include "kernels/cuda/norm.cuh"
 #include "kernels/cuda/permute.h"
 
@@ -119,16 +120,96 @@ __global__ void __launch_bounds__(kBlock, 4)
   if (norm != nullptr) add_norm(norm, sum, norm_scratch);
 }
 
+/// A thread has 32 amplitudes, eight on their way at a time: those of a line are read one behind the other.
+/// Bytes moved: each amplitude of the bundle read and written once.
+template <class Amplitude>
+__global__ void __launch_bounds__(kBlock, 4)
+    affine_kernel(const Amplitude* __restrict__ state, Amplitude* __restrict__ gathered, const AffineArguments a,
+                  NormCell* norm) {
+  constexpr unsigned kAtOnce = 8, kAtOnceBits = 3;
+  __shared__ double norm_scratch[32];
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint64_t warp = static_cast<std::uint64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
+  const std::uint64_t first = warp << 10, count = 1ull << a.bits;
+  double sum = 0;
+  if (first < count) {
+    std::uint64_t to = a.to, from = a.from;
+    const std::uint64_t number = first | lane;
+    for (unsigned b = 10; b < a.bits; ++b) {
+      if ((number >> b & 1) == 0) continue;
+      to ^= a.to_column[b];
+      from ^= a.from_column[b];
+    }
+#pragma unroll
+    for (unsigned b = 0; b < kAffineLanes; ++b) {
+      if ((number >> b & 1) == 0) continue;
+      to ^= a.to_column[b];
+      from ^= a.from_column[b];
+    }
+#pragma unroll 1
+    for (unsigned part = 0; part < kEach / kAtOnce; ++part) {
+      std::uint64_t part_to = to, part_from = from;
+#pragma unroll
+      for (unsigned b = 0; b < 2; ++b) {
+        if ((part >> b & 1) == 0) continue;
+        part_to ^= a.to_column[kAffineLanes + kAtOnceBits + b];
+        part_from ^= a.from_column[kAffineLanes + kAtOnceBits + b];
+      }
+      Amplitude value[kAtOnce];
+#pragma unroll
+      for (unsigned i = 0; i < kAtOnce; ++i) {
+        std::uint64_t place = part_from;
+#pragma unroll
+        for (unsigned b = 0; b < kAtOnceBits; ++b) {
+          if ((i >> b & 1) != 0) place ^= a.from_column[kAffineLanes + b];
+        }
+        const bool there = (number | (part * kAtOnce + i) * 32) < count && (place & a.unborn) == 0;
+        value[i] = there ? __ldg(state + place) : Amplitude{};
+      }
+#pragma unroll
+      for (unsigned i = 0; i < kAtOnce; ++i) {
+        if ((number | (part * kAtOnce + i) * 32) >= count) continue;
+        std::uint64_t place = part_to;
+#pragma unroll
+        for (unsigned b = 0; b < kAtOnceBits; ++b) {
+          if ((i >> b & 1) != 0) place ^= a.to_column[kAffineLanes + b];
+        }
+        gathered[place] = value[i];
+        if (norm != nullptr) {
+          const double re = value[i].x, im = value[i].y;
+          sum = fma(re, re, fma(im, im, sum));
+        }
+      }
+    }
+  }
+  if (norm != nullptr) add_norm(norm, sum, norm_scratch);
+}
+
+unsigned blocks_of(std::uint32_t bundle_bits) {
+  const std::uint64_t warps = ((std::uint64_t{1} << bundle_bits) + 1023) / 1024;
+  return static_cast<unsigned>((warps + kWarps - 1) / kWarps);
+}
+
 }  // namespace
+
+template <class Real>
+cudaError_t launch_affine(const std::conditional_t<sizeof(Real) == 8, double2, float2>* state,
+                          std::conditional_t<sizeof(Real) == 8, double2, float2>* gathered,
+                          const AffineArguments& arguments, NormCell* norm, cudaStream_t stream) {
+  affine_kernel<<<blocks_of(arguments.bits), kBlock, 0, stream>>>(state, gathered, arguments, norm);
+  return cudaGetLastError();
+}
+
+template cudaError_t launch_affine<float>(const float2*, float2*, const AffineArguments&, NormCell*, cudaStream_t);
+template cudaError_t launch_affine<double>(const double2*, double2*, const AffineArguments&, NormCell*, cudaStream_t);
 
 template <class Real>
 cudaError_t launch_permute(const std::conditional_t<sizeof(Real) == 8, double2, float2>* state,
                            std::conditional_t<sizeof(Real) == 8, double2, float2>* gathered,
                            const PermuteArguments& arguments, bool in_place, NormCell* norm, cudaStream_t stream) {
-  const std::uint64_t warps = ((std::uint64_t{1} << arguments.bundle_bits) + 1023) / 1024;
-  const auto blocks = static_cast<unsigned>((warps + kWarps - 1) / kWarps);
   const std::size_t shared = static_cast<std::size_t>(arguments.rows) * kBlock * sizeof(std::uint32_t);
-  permute_kernel<<<blocks, kBlock, shared, stream>>>(state, gathered, arguments, in_place, norm);
+  permute_kernel<<<blocks_of(arguments.bundle_bits), kBlock, shared, stream>>>(state, gathered, arguments, in_place,
+                                                                               norm);
   return cudaGetLastError();
 }
 

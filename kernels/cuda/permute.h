@@ -26,11 +26,24 @@ struct PermuteArguments {
   std::uint8_t target_at[kMostRows] = {};      // the row of each bit that is flipped, or kNoRow
 };
 
+/// A sweep whose flips have at most one control (device/permutation/affine.h), for bundles of 2^bits amplitudes:
+/// amplitude k is gathered[`to` ^ the columns of k's bits] = state[`from` ^ those]. Columns past `bits` are 0.
+struct AffineArguments {
+  std::uint32_t bits = 0;
+  std::uint64_t unborn = 0, to = 0, from = 0;
+  std::uint64_t to_column[kMostRows] = {}, from_column[kMostRows] = {};
+};
+constexpr std::uint32_t kAffineLanes = 5;  // bits of k by which a warp's lanes differ; a thread has those behind them
+
 /// gathered[j] = state[where place(j)'s amplitude comes from], j < 2^bundle_bits; or, `in_place`, gathered[place(j)].
 /// `norm`: sum of squares added, or null.
 template <class Real>
 cudaError_t launch_permute(const std::conditional_t<sizeof(Real) == 8, double2, float2>* state,
                            std::conditional_t<sizeof(Real) == 8, double2, float2>* gathered,
                            const PermuteArguments& arguments, bool in_place, NormCell* norm, cudaStream_t stream);
+template <class Real>
+cudaError_t launch_affine(const std::conditional_t<sizeof(Real) == 8, double2, float2>* state,
+                          std::conditional_t<sizeof(Real) == 8, double2, float2>* gathered,
+                          const AffineArguments& arguments, NormCell* norm, cudaStream_t stream);
 
 }  // namespace qsim::cuda

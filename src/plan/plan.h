@@ -4,6 +4,7 @@
 // the rank's number. All bits in a plan are physical bits of that index. All masks are over it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -109,6 +110,12 @@ inline bool is_one_bundle(const Sweep& sweep, std::uint32_t local_bits) {
   Index unborn = sweep.unborn;
   for (const Birth& birth : sweep.births) unborn &= ~(Index{1} << birth.bit);
   return (sweep.bundle | unborn) == (Index{1} << local_bits) - 1;
+}
+
+/// Whether where an amplitude of `sweep`, which permutes, comes from is an affine map of where it goes, over bits.
+inline bool is_affine(const Sweep& sweep) {
+  return std::ranges::all_of(sweep.ops,
+                             [](const PlanOp& op) { return (op.control_mask & (op.control_mask - 1)) == 0; });
 }
 
 /// What active bit i of `sweep` flips of a place in memory.

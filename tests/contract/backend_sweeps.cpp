@@ -103,6 +103,7 @@ TEST_P(BackendContract, PermutationsMatchTheirDefinition) {
       shape.operations = static_cast<std::uint32_t>(random.below(bits < 12 ? 40 : 12));
       shape.births = repeat % 3 == 1;
       shape.permutes = true;
+      shape.affine = repeat % 2 == 1;
       const Sweep sweep = random_sweep(random, shape);
       ASSERT_EQ(sweep_error(sweep, random.bits()), 0)
           << "bits " << bits << ", repeat " << repeat << ": " << describe(sweep);
@@ -119,7 +120,8 @@ TEST_P(BackendContract, PermutationsOfManyChunksMatchTheirDefinition) {
   shape.bits = kBits;
   shape.operations = 6;
   shape.permutes = true;
-  for (int repeat = 0; repeat < 2; ++repeat) {
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    shape.affine = repeat >= 2;
     const Sweep sweep = random_sweep(random, shape);
     ASSERT_EQ(sweep_error(sweep, random.bits()), 0) << "repeat " << repeat << ": " << describe(sweep);
   }

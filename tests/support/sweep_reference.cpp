@@ -119,6 +119,8 @@ void add_operation(PhiloxSequence& random, const SweepShape& shape, const std::v
     }
   }
   add_controls(random, op, all);
+  while (shape.affine && count_bits(op.control_mask) > 1) op.control_mask &= op.control_mask - 1;
+  op.control_value &= op.control_mask;
   sweep.ops.push_back(op);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "base/philox.h"
+#include "device/permutation/affine.h"
 #include "device/permutation/program.h"
 #include "kernels/cpu/permute.h"
 #include "plan/plan.h"
@@ -16,15 +17,8 @@
 namespace qsim {
 namespace {
 
-/// Where the flips of a sweep take what is at `place`.
-Index moved(const Sweep& sweep, Index place) {
-  for (const PlanOp& op : sweep.ops)
-    if ((place & op.control_mask) == op.control_value) place ^= bit_mask(op.targets[0]);
-  return place;
-}
-
 /// What `program` says, for one place.
-Index source_of(const PermutationProgram& program, Index place) {
+Index said_source_of(const PermutationProgram& program, Index place) {
   const auto row = [&](std::uint32_t number) {
     return number == program.bits.size() || test_bit(place, program.bits[number]);
   };
@@ -38,12 +32,13 @@ Index source_of(const PermutationProgram& program, Index place) {
   return place;
 }
 
-Sweep random_flips(PhiloxSequence& random, std::uint32_t bits, std::uint32_t operations) {
+Sweep random_flips(PhiloxSequence& random, std::uint32_t bits, std::uint32_t operations, bool affine = false) {
   test::SweepShape shape;
   shape.bits = bits;
   shape.operations = operations;
   shape.births = random.below(3) == 0;
   shape.permutes = true;
+  shape.affine = affine;
   return test::random_sweep(random, shape);
 }
 
@@ -57,7 +52,7 @@ TEST(PermutationProgram, TakesBackWhatFlipsDo) {
     EXPECT_EQ(program.bundle & program.fixed, 0u);
     EXPECT_EQ(program.bundle | program.fixed | test::unborn_after(sweep), low_mask(bits));
     for (Index place = 0; place < bit_mask(bits); ++place)
-      ASSERT_EQ(source_of(program, moved(sweep, place)), place) << "trial " << trial;
+      ASSERT_EQ(said_source_of(program, target_of(sweep, place)), place) << "trial " << trial;
   }
 }
 
@@ -75,8 +70,68 @@ TEST(PermutationProgram, WordsSayTheSameOf512Places) {
     cpu::permuted_places(words, base, columns, from);
     const std::size_t lanes = std::min<std::size_t>(cpu::kPermuteLanes, std::size_t{1} << count_bits(program.bundle));
     for (std::size_t i = 0; i < lanes; ++i)
-      ASSERT_EQ(from[i], source_of(program, base | words.lane[i])) << "trial " << trial << ", lane " << i;
+      ASSERT_EQ(from[i], said_source_of(program, base | words.lane[i])) << "trial " << trial << ", lane " << i;
   }
+}
+
+TEST(AffineGather, NumbersEachAmplitudeOnceAndSaysWhereItComesFrom) {
+  PhiloxSequence random(5);
+  for (int trial = 0; trial < 300; ++trial) {
+    const auto bits = 1 + static_cast<std::uint32_t>(random.below(12));
+    const Sweep sweep = random_flips(random, bits, static_cast<std::uint32_t>(random.below(40)), true);
+    ASSERT_TRUE(is_affine(sweep));
+    const std::uint32_t lanes = static_cast<std::uint32_t>(random.below(6));
+    const AffineGather gather = affine_gather(sweep, lanes, static_cast<std::uint32_t>(random.below(5)));
+    const std::uint32_t bundle_bits = count_bits(sweep.bundle);
+    ASSERT_EQ(gather.to.size(), bundle_bits);
+    ASSERT_EQ(gather.from.size(), bundle_bits);
+    const Index fixed = random.bits() & low_mask(bits) & ~sweep.bundle;
+    std::vector<bool> seen(std::size_t{1} << bundle_bits);
+    for (Index k = 0; k < bit_mask(bundle_bits); ++k) {
+      Index to = 0, from = source_of(sweep, fixed);
+      for_each_bit(k, [&](unsigned bit) {
+        to ^= gather.to[bit];
+        from ^= gather.from[bit];
+      });
+      ASSERT_FALSE(seen.at(to)) << "trial " << trial;
+      seen[to] = true;
+      ASSERT_EQ(target_of(sweep, from), deposit_bits(to, sweep.bundle) | fixed) << "trial " << trial;
+    }
+    for (std::uint32_t lane = 0; lane < std::min(lanes, bundle_bits); ++lane)
+      EXPECT_EQ(gather.to[lane], bit_mask(lane));
+  }
+}
+
+// A ladder of CX takes neighbours far from each other: a thread reads both.
+TEST(AffineGather, ReadsWholeLines) {
+  constexpr std::uint32_t kBits = 20;
+  Sweep ladder;
+  ladder.bundle = low_mask(kBits);
+  for (std::uint32_t bit = 0; bit + 1 < kBits; ++bit) {
+    PlanOp op;
+    op.form = Form::kFlip;
+    op.target_count = 1;
+    op.targets[0] = static_cast<Bit>(bit + 1);
+    op.control_mask = op.control_value = bit_mask(bit);
+    ladder.ops.push_back(op);
+  }
+  const AffineGather gather = affine_gather(ladder, 5, 3);
+  std::vector<bool> read(8);  // of the first line, by what one thread and its lanes read first
+  for (Index k = 0; k < 256; ++k) {
+    Index from = 0;
+    for_each_bit(k, [&](unsigned bit) { from ^= gather.from[bit]; });
+    if (from < 8) read[from] = true;
+  }
+  EXPECT_EQ(read, std::vector<bool>(8, true));
+}
+
+TEST(AffineGather, IsForAtMostOneControl) {
+  Sweep sweep;
+  sweep.ops.resize(2);
+  sweep.ops[1].control_mask = 0b100;
+  EXPECT_TRUE(is_affine(sweep));
+  sweep.ops[0].control_mask = 0b11;
+  EXPECT_FALSE(is_affine(sweep));
 }
 
 }  // namespace

@@ -394,7 +394,7 @@ Plan empty_plan(std::uint32_t qubits, std::uint32_t rank_bits) {
 // Amplitudes of one line that go far apart are read with it in vain.
 TEST(CostModel, OfWhatPermutesFollowWhereLinesGo) {
   Machine machine = round_machine(BackendKind::kCpu);
-  machine.cost_double.permutation = {64, 1000, 10, 8};
+  machine.cost_double.permutation = {64, 1000, 10, 0, 8};
   const auto sweep_of = [](Bit target, Index controls, Index bundle) {
     Sweep sweep;
     PlanOp flip;
@@ -418,6 +418,9 @@ TEST(CostModel, OfWhatPermutesFollowWhereLinesGo) {
   const double whole = sweep_seconds(sweep_of(19, 1 << 18, all), 20, Precision::kDouble, machine);
   EXPECT_NEAR(sweep_seconds(sweep_of(19, 1 << 18, 1 << 19), 20, Precision::kDouble, machine), whole + read + written,
               1e-9);  // put back
+  machine.cost_double.permutation->affine = 1.25;
+  EXPECT_NEAR(memory(sweep_of(19, 1, all)), 1.25 * (read + written), 1e-12);  // one control
+  EXPECT_NEAR(memory(sweep_of(19, 3, all)), 1.6 * read + written, 1e-12);     // two
   EXPECT_EQ(swept_bytes(sweep_of(19, 1, all), 20, Precision::kDouble), 32u << 20);
   EXPECT_EQ(swept_bytes(sweep_of(19, 1, 1 << 19), 20, Precision::kDouble), 64u << 20);
 }

@@ -6,16 +6,40 @@
 
 #include "base/bits.h"
 #include "cuda/device.h"
+#include "device/permutation/affine.h"
 #include "device/permutation/program.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
-Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) : local_bits_(local_bits) {
-  PermutationProgram program = permutation_program(sweep, local_bits);
+
+Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits)
+    : local_bits_(local_bits), whole_(is_one_bundle(sweep, local_bits)) {
+  const PermutationProgram program = permutation_program(sweep, local_bits);
   bundle_ = program.bundle;
   fixed_ = program.fixed;
-  whole_ = is_one_bundle(sweep, local_bits);
-  steps_ = std::move(program.steps);
+  if (is_affine(sweep))
+    set_columns(sweep);
+  else
+    set_steps(program);
+}
+
+void Permutation::set_columns(const Sweep& sweep) {
+  constexpr std::uint32_t kLineBits = 4;  // 128 bytes in single precision
+  const AffineGather gather = affine_gather(sweep, kAffineLanes, kLineBits);
+  affine_.emplace();
+  affine_->bits = count_bits(bundle_);
+  affine_->unborn = sweep.unborn;
+  for (std::size_t b = 0; b < gather.to.size(); ++b) {
+    affine_->to_column[b] = whole_ ? deposit_bits(gather.to[b], bundle_) : gather.to[b];
+    affine_->from_column[b] = gather.from[b];
+  }
+  first_source_ = source_of(sweep, 0);
+  for_each_bit(fixed_,
+               [&](unsigned bit) { fixed_columns_.push_back(source_of(sweep, bit_mask(bit)) ^ first_source_); });
+}
+
+void Permutation::set_steps(const PermutationProgram& program) {
+  steps_ = program.steps;
   // Steps that neither choose nor flip.
   const std::uint32_t ones = program.rows() - 1, idle = PermutationStep::packed(0, false, ones, false, ones, false);
   while (steps_.size() % kStepsAtOnce != 0) steps_.push_back(idle);
@@ -48,16 +72,24 @@ bool Permutation::run(std::byte* state, std::span<std::byte> spare, std::span<st
   };
   require((whole_ ? bit_mask(local_bits_) : size) * sizeof(Pair), spare.size());
   require(steps_.size() * sizeof(std::uint32_t), steps.size());
-  check(cudaMemcpyAsync(steps.data(), steps_.data(), steps_.size() * sizeof(std::uint32_t), cudaMemcpyHostToDevice,
-                        stream),
-        "cudaMemcpyAsync of a permutation");
+  if (!steps_.empty()) {
+    check(cudaMemcpyAsync(steps.data(), steps_.data(), steps_.size() * sizeof(std::uint32_t), cudaMemcpyHostToDevice,
+                          stream),
+          "cudaMemcpyAsync of a permutation");
+  }
   arguments_.steps = reinterpret_cast<const std::uint32_t*>(steps.data());
   auto* const amplitudes = reinterpret_cast<Pair*>(state);
   auto* const gathered = reinterpret_cast<Pair*>(spare.data());
   const Index outside = low_mask(local_bits_) & ~bundle_;
   for (Index number = 0; number < bundles; ++number) {
     arguments_.map = view_map(local_bits_, outside, deposit_bits(number, fixed_));
-    check(launch_permute<Real>(amplitudes, gathered, arguments_, whole_, norm, stream), "launch of a permutation");
+    if (affine_) {
+      affine_->from = first_source_;
+      for_each_bit(number, [&](unsigned bit) { affine_->from ^= fixed_columns_[bit]; });
+      check(launch_affine<Real>(amplitudes, gathered, *affine_, norm, stream), "launch of an affine permutation");
+    } else {
+      check(launch_permute<Real>(amplitudes, gathered, arguments_, whole_, norm, stream), "launch of a permutation");
+    }
     if (whole_) return true;
     check(launch_pack<Real>(amplitudes, gathered, arguments_.map, size, true, stream), "launch of pack");
   }

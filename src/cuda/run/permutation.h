@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "device/permutation/program.h"
 #include "kernels/cuda/permute.h"
 #include "kernels/cuda/sweep.h"
 #include "plan/plan.h"
@@ -31,8 +33,14 @@ class Permutation {
   std::uint32_t local_bits_;
   Index bundle_, fixed_;
   bool whole_;
+  void set_steps(const PermutationProgram& program);
+  void set_columns(const Sweep& sweep);
+
   std::vector<std::uint32_t> steps_;
   PermuteArguments arguments_;
+  std::optional<AffineArguments> affine_;  // then there are no steps
+  Index first_source_ = 0;                 // of place 0, where it is affine
+  std::vector<Index> fixed_columns_;       // what each bit under fixed_ changes of a source
 };
 
 }  // namespace qsim::cuda
