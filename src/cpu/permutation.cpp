@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "device/permutation/affine.h"
 #include "plan/cost/pool_layout.h"
 #include "qsim/error.h"
 
@@ -52,12 +53,64 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) {
   fixed_ = program.fixed;
   unborn_ = program.unborn;
   whole_size_ = is_one_bundle(sweep, local_bits) ? Index{1} << local_bits : 0;
+  if (is_affine(sweep)) affine_ = columns_of(sweep, program, whole_size_ != 0);
   program_ = words_of(std::move(program));
+}
+
+Permutation::Columns Permutation::columns_of(const Sweep& sweep, const PermutationProgram& program, bool whole) {
+  constexpr std::uint32_t kLineBits = 3, kLaneBits = std::countr_zero(kPermuteLanes);
+  AffineGather gather = affine_gather(sweep, kLineBits, kLineBits);
+  if (whole) {
+    for (Index& to : gather.to) to = deposit_bits(to, program.bundle);
+  }
+  Columns columns;
+  const std::size_t low = std::min<std::size_t>(kLaneBits, gather.to.size());
+  for (std::size_t i = 0; i < kPermuteLanes >> (kLaneBits - low); ++i) {
+    for_each_bit(i, [&](unsigned bit) {
+      columns.low_to[i] ^= gather.to[bit];
+      columns.low_from[i] ^= gather.from[bit];
+    });
+  }
+  columns.to.assign(gather.to.begin() + static_cast<std::ptrdiff_t>(low), gather.to.end());
+  columns.from.assign(gather.from.begin() + static_cast<std::ptrdiff_t>(low), gather.from.end());
+  columns.first_source = source_of(sweep, 0);
+  for_each_bit(program.fixed, [&](unsigned bit) {
+    columns.fixed_from.push_back(source_of(sweep, bit_mask(bit)) ^ columns.first_source);
+  });
+  return columns;
+}
+
+// Whole lines are written one behind the other, and what they come from is read by lines as well; the next ones are
+// asked for ahead.
+template <typename T>
+void Permutation::gather_affine(const std::complex<T>* shard, std::complex<T>* to, Index begin, Index end,
+                                Index fixed) const {
+  constexpr std::size_t kLine = 64 / sizeof(std::complex<T>);
+  const Columns& columns = *affine_;
+  const auto combined = [](Index bits, const std::vector<Index>& of, Index value) {
+    for_each_bit(bits, [&](unsigned bit) { value ^= of[bit]; });
+    return value;
+  };
+  const Index source = combined(extract_bits(fixed, fixed_), columns.fixed_from, columns.first_source);
+  Index from = combined(begin / kPermuteLanes, columns.from, source);
+  for (Index first = begin; first < end; first += kPermuteLanes) {
+    const Index number = first / kPermuteLanes, count = std::min<Index>(kPermuteLanes, end - first);
+    const Index at = combined(number, columns.to, whole_size_ != 0 ? fixed : 0);
+    const bool more = first + kPermuteLanes < end;
+    const Index next = more ? combined(number + 1, columns.from, source) : from;
+    for (Index i = 0; i < count; ++i) {
+      if (i % kLine == 0) __builtin_prefetch(shard + (next ^ columns.low_from[i]));
+      const Index place = from ^ columns.low_from[i];
+      to[at ^ columns.low_to[i]] = (place & unborn_) != 0 ? std::complex<T>() : shard[place];
+    }
+    from = next;
+  }
 }
 
 // Of all of the shard to their places, else one after the other.
 template <typename T>
 void Permutation::gather(const std::complex<T>* shard, std::complex<T>* to, Index begin, Index end, Index fixed) const {
+  if (affine_) return gather_affine(shard, to, begin, end, fixed);
   std::array<PermuteWords, 64> words;
   std::array<Index, kPermuteLanes> from;
   for (Index first = begin; first < end; first += kPermuteLanes) {

@@ -1,9 +1,11 @@
 // Sweeps that permute, over a shard in host memory.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +30,17 @@ class Permutation {
   bool run(std::complex<T>* shard, std::span<std::byte> spare, ThreadTeam& team) const;
 
  private:
+  /// Of a sweep that is_affine(): XORs of columns, those of the lowest bits of a number all together.
+  struct Columns {
+    std::array<Index, kPermuteLanes> low_to{}, low_from{};
+    std::vector<Index> to, from;    // of the bits from the lanes' on
+    Index first_source = 0;         // of place 0
+    std::vector<Index> fixed_from;  // what the fixed bits change of it
+  };
+  static Columns columns_of(const Sweep& sweep, const PermutationProgram& program, bool whole);
+
+  template <typename T>
+  void gather_affine(const std::complex<T>* shard, std::complex<T>* to, Index begin, Index end, Index fixed) const;
   template <typename T>
   void gather(const std::complex<T>* shard, std::complex<T>* to, Index begin, Index end, Index fixed) const;
   template <typename T>
@@ -36,6 +49,7 @@ class Permutation {
   Index bundle_, fixed_, unborn_;
   Index whole_size_;  // of the shard, where it is one bundle; else 0
   PermuteProgram program_;
+  std::optional<Columns> affine_;
 };
 
 }  // namespace qsim::cpu

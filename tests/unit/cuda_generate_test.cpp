@@ -59,7 +59,7 @@ std::vector<TileProgram> programs_of(const Circuit& circuit, Precision precision
   for (const Stage& stage : plan.stages) {
     for (const Sweep& sweep : stage.sweeps) {
       LowerOptions lower = lower_options(plan, precision);
-      lower.canonical = true;
+      lower.canonical = lower.lookups = true;
       lower.lanes = precision == Precision::kDouble;
       programs.push_back(lower_sweep(specialize(sweep, plan, 0), lower));
     }
@@ -234,6 +234,7 @@ TEST(CudaGenerate, TextsOfRandomSweepsDoOnTheHostWhatProgramsSay) {
     options.local_bits = shape.bits;
     options.register_bits = trial % 2 == 0 ? 4 : 5;
     options.canonical = trial % 5 < 2;
+    options.lookups = trial % 3 != 0;
     options.lanes = trial % 2 == 0;
     options.trials = 1 + static_cast<std::uint32_t>(trial) % 3;
     expect_same_effect(lower_sweep(sweep, options), shape.bits, trial, test::unborn_after(sweep));

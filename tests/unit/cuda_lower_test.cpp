@@ -67,7 +67,7 @@ std::vector<Complex> emulate_plan(const Plan& plan, std::vector<Complex> state, 
       const Index spare = low_mask(plan.local_bits()) & ~used;
       const Index chunk = chunked && spare != 0 ? spare & (~spare + 1) : 0;
       options.outside = chunk;
-      options.canonical = chunked;
+      options.canonical = options.lookups = chunked;
       options.lanes = use != nullptr;
       options.trials = 1 + static_cast<std::uint32_t>(sweep.ops.size()) % 5;
       const TileProgram program = lower_sweep(sweep, options);
@@ -170,6 +170,7 @@ TEST(CudaLower, RandomSweepsMatchTheirWords) {
     const std::vector<Complex> expected = test::reference_sweep(sweep, {}, shape.bits, memory);
     LowerOptions options = lower_options(shape.bits, trial % 2 == 0 ? Precision::kDouble : Precision::kSingle);
     options.canonical = trial % 5 < 2;
+    options.lookups = trial % 3 != 0;
     options.lanes = trial % 4 == 0;
     options.trials = 1 + static_cast<std::uint32_t>(trial) % 6;
     std::vector<Complex> state = memory;
