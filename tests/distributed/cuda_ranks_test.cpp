@@ -119,6 +119,26 @@ TEST_P(GpuRanks, TradeChunksLargerThanASlotAndOverlapThemWithSweeps) {
   }
 }
 
+// A small circuit exchanges more than it sweeps.
+TEST(FewerGpus, MakeTheRunWhereTheyAreFaster) {
+  const GpuSurvey survey = survey_gpus(2);
+  if (survey.devices.size() < 2) GTEST_SKIP() << "two GPUs are wanted, " << survey.devices.size() << " are here";
+  const Circuit circuit = generate("random", {.qubits = 12, .depth = 8});
+  RunOptions options = all_amplitudes(circuit);
+  options.backend = BackendKind::kCuda;
+  options.gpu_ids = {0, 1};
+  const Result one = simulate(circuit, options, 2);
+  EXPECT_EQ(one.run.ranks, 1);
+  ASSERT_FALSE(one.warnings.empty());
+  EXPECT_NE(one.warnings.back().find("1 of the 2 ranks is faster"), std::string::npos) << one.warnings.back();
+  options.exchange = ExchangeKind::kP2p;
+  const Result both = simulate(circuit, options, 2);
+  EXPECT_EQ(both.run.ranks, 2);
+  EXPECT_GT(both.work.exchanges, 0U);
+  for (std::size_t i = 0; i < options.amplitude_indices.size(); ++i)
+    EXPECT_LE(std::abs((*one.results.amplitudes)[i].value - (*both.results.amplitudes)[i].value), 1e-12) << i;
+}
+
 std::string case_name(const testing::TestParamInfo<Case>& info) {
   const auto [kind, ranks, precision] = info.param;
   const char* names[] = {"Auto", "P2p", "Nccl", "Mpi", "Staged"};

@@ -55,6 +55,7 @@ struct Outcome {
   int fewer_ranks = 0;
   int gpu = 0;  // of this rank
   std::string reason = {};
+  double seconds = 0;  // that finding this out took
 };
 
 /// What a run adds to a rank of a session that runs one program: reports, times, checks and files.
@@ -170,6 +171,7 @@ class Simulation {
     if (taken == rank_bits_) return {};
     fewer.fewer_ranks = 1 << taken;
     fewer.gpu = settled_.gpu->id;
+    fewer.seconds = seconds_since(begin_);
     return fewer;
   }
 
@@ -396,6 +398,12 @@ Result simulate_on_every_rank(const Circuit& circuit, const RunOptions& options,
   return result;
 }
 
+void take_note(const Outcome& fewer, const char* what, Result& result) {
+  result.warnings.push_back(fewer.reason + ": " + what);
+  result.time.plan += fewer.seconds;
+  result.time.total += fewer.seconds;
+}
+
 /// simulate() on ranks that were told the same. Of threads the outcome may be that fewer of them make the run.
 Outcome simulate_alike(const Circuit& circuit, const RunOptions& options, Communicator& communicator,
                        bool may_take_fewer = true) {
@@ -419,7 +427,7 @@ Outcome simulate_alike(const Circuit& circuit, const RunOptions& options, Commun
   if (outcome.result || communicator.name() == "threads") return outcome;
   try {
     Result result = simulate_on_every_rank(circuit, options, settings, communicator, outcome.gpu);
-    result.warnings.push_back(outcome.reason + ": every rank holds all of the state");
+    take_note(outcome, "every rank holds all of the state", result);
     return {std::move(result)};
   } catch (const CapacityError&) {  // of what is read out as well
     return Simulation(circuit, options, settings, communicator, false).run();
@@ -438,7 +446,7 @@ Result simulate_on_threads(const Circuit& circuit, const RunOptions& options, in
   if (!of_fewer.gpu_ids.empty()) of_fewer.gpu_ids.resize(static_cast<std::size_t>(outcome.fewer_ranks));
   try {
     Result result = simulate_on_threads(circuit, of_fewer, outcome.fewer_ranks, false);
-    result.warnings.push_back(outcome.reason + ": the others are idle");
+    take_note(outcome, "the others are idle", result);
     return result;
   } catch (const CapacityError&) {  // of what is read out as well
     return simulate_on_threads(circuit, options, ranks, false);
