@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(kBlock, 4)
   const std::uint64_t first = warp << 10, count = 1ull << a.bits;
   double sum = 0;
   if (first < count) {
-    std::uint64_t to = a.to, from = a.from;
+    std::uint64_t to = 0, from = a.from;
     const std::uint64_t number = first | lane;
     for (unsigned b = 10; b < a.bits; ++b) {
       if ((number >> b & 1) == 0) continue;

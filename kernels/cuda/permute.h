@@ -27,10 +27,10 @@ struct PermuteArguments {
 };
 
 /// A sweep whose flips have at most one control (device/permutation/affine.h), for bundles of 2^bits amplitudes:
-/// amplitude k is gathered[`to` ^ the columns of k's bits] = state[`from` ^ those]. Columns past `bits` are 0.
+/// amplitude k is gathered[the XOR of the columns of k's bits] = state[`from` ^ those]. Columns past `bits` are 0.
 struct AffineArguments {
   std::uint32_t bits = 0;
-  std::uint64_t unborn = 0, to = 0, from = 0;
+  std::uint64_t unborn = 0, from = 0;
   std::uint64_t to_column[kMostRows] = {}, from_column[kMostRows] = {};
 };
 constexpr std::uint32_t kAffineLanes = 5;  // bits of k by which a warp's lanes differ; a thread has those behind them

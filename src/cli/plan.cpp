@@ -1,8 +1,10 @@
 // `qsim plan`: what a run would do, without touching a device.
 #include "plan/plan.h"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/ranks/failure.h"
@@ -116,11 +118,10 @@ std::string planned_program(const PlanFlags& typed, const CircuitInput& input, c
   return escape_lines(text);
 }
 
-/// What a run on GPUs would say of fewer of them that are faster.
-std::string fewer_ranks(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
-  if (machine.kind != BackendKind::kCuda || options.rank_bits == 0) return {};
-  if (circuit.operation_count() > kMostForecastOperations) return {};
-  return fewer_ranks_note(forecast_ranks(circuit, machine, options, 0, options.rank_bits));
+/// Whether a run would look for fewer GPUs that are faster.
+bool may_take_fewer(const Circuit& circuit, const Machine& machine, const PlanOptions& options) {
+  return machine.kind == BackendKind::kCuda && options.rank_bits > 0 &&
+         circuit.operation_count() <= kMostForecastOperations;
 }
 
 /// The document of a plan that could not be made.
@@ -165,10 +166,16 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     }
     if (!typed.svg.empty()) svg = plan_svg(plan, machine);
     std::vector<RanksForecast> forecasts;
-    if (typed.compare_ranks) forecasts = forecast_ranks(input.circuit, machine, options, 0, 3);
-    if (std::string fewer = fewer_ranks(input.circuit, machine, options); !fewer.empty()) {
-      warnings.push_back("a run takes fewer ranks: " + std::move(fewer));
+    const std::uint32_t compared = typed.compare_ranks ? 3 : 0;
+    const std::uint32_t fewer = may_take_fewer(input.circuit, machine, options) ? options.rank_bits : 0;
+    if (typed.compare_ranks || fewer > 0) {
+      forecasts = forecast_ranks(input.circuit, machine, options, 0, std::max(compared, fewer));
     }
+    if (fewer > 0) {
+      std::string note = fewer_ranks_note(std::span(forecasts).first(fewer + 1));
+      if (!note.empty()) warnings.push_back("a run takes fewer ranks: " + std::move(note));
+    }
+    forecasts.resize(typed.compare_ranks ? std::min<std::size_t>(forecasts.size(), compared + 1) : 0);
     text =
         typed.json ? plan_json(plan, machine, input.summary, warnings, forecasts) : plan_text(plan, machine, forecasts);
     if (typed.json) return;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/bits.h"
-#include "device/permutation/affine.h"
 #include "plan/cost/pool_layout.h"
 #include "qsim/error.h"
 
@@ -16,6 +15,16 @@ namespace {
 #else
 #define QSIM_ANY_VECTORS
 #endif
+
+constexpr std::uint32_t kLineBits = 3;  // 64 bytes in single precision
+constexpr std::uint32_t kLaneBits = std::countr_zero(kPermuteLanes);
+
+/// The XOR of the columns of the bits of `number`.
+Index combined(Index number, const std::vector<Index>& columns) {
+  Index value = 0;
+  for_each_bit(number, [&](unsigned bit) { value ^= columns[bit]; });
+  return value;
+}
 
 /// permuted_places() by the widest vectors that the processor has: it moves words, and rounds nothing.
 QSIM_ANY_VECTORS void find_places(const PermuteProgram& program, Index base, std::span<PermuteWords> words,
@@ -53,30 +62,18 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) {
   fixed_ = program.fixed;
   unborn_ = program.unborn;
   whole_size_ = is_one_bundle(sweep, local_bits) ? Index{1} << local_bits : 0;
-  if (is_affine(sweep)) affine_ = columns_of(sweep, program, whole_size_ != 0);
+  if (is_affine(sweep)) affine_ = columns_of(affine_gather(sweep, local_bits, fixed_, kLineBits, kLineBits));
   program_ = words_of(std::move(program));
 }
 
-Permutation::Columns Permutation::columns_of(const Sweep& sweep, const PermutationProgram& program, bool whole) {
-  constexpr std::uint32_t kLineBits = 3, kLaneBits = std::countr_zero(kPermuteLanes);
-  AffineGather gather = affine_gather(sweep, kLineBits, kLineBits);
-  if (whole) {
-    for (Index& to : gather.to) to = deposit_bits(to, program.bundle);
-  }
+Permutation::Columns Permutation::columns_of(AffineGather gather) {
   Columns columns;
   const std::size_t low = std::min<std::size_t>(kLaneBits, gather.to.size());
   for (std::size_t i = 0; i < kPermuteLanes >> (kLaneBits - low); ++i) {
-    for_each_bit(i, [&](unsigned bit) {
-      columns.low_to[i] ^= gather.to[bit];
-      columns.low_from[i] ^= gather.from[bit];
-    });
+    columns.low_to[i] = combined(i, gather.to);
+    columns.low_from[i] = combined(i, gather.from);
   }
-  columns.to.assign(gather.to.begin() + static_cast<std::ptrdiff_t>(low), gather.to.end());
-  columns.from.assign(gather.from.begin() + static_cast<std::ptrdiff_t>(low), gather.from.end());
-  columns.first_source = source_of(sweep, 0);
-  for_each_bit(program.fixed, [&](unsigned bit) {
-    columns.fixed_from.push_back(source_of(sweep, bit_mask(bit)) ^ columns.first_source);
-  });
+  columns.gather = std::move(gather);
   return columns;
 }
 
@@ -87,17 +84,14 @@ void Permutation::gather_affine(const std::complex<T>* shard, std::complex<T>* t
                                 Index fixed) const {
   constexpr std::size_t kLine = 64 / sizeof(std::complex<T>);
   const Columns& columns = *affine_;
-  const auto combined = [](Index bits, const std::vector<Index>& of, Index value) {
-    for_each_bit(bits, [&](unsigned bit) { value ^= of[bit]; });
-    return value;
-  };
-  const Index source = combined(extract_bits(fixed, fixed_), columns.fixed_from, columns.first_source);
-  Index from = combined(begin / kPermuteLanes, columns.from, source);
+  const Index source = columns.gather.source(extract_bits(fixed, fixed_));
+  const auto from_of = [&](Index first) { return source ^ combined(first, columns.gather.from); };
+  Index from = from_of(begin);
   for (Index first = begin; first < end; first += kPermuteLanes) {
-    const Index number = first / kPermuteLanes, count = std::min<Index>(kPermuteLanes, end - first);
-    const Index at = combined(number, columns.to, whole_size_ != 0 ? fixed : 0);
+    const Index count = std::min<Index>(kPermuteLanes, end - first);
+    const Index at = combined(first, columns.gather.to);
     const bool more = first + kPermuteLanes < end;
-    const Index next = more ? combined(number + 1, columns.from, source) : from;
+    const Index next = more ? from_of(first + kPermuteLanes) : from;
     for (Index i = 0; i < count; ++i) {
       if (i % kLine == 0) __builtin_prefetch(shard + (next ^ columns.low_from[i]));
       const Index place = from ^ columns.low_from[i];

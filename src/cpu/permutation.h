@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/threads/thread_team.h"
+#include "device/permutation/affine.h"
 #include "device/permutation/program.h"
 #include "kernels/cpu/permute.h"
 #include "plan/plan.h"
@@ -30,14 +31,12 @@ class Permutation {
   bool run(std::complex<T>* shard, std::span<std::byte> spare, ThreadTeam& team) const;
 
  private:
-  /// Of a sweep that is_affine(): XORs of columns, those of the lowest bits of a number all together.
+  /// Of a sweep that is_affine(): the XORs of the columns of the lowest bits of a number, all that there are.
   struct Columns {
     std::array<Index, kPermuteLanes> low_to{}, low_from{};
-    std::vector<Index> to, from;    // of the bits from the lanes' on
-    Index first_source = 0;         // of place 0
-    std::vector<Index> fixed_from;  // what the fixed bits change of it
+    AffineGather gather;
   };
-  static Columns columns_of(const Sweep& sweep, const PermutationProgram& program, bool whole);
+  static Columns columns_of(AffineGather gather);
 
   template <typename T>
   void gather_affine(const std::complex<T>* shard, std::complex<T>* to, Index begin, Index end, Index fixed) const;

@@ -11,6 +11,7 @@
 #include "device/permutation/affine.h"
 #include "device/permutation/program.h"
 #include "kernels/cpu/permute.h"
+#include "plan/permuted_places.h"
 #include "plan/plan.h"
 #include "support/sweep_reference.h"
 
@@ -81,11 +82,16 @@ TEST(AffineGather, NumbersEachAmplitudeOnceAndSaysWhereItComesFrom) {
     const Sweep sweep = random_flips(random, bits, static_cast<std::uint32_t>(random.below(40)), true);
     ASSERT_TRUE(is_affine(sweep));
     const std::uint32_t lanes = static_cast<std::uint32_t>(random.below(6));
-    const AffineGather gather = affine_gather(sweep, lanes, static_cast<std::uint32_t>(random.below(5)));
+    const Index fixed_bits = permutation_program(sweep, bits).fixed;
+    const AffineGather gather =
+        affine_gather(sweep, bits, fixed_bits, lanes, static_cast<std::uint32_t>(random.below(5)));
     const std::uint32_t bundle_bits = count_bits(sweep.bundle);
     ASSERT_EQ(gather.to.size(), bundle_bits);
     ASSERT_EQ(gather.from.size(), bundle_bits);
     const Index fixed = random.bits() & low_mask(bits) & ~sweep.bundle;
+    const Index number = random.bits() & low_mask(count_bits(fixed_bits));
+    EXPECT_EQ(gather.source(number), source_of(sweep, deposit_bits(number, fixed_bits)));
+    const auto packed = [&](Index to) { return is_one_bundle(sweep, bits) ? extract_bits(to, sweep.bundle) : to; };
     std::vector<bool> seen(std::size_t{1} << bundle_bits);
     for (Index k = 0; k < bit_mask(bundle_bits); ++k) {
       Index to = 0, from = source_of(sweep, fixed);
@@ -93,12 +99,13 @@ TEST(AffineGather, NumbersEachAmplitudeOnceAndSaysWhereItComesFrom) {
         to ^= gather.to[bit];
         from ^= gather.from[bit];
       });
+      to = packed(to);
       ASSERT_FALSE(seen.at(to)) << "trial " << trial;
       seen[to] = true;
       ASSERT_EQ(target_of(sweep, from), deposit_bits(to, sweep.bundle) | fixed) << "trial " << trial;
     }
     for (std::uint32_t lane = 0; lane < std::min(lanes, bundle_bits); ++lane)
-      EXPECT_EQ(gather.to[lane], bit_mask(lane));
+      EXPECT_EQ(packed(gather.to[lane]), bit_mask(lane));
   }
 }
 
@@ -115,7 +122,7 @@ TEST(AffineGather, ReadsWholeLines) {
     op.control_mask = op.control_value = bit_mask(bit);
     ladder.ops.push_back(op);
   }
-  const AffineGather gather = affine_gather(ladder, 5, 3);
+  const AffineGather gather = affine_gather(ladder, kBits, 0, 5, 3);
   std::vector<bool> read(8);  // of the first line, by what one thread and its lanes read first
   for (Index k = 0; k < 256; ++k) {
     Index from = 0;

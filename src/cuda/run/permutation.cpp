@@ -6,7 +6,6 @@
 
 #include "base/bits.h"
 #include "cuda/device.h"
-#include "device/permutation/affine.h"
 #include "device/permutation/program.h"
 #include "qsim/error.h"
 
@@ -25,17 +24,12 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits)
 
 void Permutation::set_columns(const Sweep& sweep) {
   constexpr std::uint32_t kLineBits = 4;  // 128 bytes in single precision
-  const AffineGather gather = affine_gather(sweep, kAffineLanes, kLineBits);
+  gather_ = affine_gather(sweep, local_bits_, fixed_, kAffineLanes, kLineBits);
   affine_.emplace();
   affine_->bits = count_bits(bundle_);
   affine_->unborn = sweep.unborn;
-  for (std::size_t b = 0; b < gather.to.size(); ++b) {
-    affine_->to_column[b] = whole_ ? deposit_bits(gather.to[b], bundle_) : gather.to[b];
-    affine_->from_column[b] = gather.from[b];
-  }
-  first_source_ = source_of(sweep, 0);
-  for_each_bit(fixed_,
-               [&](unsigned bit) { fixed_columns_.push_back(source_of(sweep, bit_mask(bit)) ^ first_source_); });
+  std::ranges::copy(gather_.to, affine_->to_column);
+  std::ranges::copy(gather_.from, affine_->from_column);
 }
 
 void Permutation::set_steps(const PermutationProgram& program) {
@@ -84,8 +78,7 @@ bool Permutation::run(std::byte* state, std::span<std::byte> spare, std::span<st
   for (Index number = 0; number < bundles; ++number) {
     arguments_.map = view_map(local_bits_, outside, deposit_bits(number, fixed_));
     if (affine_) {
-      affine_->from = first_source_;
-      for_each_bit(number, [&](unsigned bit) { affine_->from ^= fixed_columns_[bit]; });
+      affine_->from = gather_.source(number);
       check(launch_affine<Real>(amplitudes, gathered, *affine_, norm, stream), "launch of an affine permutation");
     } else {
       check(launch_permute<Real>(amplitudes, gathered, arguments_, whole_, norm, stream), "launch of a permutation");

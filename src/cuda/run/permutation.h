@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "device/permutation/affine.h"
 #include "device/permutation/program.h"
 #include "kernels/cuda/permute.h"
 #include "kernels/cuda/sweep.h"
@@ -39,8 +40,7 @@ class Permutation {
   std::vector<std::uint32_t> steps_;
   PermuteArguments arguments_;
   std::optional<AffineArguments> affine_;  // then there are no steps
-  Index first_source_ = 0;                 // of place 0, where it is affine
-  std::vector<Index> fixed_columns_;       // what each bit under fixed_ changes of a source
+  AffineGather gather_;                    // that they are of
 };
 
 }  // namespace qsim::cuda

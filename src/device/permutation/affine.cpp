@@ -1,28 +1,23 @@
 #include "device/permutation/affine.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "base/bits.h"
+#include "plan/permuted_places.h"
 
 namespace qsim {
 namespace {
 
-Index moved(const PlanOp& op, Index place) {
-  return (place & op.control_mask) == op.control_value ? place ^ bit_mask(op.targets[0]) : place;
-}
-
 /// Vectors over bits, of which none is the XOR of others.
 class Basis {
  public:
-  /// False, and nothing is done, where `vector` depends on those that are there.
-  bool add(Index vector) {
+  /// Nothing is done where `vector` depends on those that are there.
+  void add(Index vector) {
     Index rest = vector;
     for (const Index reduced : reduced_) rest = std::min(rest, rest ^ reduced);
-    if (rest == 0) return false;
+    if (rest == 0) return;
     reduced_.push_back(rest);
     vectors_.push_back(vector);
-    return true;
   }
   const std::vector<Index>& vectors() const { return vectors_; }
 
@@ -32,17 +27,14 @@ class Basis {
 
 }  // namespace
 
-Index target_of(const Sweep& sweep, Index place) {
-  for (const PlanOp& op : sweep.ops) place = moved(op, place);
-  return place;
+Index AffineGather::source(Index bundle) const {
+  Index source = first_source;
+  for_each_bit(bundle, [&](unsigned bit) { source ^= fixed_from[bit]; });
+  return source;
 }
 
-Index source_of(const Sweep& sweep, Index place) {
-  for (const PlanOp& op : std::views::reverse(sweep.ops)) place = moved(op, place);
-  return place;
-}
-
-AffineGather affine_gather(const Sweep& sweep, std::uint32_t lanes, std::uint32_t line_bits) {
+AffineGather affine_gather(const Sweep& sweep, std::uint32_t local_bits, Index fixed, std::uint32_t lanes,
+                           std::uint32_t line_bits) {
   const std::uint32_t bits = count_bits(sweep.bundle);
   Basis basis;
   for (std::uint32_t bit = 0; bit < std::min(lanes, bits); ++bit) basis.add(bit_mask(bit));
@@ -50,9 +42,16 @@ AffineGather affine_gather(const Sweep& sweep, std::uint32_t lanes, std::uint32_
     basis.add(extract_bits(target_of(sweep, bit_mask(bit)) ^ target_of(sweep, 0), sweep.bundle));
   });
   for (std::uint32_t bit = 0; bit < bits; ++bit) basis.add(bit_mask(bit));
-  AffineGather gather{basis.vectors(), {}};
-  for (const Index to : gather.to)
-    gather.from.push_back(source_of(sweep, deposit_bits(to, sweep.bundle)) ^ source_of(sweep, 0));
+  AffineGather gather;
+  gather.first_source = source_of(sweep, 0);
+  const auto source_change = [&](Index place) { return source_of(sweep, place) ^ gather.first_source; };
+  const bool whole = is_one_bundle(sweep, local_bits);
+  for (const Index packed : basis.vectors()) {
+    const Index place = deposit_bits(packed, sweep.bundle);
+    gather.to.push_back(whole ? place : packed);
+    gather.from.push_back(source_change(place));
+  }
+  for_each_bit(fixed, [&](unsigned bit) { gather.fixed_from.push_back(source_change(bit_mask(bit))); });
   return gather;
 }
 

@@ -10,19 +10,20 @@
 
 namespace qsim {
 
-/// Amplitude k of a bundle goes to the XOR of `to` (places in the bundle, packed) over the bits of k, and comes from
-/// the XOR of `from` (places) and source_of() the bundle's first place.
+/// Amplitude k of a bundle goes to the XOR of `to` over the bits of k, and comes from the XOR of `from` (places) and
+/// the bundle's source.
 struct AffineGather {
   std::vector<Index> to, from;
+  Index first_source = 0;         // of the first bundle
+  std::vector<Index> fixed_from;  // what each bit of a bundle's number changes of it
+  Index source(Index bundle) const;
 };
 
-/// `sweep` permutes and is_affine(). The first `lanes` bits of k lead to neighbours, as far as the bundle has any; the
-/// next ones come from the lowest `line_bits` bits of a place, as far as they lead elsewhere: so that what lies
-/// together in memory is written, and read, together.
-AffineGather affine_gather(const Sweep& sweep, std::uint32_t lanes, std::uint32_t line_bits);
-
-/// Where `sweep` takes what is at `place`, and where it takes from what goes there.
-Index target_of(const Sweep& sweep, Index place);
-Index source_of(const Sweep& sweep, Index place);
+/// `sweep` of a shard of 2^local_bits permutes and is_affine(); `fixed`: the bits that number its bundles. `to` are
+/// places where it is one bundle, else places in the bundle, packed. The first `lanes` bits of k lead to neighbours, as
+/// far as the bundle has any; the next ones come from the lowest `line_bits` bits of a place, as far as they lead
+/// elsewhere: so that what lies together in memory is written, and read, together.
+AffineGather affine_gather(const Sweep& sweep, std::uint32_t local_bits, Index fixed, std::uint32_t lanes,
+                           std::uint32_t line_bits);
 
 }  // namespace qsim

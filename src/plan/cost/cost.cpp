@@ -8,6 +8,7 @@
 #include "base/philox.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/matrix_forms.h"
+#include "plan/permuted_places.h"
 
 namespace qsim {
 namespace {
@@ -139,20 +140,13 @@ struct SweepParts {
 double reads_each(const Sweep& sweep, std::uint32_t local_bits, std::uint32_t line, std::uint32_t window_bits) {
   constexpr std::uint32_t kSample = 48;
   const Index born = (pow2(local_bits) - 1) & ~sweep.unborn;
-  const auto moved = [](Index place, const PlanOp& op) {
-    return (place & op.control_mask) == op.control_value ? place ^ pow2(op.targets[0]) : place;
-  };
   double together = 0;
   PhiloxSequence random(1);
   for (std::uint32_t i = 0; i < kSample; ++i) {
     const Index from = random.bits() & born;
-    const auto goes_to = [&](Index place) {
-      for (const PlanOp& op : sweep.ops) place = moved(place, op);
-      return place;
-    };
-    const Index to = goes_to(from);
+    const Index to = target_of(sweep, from);
     for (std::uint32_t other = 1; other < line; ++other)
-      together += (goes_to(from ^ other) ^ to) >> window_bits == 0 ? 1 : 0;
+      together += (target_of(sweep, from ^ other) ^ to) >> window_bits == 0 ? 1 : 0;
   }
   return line / (1 + together / kSample);
 }

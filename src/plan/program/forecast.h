@@ -13,7 +13,7 @@ namespace qsim {
 /// Fewest local bits that every operation can be brought to.
 std::uint32_t needed_local_bits(const Circuit& circuit);
 
-/// Larger circuits take too long to be planned again only to see whether fewer ranks would do.
+/// Circuits of more operations take too long to be planned again only to see whether another number of ranks is better.
 constexpr std::uint64_t kMostForecastOperations = 50'000;
 
 /// What a circuit would take on 2^rank_bits ranks.

@@ -28,8 +28,6 @@ constexpr double kGpuWorthwhile = 3e8;
 
 /// Seconds that every further GPU of a process takes to start; measured, 0.36 s for one and 0.97 s for four H200s.
 constexpr double kAnotherGpu = 0.2;
-/// Operations of circuits that are not planned several times.
-constexpr std::uint64_t kMostForecast = 50'000;
 
 double amplitude_updates(const Circuit& circuit) {
   return std::exp2(std::min<double>(circuit.qubits(), 1000)) * static_cast<double>(circuit.operation_count() + 1);
@@ -75,7 +73,7 @@ int gpu_count(const Circuit& circuit, const Target& target, PlanOptions plan, co
   };
   int fewest = 1;
   while (fewest < most && !holds(fewest)) fewest *= 2;
-  if (fewest == most || !circuit.measurements_are_terminal() || circuit.operation_count() > kMostForecast) {
+  if (fewest == most || !circuit.measurements_are_terminal() || circuit.operation_count() > kMostForecastOperations) {
     return fewest;
   }
   Machine machine = gpu_machine_here(survey, target);
