@@ -131,7 +131,9 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
       ops += sweeps.back().ops.size();
     }
   }
-  backend.reserve(layout_of(arguments, plan.local_bits()), plan.local_bits());
+  PoolLayout layout = layout_of(arguments, plan.local_bits());
+  layout.spare_bytes = pool_layout(plan, find_machine("h200")).spare_bytes;
+  backend.reserve(layout, plan.local_bits());
   backend.fill_random(plan.initial_layout, 0, 1, std::pow(2.0, -0.5 * (plan.local_bits() + 1)));
   backend.synchronize();
   const auto prepare_start = Clock::now();

@@ -57,6 +57,29 @@ TEST(SearchBudget, HasNoLimitButTheTurnsWhereTheFewestSweepsAreAskedFor) {
   EXPECT_EQ(budget(5000, 5, fewest), 15'000u + 6 * 5000);
 }
 
+TEST(SearchBudget, LeavesMovesForASecondLookWhereSweepsTakeLong) {
+  const auto more = [](std::size_t turns, int local, const PlanOptions& options) {
+    return set_search_more(turns, slow_machine(), options, local);
+  };
+  PlanOptions options = from(Start::kRandom);
+  EXPECT_EQ(more(0, 14, options), 0u);  // the first look takes all that they are worth
+  EXPECT_EQ(more(0, 17, options), 75'000u - 40'000u);
+  EXPECT_EQ(more(100, 20, options), 52'000u);
+  options.tile_bits = 4;
+  EXPECT_EQ(more(100, 20, options), 0u);
+  options = from(Start::kZero);
+  EXPECT_EQ(more(100, 20, options), 0u);
+  options.known_zeros = false;
+  EXPECT_EQ(more(100, 20, options), 52'000u);
+}
+
+TEST(SearchBudget, OfLaterBirthsIsAShareOfTheRun) {
+  EXPECT_EQ(late_birth_budget(1000, 0.024), 0u);  // writing another plan takes longer
+  EXPECT_EQ(late_birth_budget(100, 0.005), 3000u);
+  EXPECT_EQ(late_birth_budget(1000, 0.1), 40'000u);
+  EXPECT_EQ(late_birth_budget(1000, 1e9), 200'000u);
+}
+
 // What is unborn costs nothing: a sweep reads what was born before and writes what is born after, the last one all.
 TEST(KnownTraffic, IsWhatIsBornBeforeAndAfterEachSweep) {
   const auto traffic = [](std::vector<Index> sets) {

@@ -50,6 +50,49 @@ bool plays_to_the_end(const SetProblem& problem, const SetRules& rules, const Se
   return problem.finished(at);
 }
 
+/// The schedule that is found for a circuit of `qubits` qubits, each pair of which meets now and then.
+SetRules rules_for(std::uint32_t qubits, int size, int low, std::uint64_t seed) {
+  SetRules rules;
+  rules.segments.assign(1, low_mask(qubits));
+  rules.born_before.assign(1, 0);
+  rules.size = size;
+  rules.low = low;
+  rules.budget = 2000;
+  rules.seed = seed;
+  return rules;
+}
+
+Timeline random_timeline(std::uint32_t qubits, std::uint32_t operations, std::uint64_t seed) {
+  test::RandomCircuitOptions shape;
+  shape.qubits = qubits;
+  shape.operations = operations;
+  shape.max_unitary_targets = 2;
+  shape.seed = seed;
+  return timeline_of(lower_optimized(test::random_circuit(shape), {}));
+}
+
+// More moves begin where the first ones have ended: what those found stands, or fewer sets take its place.
+TEST(SetSearch, ASecondLookOnlyFindsFewerSets) {
+  int fewer = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Timeline timeline = random_timeline(12, 90, seed);
+    const SetProblem problem = whole(timeline);
+    SetRules rules = rules_for(12, 5, 2, seed);
+    const SetSchedule first = find_sets(problem, rules);
+    rules.more = 6000;
+    const SetSchedule second = find_sets(problem, rules);
+    ASSERT_TRUE(first.complete && second.complete) << "seed " << seed;
+    EXPECT_TRUE(plays_to_the_end(problem, rules, second)) << "seed " << seed;
+    EXPECT_LE(second.used, rules.budget + rules.more + 500) << "seed " << seed;
+    if (second.sets.size() < first.sets.size()) {
+      ++fewer;
+    } else {
+      EXPECT_EQ(second.sets, first.sets) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(fewer, 10);
+}
+
 // A wire that an exchange has made global is no zero any more: a schedule that bears it in a later segment is none.
 TEST(SetSearch, NoWireIsBornAfterTheSegmentsThatMustBearIt) {
   PhiloxSequence random(17);

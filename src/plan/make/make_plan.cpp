@@ -101,16 +101,21 @@ Plan searched(const Lowered& lowered, Optimizer& optimizer, const Machine& machi
     }
     return plan;
   };
+  double at_hand = 1e300;
+  for (const std::optional<Plan>& plan : {std::cref(strings), std::cref(permuting)}) {
+    if (plan) at_hand = std::min(at_hand, plan_work(*plan).total_seconds);
+  }
   if (lowered.ops.size() > kSearchedTwice) return best(searched_plan(lowered, machine, options, {}));
   // A search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic
   // and in what they hide of an exchange, so two of them are held against each other. Both are always made: the plan
   // must not depend on the machine that makes it.
   std::future<Plan> other;
   if (lowered.qubits >= kManyQubits) {
-    other = std::async(std::launch::async,
-                       [&] { return searched_plan(lowered, machine, options, {.seed = 2, .pack = true}); });
+    other = std::async(std::launch::async, [&] {
+      return searched_plan(lowered, machine, options, {.seed = 2, .pack = true, .at_hand = at_hand});
+    });
   }
-  Plan plan = searched_plan(lowered, machine, options, {});
+  Plan plan = searched_plan(lowered, machine, options, {.at_hand = at_hand});
   // Packing in order may touch less memory while it is young.
   std::optional<Plan> greedy;
   if (!open) greedy = greedy_plan(optimizer, machine, options);

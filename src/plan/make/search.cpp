@@ -15,6 +15,7 @@
 #include "plan/make/planners.h"
 #include "plan/search/budget.h"
 #include "plan/search/early_phase.h"
+#include "plan/search/late_births.h"
 #include "plan/search/search_stages.h"
 #include "plan/search/set_search.h"
 #include "plan/sweep/sweep_program.h"
@@ -27,6 +28,7 @@ namespace {
 constexpr std::size_t kPartOperations = 8000;  // a longer circuit is planned in parts of this length
 constexpr std::uint64_t kPartBudget = 8000;    // moves of the set search for each of them
 constexpr std::uint64_t kStageBudget = 4000;
+constexpr double kMostSaved = 0.5;  // what is left of a plan's time where wires are born later
 
 // When wires that start as a product state become dimensions of memory.
 enum class Births { kLate, kFirstWrite };
@@ -59,10 +61,7 @@ class Planner {
   Plan run() {
     choose_first_stage();
     std::vector<Qubit> global = wires_of(all_wires() & ~stages_.front());
-    if (fixed_) {
-      std::sort(global.begin(), global.end(),
-                [&](Qubit a, Qubit b) { return initial_.bit_of[a] < initial_.bit_of[b]; });
-    }
+    if (fixed_) std::ranges::sort(global, {}, [&](Qubit wire) { return initial_.bit_of[wire]; });
     start_ = known_ ? absorb_known_start(lowered_, global) : plain_start(lowered_, options_.rank_bits);
     out_.qubits = lowered_.qubits;
     out_.wire_of = lowered_.wire_of;
@@ -73,7 +72,7 @@ class Planner {
     out_.phases.reserve(lowered_.phases.size());
     const std::size_t total = lowered_.ops.size();
     const std::size_t parts = std::max<std::size_t>(1, (total + kPartOperations - 1) / kPartOperations);
-    if (parts == 1) return best_of_paces(search_part(0, total, 1));
+    if (parts == 1) return best_of_births(search_part(0, total, 1));
     for (std::size_t i = 0; i < parts; ++i) {
       emit(search_part(total * i / parts, total * (i + 1) / parts, parts), Pace::kEager);
     }
@@ -89,6 +88,23 @@ class Planner {
     SetSchedule schedule;
     Index unborn = 0;
   };
+
+  // The plan of a part; from a known start the better of this and one whose wires are born later by what this takes.
+  Plan best_of_births(Part part) {
+    const bool young = part.unborn != 0 && births_ == Births::kLate && stages_.size() == 1;
+    if (!young || !part.schedule.complete || part.schedule.sets.size() < 2) return best_of_paces(part);
+    Planner other = *this;
+    Plan plan = best_of_paces(part);
+    const double seconds = plan_work(plan).total_seconds;
+    const std::uint64_t moves = late_birth_budget(part.timeline.turns.size(), seconds);
+    if (moves == 0 || kMostSaved * seconds > beginning_.at_hand) return plan;
+    const MemoryCosts memory = memory_costs(machine_.cost(options_.precision), options_.precision, local_);
+    SetSchedule schedule = with_later_births(part.problem, part.rules, part.schedule, memory, seconds, moves);
+    if (schedule.sets == part.schedule.sets) return plan;
+    part.schedule = std::move(schedule);
+    Plan later = other.best_of_paces(part);
+    return cheaper(later, plan, options_) ? later : plan;
+  }
 
   // A sweep's set says what it may do; that some of it can wait may make sweeps more even.
   Plan best_of_paces(const Part& part) {
@@ -238,7 +254,10 @@ class Planner {
     rules.segments = stages_;
     set_tile(timeline, rules);
     rules.budget = set_search_budget(timeline.turns.size(), machine_, options_, local_);
-    if (parts > 1) rules.budget = std::min(rules.budget, kPartBudget);
+    if (parts > 1)
+      rules.budget = std::min(rules.budget, kPartBudget);
+    else
+      rules.more = set_search_more(timeline.turns.size(), machine_, options_, local_);
     if (from_known) {
       births_matter_ = problem.turns() > 0 && popcount(problem.turning()) > rules.size;
       rules.late_first_turns = births_ == Births::kLate;
@@ -320,28 +339,13 @@ class Planner {
   // The wires that stay active longest get the lowest bits of the first sweep.
   void keep_low(const SetSchedule& schedule) {
     if (schedule.sets.empty()) return;
-    const std::vector<Qubit> wanted = low_order(schedule, 0, schedule.sets[0]);
+    const std::vector<Qubit> wanted = wires_that_stay(schedule, 0);
     auto wire_at = initial_.qubit_at();
     for (std::size_t bit = 0; bit < std::min<std::size_t>(wanted.size(), low_); ++bit) {
       const Qubit here = wire_at[bit], wire = wanted[bit];
       std::swap(wire_at[bit], wire_at[initial_.bit_of[wire]]);
       std::swap(initial_.bit_of[here], initial_.bit_of[wire]);
     }
-  }
-
-  // Wires of `set` that the sets after `i` use, those that stay longest first.
-  std::vector<Qubit> low_order(const SetSchedule& schedule, std::size_t i, Index set) const {
-    std::vector<Qubit> order;
-    Index rest = set;
-    std::vector<Qubit> late;
-    for (std::size_t j = i + 1; j < schedule.sets.size() && rest != 0; ++j) {
-      std::vector<Qubit> gone = wires_of(rest & ~schedule.sets[j]);
-      if (j > i + 1) late.insert(late.begin(), gone.begin(), gone.end());
-      rest &= schedule.sets[j];
-    }
-    order = wires_of(rest);
-    order.insert(order.end(), late.begin(), late.end());
-    return order;
   }
 
   void emit(const Part& part, Pace pace) {
@@ -373,7 +377,7 @@ class Planner {
   // Keeps low bits that hold a wire of the next set; gives the others one.
   void store_low(const SetSchedule& schedule, std::size_t i) {
     const std::vector<Qubit> wire_at = builder_->layout().qubit_at();
-    std::vector<Qubit> wanted = low_order(schedule, i, schedule.sets[i]);
+    std::vector<Qubit> wanted = wires_that_stay(schedule, i);
     if (wanted.size() > low_) wanted.resize(low_);
     std::vector<Qubit> order(low_, wires_);
     for (std::size_t bit = 0; bit < low_; ++bit) {

@@ -13,7 +13,8 @@ namespace qsim {
 /// Where a search begins.
 struct SearchBeginning {
   std::uint64_t seed = 1;
-  bool pack = false;  // SetRules::pack
+  bool pack = false;       // SetRules::pack
+  double at_hand = 1e300;  // seconds that a plan takes which is there already: what is hopeless is not worth more time
 };
 
 /// Plans a lowered unitary; the same circuit, machine, options and beginning give the same plan everywhere. The caller

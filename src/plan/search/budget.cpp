@@ -13,6 +13,21 @@ constexpr std::uint64_t kLeast = 3000;
 constexpr double kShareOfSweep = 0.3;  // of the time of a sweep for every set that is looked for
 constexpr double kTurnsInSweep = 25;
 constexpr double kSecondsOfMove = 0.5e-6;
+constexpr std::uint64_t kMostAgain = 52000;
+
+constexpr double kShareOfRun = 0.2;       // for later births
+constexpr double kSecondsOfTurn = 25e-6;  // to write a plan at both paces
+constexpr std::uint64_t kLeastLater = 3000, kMostLater = 200000;
+
+std::uint64_t whole(double moves) { return static_cast<std::uint64_t>(std::min(moves, 1e9)); }
+
+// What the sweeps are worth, without bounds.
+std::uint64_t moves_of_sweeps(std::size_t turns, const Machine& machine, const PlanOptions& options, int local) {
+  const CostTable& cost = machine.cost(options.precision);
+  const double bytes = std::ldexp(static_cast<double>(amplitude_bytes(options.precision)), local);
+  const double sweep = bytes / cost.read_bytes_per_second + bytes / cost.write_bytes_per_second;
+  return whole(kShareOfSweep * sweep * (1 + static_cast<double>(turns) / kTurnsInSweep) / kSecondsOfMove);
+}
 
 }  // namespace
 
@@ -23,11 +38,18 @@ std::uint64_t set_search_budget(std::size_t turns, const Machine& machine, const
   const std::uint64_t more = (known ? 6 : 12) * turns;
   if (options.tile_bits) return share + more;  // the fewest sweeps are asked for
   const std::uint64_t most = share + std::min(more, kMostMore);
-  const CostTable& cost = machine.cost(options.precision);
-  const double bytes = std::ldexp(static_cast<double>(amplitude_bytes(options.precision)), local);
-  const double sweep = bytes / cost.read_bytes_per_second + bytes / cost.write_bytes_per_second;
-  const double moves = kShareOfSweep * sweep * (1 + static_cast<double>(turns) / kTurnsInSweep) / kSecondsOfMove;
-  return std::clamp(static_cast<std::uint64_t>(std::min(moves, 1e9)), std::min(kLeast, share), most);
+  return std::clamp(moves_of_sweeps(turns, machine, options, local), std::min(kLeast, share), most);
+}
+
+std::uint64_t set_search_more(std::size_t turns, const Machine& machine, const PlanOptions& options, int local) {
+  if (options.knows_zero() || options.tile_bits) return 0;
+  const std::uint64_t moves = moves_of_sweeps(turns, machine, options, local);
+  return std::min(moves - std::min(moves, set_search_budget(turns, machine, options, local)), kMostAgain);
+}
+
+std::uint64_t late_birth_budget(std::size_t turns, double seconds) {
+  if (seconds < kSecondsOfTurn * static_cast<double>(turns)) return 0;
+  return std::clamp(whole(kShareOfRun * seconds / kSecondsOfMove), kLeastLater, kMostLater);
 }
 
 }  // namespace qsim

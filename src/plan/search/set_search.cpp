@@ -12,26 +12,10 @@
 #include <optional>
 
 #include "base/bits.h"
-#include "base/hash.h"
+#include "base/numbers/split_mix.h"
 
 namespace qsim {
 namespace {
-
-class Random {  // splitmix64
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() { return mix_bits(state_ += 0x9E3779B97F4A7C15ull); }
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-  /// One of the set bits of `mask`.
-  Index pick(Index mask) {
-    auto skip = static_cast<int>(((next() >> 32) * static_cast<std::uint64_t>(popcount(mask))) >> 32);
-    while (skip-- > 0) mask &= mask - 1;
-    return mask & (~mask + 1);
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 class SetSearch {
  public:
@@ -49,10 +33,12 @@ class SetSearch {
       SetSchedule found = greedy(tries);
       if (better(found, best)) best = std::move(found);
     }
-    while (best.complete && !at_bound(best) && used_ < rules_.budget) {
-      std::optional<SetSchedule> fewer = anneal(best);
-      if (!fewer) break;
-      best = std::move(*fewer);
+    for (const std::uint64_t limit : {rules_.budget, rules_.budget + rules_.more}) {
+      while (best.complete && !at_bound(best) && used_ < limit) {
+        std::optional<SetSchedule> fewer = anneal(best, limit);
+        if (!fewer) break;
+        best = std::move(*fewer);
+      }
     }
     if (rules_.late_first_turns && best.complete) delay_first_turns(best);
     best.used = used_;
@@ -310,15 +296,16 @@ class SetSearch {
     return other;
   }
 
-  std::optional<SetSchedule> anneal(SetSchedule schedule) {
+  // Until `limit` moves are used.
+  std::optional<SetSchedule> anneal(SetSchedule schedule, std::uint64_t limit) {
     if (!drop_one(schedule)) return std::nullopt;
     replay(schedule);
     const std::size_t n = schedule.sets.size();
     const std::uint64_t begin = used_;
-    const double length = static_cast<double>(rules_.budget - std::min(rules_.budget, used_)) + 1;
+    const double length = static_cast<double>(limit - std::min(limit, used_)) + 1;
     std::size_t i = 0;
     bool up = true;
-    while (used_ < rules_.budget) {
+    while (used_ < limit) {
       const double heat = kHot * std::pow(kCold / kHot, static_cast<double>(used_ - begin) / length);
       if (improve(schedule, i, heat)) {
         schedule.complete = true;
@@ -387,7 +374,7 @@ class SetSearch {
   const SetProblem& forward_;
   const SetProblem backward_;
   const SetRules& rules_;
-  Random random_;
+  SplitMix random_;
   std::vector<Index> allowed_;
   std::vector<Positions> needed_;
   std::vector<Positions> before_, after_;
@@ -409,6 +396,21 @@ int fewest_sets(const SetProblem& problem, const SetRules& rules, Index done) {
   const int segments = static_cast<int>(rules.segments.size());
   if (turning == 0) return segments;
   return std::max(segments, 1 + (std::max(0, turning - first) + fresh - 1) / fresh);
+}
+
+std::vector<Qubit> wires_that_stay(const SetSchedule& schedule, std::size_t i) {
+  Index staying = schedule.sets[i];
+  std::vector<Qubit> order;  // those that go first last
+  for (std::size_t j = i + 1; j < schedule.sets.size() && staying != 0; ++j) {
+    std::vector<Qubit> gone;
+    for_each_bit(staying & ~schedule.sets[j], [&](unsigned wire) { gone.push_back(wire); });
+    if (j > i + 1) order.insert(order.begin(), gone.begin(), gone.end());
+    staying &= schedule.sets[j];
+  }
+  std::vector<Qubit> to_the_end;
+  for_each_bit(staying, [&](unsigned wire) { to_the_end.push_back(wire); });
+  order.insert(order.begin(), to_the_end.begin(), to_the_end.end());
+  return order;
 }
 
 std::vector<Positions> positions_after(const SetProblem& problem, const SetSchedule& schedule, const Positions& start,

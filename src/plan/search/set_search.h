@@ -1,10 +1,12 @@
 // Finds the fewest sets of active wires that play a SetProblem to its end.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "plan/search/set_problem.h"
+#include "qsim/types.h"
 
 namespace qsim {
 
@@ -18,6 +20,7 @@ struct SetRules {
   std::vector<Index> born_before;  // by segment: wires whose first turn must run before it; empty = none
   bool late_first_turns = false;   // wires join sets no sooner than they must: their first turns are births
   std::uint64_t budget = 40000;    // how often the search may advance a set
+  std::uint64_t more = 0;          // and how often once more, from the best that is found by then
   std::uint64_t seed = 1;
   bool pack = false;  // greedy sets start from what is ready to run, not from what was active before
 };
@@ -42,6 +45,9 @@ enum class Pace : std::uint8_t {
 /// need nothing, never wait.
 std::vector<Positions> positions_after(const SetProblem& problem, const SetSchedule& schedule, const Positions& start,
                                        Pace pace, Index prompt = 0);
+
+/// Wires of set i that sets after it use, those that stay longest first.
+std::vector<Qubit> wires_that_stay(const SetSchedule& schedule, std::size_t i);
 
 /// Fewest sets that any schedule can have (of one segment): every turning wire must be in one. The first turns of
 /// `done` have run already.

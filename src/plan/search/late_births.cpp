@@ -1,0 +1,227 @@
+// Annealing of complete schedules. A move changes one set between the positions that the sets before it reach and those
+// that the sets after it need; it is open where no turn is missing then, and judged by what all sets cost.
+#include "plan/search/late_births.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "base/bits.h"
+#include "base/numbers/split_mix.h"
+
+namespace qsim {
+namespace {
+
+class LateBirths {
+ public:
+  LateBirths(const SetProblem& problem, const SetRules& rules, const MemoryCosts& costs, const SetSchedule& schedule,
+             double seconds)
+      : forward_(problem),
+        backward_(problem.reversed()),
+        rules_(rules),
+        costs_(costs),
+        allowed_(rules.segments.front() & problem.turning()),
+        room_(std::min(rules.size, popcount(allowed_))),
+        draws_(rules.seed),
+        sets_(schedule.sets) {
+    replay();
+    const double memory = cost();
+    turn_ = 1;
+    const double turned = cost() - memory;  // amplitudes, once for every turn
+    turn_ = turned > 0 ? std::max(0.0, seconds - memory) / turned : 0;
+  }
+
+  /// The cheapest sets that are found; as they were where that saves next to nothing.
+  std::vector<Index> run(std::uint64_t budget) {
+    const std::vector<Index> given = sets_;
+    const double worthwhile = kWorthwhile * cost();
+    std::vector<Index> best = given;
+    double least = worthwhile;
+    sets_.insert(sets_.begin(), sets_.front());  // one more while it costs hardly anything
+    replay();
+    cost_ = cost();
+    std::size_t i = 0;
+    bool up = true;
+    for (std::uint64_t moves = 0; moves < budget; moves += kMovesInPlace) {
+      const double done = static_cast<double>(moves) / static_cast<double>(budget);
+      const double heat = kHot * std::pow(kCold / kHot, done);
+      for (std::uint64_t move = 0; move < kMovesInPlace; ++move) {
+        if (!try_move(i, heat) || cost_ >= least) continue;
+        least = cost_;
+        best = sets_;
+      }
+      if (up && i + 1 == sets_.size()) up = false;
+      if (!up && i == 0) up = true;
+      if (up) {
+        play(i++);
+        turns_[i] = turns_between(before_[i], advanced(before_[i], sets_[i]));
+      } else {
+        play_back(i--);
+      }
+      cost_ = cost();
+    }
+    if (least == worthwhile) return given;
+    sets_ = std::move(best);
+    drop_idle();
+    return std::move(sets_);
+  }
+
+ private:
+  static constexpr double kHot = 0.05, kCold = 1e-4;  // annealing temperatures, as shares of what the schedule costs
+  static constexpr std::uint64_t kMovesInPlace = 5;   // before looking at the next set
+  static constexpr double kWorthwhile = 0.98;         // of what the schedule costs, to write another plan
+
+  static double amplitudes(int bits) { return static_cast<double>(std::uint64_t{1} << bits); }
+
+  // Of set i where `born` wires have been born after it.
+  double set_cost(std::size_t i, Index born) const {
+    const double size = amplitudes(i + 1 == sets_.size() ? costs_.local : popcount(born));
+    return size * (costs_.write + turn_ * turns_[i]);
+  }
+
+  // Seconds, with the turns that sets do as far as they have been played; those that are left are the last one's.
+  double cost() {
+    born_.assign(sets_.size() + 1, 0);
+    double total = costs_.sweep * static_cast<double>(sets_.size()), left = static_cast<double>(forward_.turns());
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+      if (i > 0) total += costs_.read * amplitudes(popcount(born_[i]));
+      born_[i + 1] = born_[i] | sets_[i];
+      total += set_cost(i, born_[i + 1]);
+      left -= turns_[i];
+    }
+    return total + turn_ * left * amplitudes(costs_.local);
+  }
+
+  // What cost() becomes where `set` takes the place of set i and does `turns`.
+  double cost_with(std::size_t i, Index set, double turns) {
+    double total = cost_ - set_cost(i, born_[i + 1]) + turn_ * (turns_[i] - turns) * amplitudes(costs_.local);
+    const double old_turns = std::exchange(turns_[i], turns);
+    Index born = born_[i] | set;
+    total += set_cost(i, born);
+    for (std::size_t j = i + 1; j < sets_.size() && born != born_[j]; ++j) {
+      total += costs_.read * (amplitudes(popcount(born)) - amplitudes(popcount(born_[j])));
+      born |= sets_[j];
+      total += set_cost(j, born) - set_cost(j, born_[j + 1]);
+    }
+    turns_[i] = old_turns;
+    return total;
+  }
+
+  double turns_between(const Positions& from, const Positions& to) const {
+    int total = 0;
+    for (std::size_t w = 0; w < static_cast<std::size_t>(forward_.wires()); ++w) total += to[w] - from[w];
+    return total;
+  }
+
+  Positions advanced(const Positions& from, Index set) const {
+    Positions to = from;
+    forward_.advance(to, set);
+    return to;
+  }
+
+  void play(std::size_t i) {
+    before_[i + 1] = advanced(before_[i], sets_[i]);
+    turns_[i] = turns_between(before_[i], before_[i + 1]);
+  }
+
+  void play_back(std::size_t i) {
+    after_[i] = after_[i + 1];
+    backward_.advance(after_[i], sets_[i]);
+  }
+
+  void replay() {
+    const std::size_t n = sets_.size();
+    before_.assign(n + 1, rules_.start);
+    after_.assign(n + 1, Positions{});
+    turns_.assign(n, 0);
+    for (std::size_t i = 0; i < n; ++i) play(i);
+    for (std::size_t i = n; i-- > 0;) play_back(i);
+  }
+
+  // Whether no turn is missing between what is reached and what is done from the end.
+  bool meet(const Positions& reached, const Positions& back) const {
+    for (int w = 0; w < forward_.wires(); ++w) {
+      const auto wire = static_cast<std::size_t>(w);
+      if (static_cast<std::uint32_t>(reached[wire] + back[wire]) < forward_.length(w)) return false;
+    }
+    return true;
+  }
+
+  // Wires that a set shares with the one before it.
+  int shared(Index previous) const { return previous == 0 ? 0 : std::min({rules_.low, popcount(previous), room_}); }
+  bool follows(Index set, Index previous) const { return popcount(set & previous) >= shared(previous); }
+
+  Index neighbour(Index set) {
+    const Index outside = allowed_ & ~set;
+    const std::uint64_t kind = draws_.next() % 4;
+    if (kind == 0) return popcount(set) > 1 ? set & ~draws_.pick(set) : set;
+    if (outside == 0 || set == 0) return set;
+    if (kind == 1) return popcount(set) < room_ ? set | draws_.pick(outside) : set;
+    Index other = (set & ~draws_.pick(set)) | draws_.pick(outside);
+    const Index more = outside & ~other;
+    if (popcount(other) < room_ && more != 0) other |= draws_.pick(more);
+    return other;
+  }
+
+  bool try_move(std::size_t i, double heat) {
+    const Index set = neighbour(sets_[i]);
+    if (set == sets_[i] || !follows(set, i > 0 ? sets_[i - 1] : rules_.before)) return false;
+    if (i + 1 < sets_.size() && !follows(sets_[i + 1], set)) return false;
+    const Positions reached = advanced(before_[i], set);
+    if (!meet(reached, after_[i + 1])) return false;
+    const double turns = turns_between(before_[i], reached), then = cost_with(i, set, turns);
+    if (then > cost_ && draws_.uniform() >= std::exp((cost_ - then) / (heat * cost_))) return false;
+    sets_[i] = set;
+    turns_[i] = turns;
+    for (std::size_t j = i; j < sets_.size(); ++j) born_[j + 1] = born_[j] | sets_[j];
+    cost_ = then;
+    return true;
+  }
+
+  // Leaves out sets that the others can do without.
+  void drop_idle() {
+    for (std::size_t i = 0; sets_.size() > 1 && i + 1 < sets_.size();) {
+      replay();
+      const Index previous = i > 0 ? sets_[i - 1] : rules_.before;
+      if (meet(before_[i], after_[i + 1]) && follows(sets_[i + 1], previous)) {
+        sets_.erase(sets_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+    }
+  }
+
+  const SetProblem& forward_;
+  const SetProblem backward_;
+  const SetRules& rules_;
+  const MemoryCosts costs_;
+  const Index allowed_;
+  const int room_;
+  SplitMix draws_;
+  std::vector<Index> sets_;
+  std::vector<Positions> before_, after_;  // of each set, and behind the last one
+  std::vector<Index> born_;                // before each set, and behind the last one
+  std::vector<double> turns_;              // of each set
+  double turn_ = 0;                        // seconds of one, an amplitude
+  double cost_ = 0;
+};
+
+}  // namespace
+
+MemoryCosts memory_costs(const CostTable& table, Precision precision, int local) {
+  const auto bytes = static_cast<double>(amplitude_bytes(precision));
+  return {local, bytes / table.read_bytes_per_second, bytes / table.write_bytes_per_second, table.sweep_overhead};
+}
+
+SetSchedule with_later_births(const SetProblem& problem, const SetRules& rules, const SetSchedule& schedule,
+                              const MemoryCosts& costs, double seconds, std::uint64_t budget) {
+  SetSchedule result;
+  result.sets = LateBirths(problem, rules, costs, schedule, seconds).run(budget);
+  result.segment.assign(result.sets.size(), 0);
+  result.complete = true;
+  return result;
+}
+
+}  // namespace qsim

@@ -1,0 +1,140 @@
+// Schedules from a known start whose wires are born later, played once more by the rules alone.
+#include "plan/search/late_births.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/bits.h"
+#include "plan/lower/known.h"
+#include "plan/lower/lower_optimized.h"
+#include "plan/search/early_phase.h"
+#include "plan/timeline/timeline.h"
+#include "qsim/circuit.h"
+#include "support/random_circuit.h"
+
+namespace qsim {
+namespace {
+
+Timeline timeline_of(const Lowered& lowered) {
+  const KnownStart start = plain_start(lowered, 0);
+  return build_timeline(lowered, {0, lowered.ops.size(), low_mask(lowered.qubits), start.factor});
+}
+
+SetProblem whole(const Timeline& timeline) {
+  std::vector<std::uint32_t> ends;
+  for (const auto& line : timeline.line) ends.push_back(static_cast<std::uint32_t>(line.size()));
+  return SetProblem(timeline, std::vector<std::uint32_t>(timeline.wires, 0), ends);
+}
+
+SetRules rules_for(std::uint32_t qubits, int size, int low, std::uint64_t seed) {
+  SetRules rules;
+  rules.segments.assign(1, low_mask(qubits));
+  rules.size = size;
+  rules.low = low;
+  rules.budget = 2000;
+  rules.seed = seed;
+  rules.late_first_turns = true;
+  return rules;
+}
+
+void expect_valid(const SetProblem& problem, const SetRules& rules, const SetSchedule& schedule) {
+  ASSERT_TRUE(schedule.complete);
+  ASSERT_EQ(schedule.segment.size(), schedule.sets.size());
+  Positions at = rules.start;
+  Index previous = rules.before;
+  for (const Index set : schedule.sets) {
+    EXPECT_EQ(set & ~problem.turning(), 0u);
+    EXPECT_LE(popcount(set), rules.size);
+    if (previous != 0) {
+      EXPECT_GE(popcount(set & previous), std::min(rules.low, popcount(previous)));
+    }
+    problem.advance(at, set);
+    previous = set;
+  }
+  EXPECT_TRUE(problem.finished(at));
+}
+
+/// Seconds of sweeps that only move memory, a second an amplitude each way.
+constexpr double kSweep = 0.25;
+MemoryCosts memory_of(int local) { return {local, 1, 1, kSweep}; }
+double seconds_of(const SetSchedule& schedule, int local) {
+  double total = 0;
+  Index born = 0;
+  for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
+    total += i > 0 ? std::ldexp(1.0, popcount(born)) : 0;
+    born |= schedule.sets[i];
+    total += std::ldexp(1.0, i + 1 == schedule.sets.size() ? local : popcount(born)) + kSweep;
+  }
+  return total;
+}
+
+TEST(LateBirths, AreOfCompleteSchedulesThatTouchNoMoreMemory) {
+  int less = 0;
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    test::RandomCircuitOptions shape;
+    shape.qubits = 11;
+    shape.operations = 20 + static_cast<std::uint32_t>(seed);
+    shape.max_unitary_targets = 2;
+    shape.seed = seed;
+    const Timeline timeline = timeline_of(lower_optimized(test::random_circuit(shape), {}));
+    const SetProblem problem = whole(timeline);
+    SetRules rules = rules_for(11, 4 + static_cast<int>(seed % 3), static_cast<int>(seed % 4), seed);
+    if (seed % 5 == 0) rules.before = 0b111;
+    const SetSchedule plain = find_sets(problem, rules);
+    ASSERT_TRUE(plain.complete) << "seed " << seed;
+    if (plain.sets.size() < 2) continue;
+    const double before = seconds_of(plain, 11);
+    const SetSchedule later = with_later_births(problem, rules, plain, memory_of(11), before, 5000);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    expect_valid(problem, rules, later);
+    const double after = seconds_of(later, 11);
+    EXPECT_LE(after, before);
+    less += after < 0.9 * before;
+  }
+  EXPECT_GT(less, 30);
+}
+
+// Nothing that wires 3 to 8 do needs another's turn: what the others do comes first, while there is least memory.
+TEST(LateBirths, WiresThatHaveLeastToDoAreBornLast) {
+  Circuit circuit(9);
+  for (int layer = 0; layer < 6; ++layer) {
+    for (Qubit q = 0; q < 3; ++q) circuit.ry(0.3 + 0.1 * q, q);
+    circuit.cz(0, 1).cz(1, 2);
+  }
+  for (Qubit q = 3; q < 9; ++q) circuit.ry(0.2 * q, q);
+  const Timeline timeline = timeline_of(lower_optimized(circuit, {}));
+  const SetProblem problem = whole(timeline);
+  const SetRules rules = rules_for(9, 4, 1, 1);
+  SetSchedule schedule;  // as early as they go: what the busy three do comes last
+  schedule.sets = {0b001111000, 0b110001000 | 1, 0b000000111};
+  schedule.segment.assign(3, 0);
+  schedule.complete = true;
+  expect_valid(problem, rules, schedule);
+  const SetSchedule later =
+      with_later_births(problem, rules, schedule, memory_of(9), 2 * seconds_of(schedule, 9), 20000);
+  expect_valid(problem, rules, later);
+  EXPECT_DOUBLE_EQ(seconds_of(later, 9), 16 + 16 + 64 + 64 + 512 + 3 * kSweep);  // 4, 6 and 9 wires: the least
+  Positions at{};
+  for (std::size_t i = 0; i + 1 < later.sets.size(); ++i) problem.advance(at, later.sets[i]);
+  for (std::size_t wire = 0; wire < 3; ++wire) EXPECT_EQ(at[wire], problem.length(static_cast<int>(wire)));
+}
+
+TEST(LateBirths, AreTheSameWheneverTheyAreLookedFor) {
+  Circuit circuit(10);
+  for (Qubit q = 0; q < 10; ++q) circuit.ry(0.1 + q, q);
+  for (Qubit q = 0; q + 1 < 10; ++q) circuit.cx(q, q + 1);
+  for (Qubit q = 0; q < 10; ++q) circuit.rx(0.2 + q, q);
+  const Timeline timeline = timeline_of(lower_optimized(circuit, {}));
+  const SetProblem problem = whole(timeline);
+  const SetRules rules = rules_for(10, 4, 2, 3);
+  const SetSchedule plain = find_sets(problem, rules);
+  const auto once = with_later_births(problem, rules, plain, memory_of(10), 1e4, 4000);
+  EXPECT_EQ(once.sets, with_later_births(problem, rules, plain, memory_of(10), 1e4, 4000).sets);
+}
+
+}  // namespace
+}  // namespace qsim
