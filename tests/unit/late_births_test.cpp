@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/bits.h"
+#include "base/philox.h"
 #include "plan/lower/known.h"
 #include "plan/lower/lower_optimized.h"
-#include "plan/search/early_phase.h"
 #include "plan/timeline/timeline.h"
 #include "qsim/circuit.h"
 #include "support/random_circuit.h"
@@ -46,14 +47,24 @@ void expect_valid(const SetProblem& problem, const SetRules& rules, const SetSch
   ASSERT_EQ(schedule.segment.size(), schedule.sets.size());
   Positions at = rules.start;
   Index previous = rules.before;
-  for (const Index set : schedule.sets) {
-    EXPECT_EQ(set & ~problem.turning(), 0u);
+  for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
+    const std::uint32_t segment = schedule.segment[i];
+    if (i > 0) {
+      EXPECT_LE(schedule.segment[i - 1], segment);
+    }
+    const Index allowed = rules.segments[segment] & problem.turning();
+    Index set = schedule.sets[i];
+    EXPECT_EQ(set & ~allowed, 0u);
     EXPECT_LE(popcount(set), rules.size);
     if (previous != 0) {
-      EXPECT_GE(popcount(set & previous), std::min(rules.low, popcount(previous)));
+      EXPECT_GE(popcount(set & previous), std::min(rules.low, popcount(previous & allowed)));
     }
-    problem.advance(at, set);
     previous = set;
+    // A wire that has left unborn never starts.
+    for_each_bit(rules.born_before.empty() ? 0 : set & rules.born_before[segment], [&](unsigned wire) {
+      if (at[wire] == 0) set &= ~bit_mask(wire);
+    });
+    problem.advance(at, set);
   }
   EXPECT_TRUE(problem.finished(at));
 }
@@ -121,6 +132,43 @@ TEST(LateBirths, WiresThatHaveLeastToDoAreBornLast) {
   Positions at{};
   for (std::size_t i = 0; i + 1 < later.sets.size(); ++i) problem.advance(at, later.sets[i]);
   for (std::size_t wire = 0; wire < 3; ++wire) EXPECT_EQ(at[wire], problem.length(static_cast<int>(wire)));
+}
+
+// Between segments is an exchange: what it takes along is born before, and every segment keeps a set.
+TEST(LateBirths, KeepToTheSegmentsThatMustBearThem) {
+  PhiloxSequence random(23);
+  int complete = 0, changed = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    test::RandomCircuitOptions shape;
+    shape.qubits = 10;
+    shape.operations = 40;
+    shape.seed = seed;
+    const Timeline timeline = timeline_of(lower_optimized(test::random_circuit(shape), {}));
+    const SetProblem problem = whole(timeline);
+    SetRules rules = rules_for(10, 3 + static_cast<int>(seed % 2), static_cast<int>(seed % 3), seed);
+    rules.segments.clear();
+    for (std::uint64_t segment = 0; segment < 2 + seed % 3; ++segment) {
+      Index wires = 0;
+      while (popcount(wires) < 8) wires |= bit_mask(static_cast<unsigned>(random.below(shape.qubits)));
+      rules.segments.push_back(wires);
+    }
+    rules.born_before.assign(rules.segments.size(), 0);
+    for (std::size_t s = 1; s < rules.segments.size(); ++s)
+      rules.born_before[s] = rules.born_before[s - 1] | (rules.segments[s - 1] & ~rules.segments[s]);
+    const SetSchedule plain = find_sets(problem, rules);
+    if (!plain.complete) continue;
+    ++complete;
+    MemoryCosts costs = memory_of(8);
+    costs.exchange = 4;
+    const SetSchedule later = with_later_births(problem, rules, plain, costs, 1e4, 4000);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    expect_valid(problem, rules, later);
+    std::set<std::uint32_t> segments(later.segment.begin(), later.segment.end());
+    EXPECT_EQ(segments.size(), rules.segments.size());
+    changed += later.sets != plain.sets;
+  }
+  EXPECT_GT(complete, 40);
+  EXPECT_GT(changed, 20);
 }
 
 TEST(LateBirths, AreTheSameWheneverTheyAreLookedFor) {

@@ -91,7 +91,7 @@ class Planner {
 
   // The plan of a part; from a known start the better of this and one whose wires are born later by what this takes.
   Plan best_of_births(Part part) {
-    const bool young = part.unborn != 0 && births_ == Births::kLate && stages_.size() == 1;
+    const bool young = part.unborn != 0 && births_ == Births::kLate;
     if (!young || !part.schedule.complete || part.schedule.sets.size() < 2) return best_of_paces(part);
     Planner other = *this;
     Plan plan = best_of_paces(part);

@@ -14,18 +14,15 @@
 namespace qsim {
 namespace {
 
-class LateBirths {
+class LateBirths : SetGame {
  public:
-  LateBirths(const SetProblem& problem, const SetRules& rules, const MemoryCosts& costs, const SetSchedule& schedule,
+  LateBirths(const SetProblem& problem, const SetRules& rules, const MemoryCosts& costs, SetSchedule schedule,
              double seconds)
-      : forward_(problem),
-        backward_(problem.reversed()),
-        rules_(rules),
+      : SetGame(problem, rules),
         costs_(costs),
-        allowed_(rules.segments.front() & problem.turning()),
-        room_(std::min(rules.size, popcount(allowed_))),
         draws_(rules.seed),
-        sets_(schedule.sets) {
+        sets_(std::move(schedule.sets)),
+        segment_(std::move(schedule.segment)) {
     replay();
     const double memory = cost();
     turn_ = 1;
@@ -33,13 +30,13 @@ class LateBirths {
     turn_ = turned > 0 ? std::max(0.0, seconds - memory) / turned : 0;
   }
 
-  /// The cheapest sets that are found; as they were where that saves next to nothing.
-  std::vector<Index> run(std::uint64_t budget) {
-    const std::vector<Index> given = sets_;
+  /// The cheapest schedule that is found; none where that saves next to nothing.
+  SetSchedule run(std::uint64_t budget) {
     const double worthwhile = kWorthwhile * cost();
-    std::vector<Index> best = given;
+    std::vector<Index> best;
     double least = worthwhile;
     sets_.insert(sets_.begin(), sets_.front());  // one more while it costs hardly anything
+    segment_.insert(segment_.begin(), segment_.front());
     replay();
     cost_ = cost();
     std::size_t i = 0;
@@ -56,16 +53,21 @@ class LateBirths {
       if (!up && i == 0) up = true;
       if (up) {
         play(i++);
-        turns_[i] = turns_between(before_[i], advanced(before_[i], sets_[i]));
+        turns_[i] = turns_between(before_[i], advanced(before_[i], sets_[i], segment_[i]));
       } else {
         play_back(i--);
       }
       cost_ = cost();
     }
-    if (least == worthwhile) return given;
+    if (best.empty()) return {};
     sets_ = std::move(best);
     drop_idle();
-    return std::move(sets_);
+    replay();
+    SetSchedule result;
+    result.complete = forward_.finished(before_.back());
+    result.sets = std::move(sets_);
+    result.segment = std::move(segment_);
+    return result;
   }
 
  private:
@@ -73,12 +75,31 @@ class LateBirths {
   static constexpr std::uint64_t kMovesInPlace = 5;   // before looking at the next set
   static constexpr double kWorthwhile = 0.98;         // of what the schedule costs, to write another plan
 
-  static double amplitudes(int bits) { return static_cast<double>(std::uint64_t{1} << bits); }
+  // Amplitudes of a rank in set i's segment where `born` wires have been born.
+  double amplitudes(std::size_t i, Index born) const {
+    return static_cast<double>(std::uint64_t{1} << popcount(born & rules_.segments[segment_[i]]));
+  }
+  double all_amplitudes() const { return static_cast<double>(std::uint64_t{1} << costs_.local); }
+
+  bool ends_segment(std::size_t i) const { return i + 1 < sets_.size() && segment_[i + 1] != segment_[i]; }
 
   // Of set i where `born` wires have been born after it.
   double set_cost(std::size_t i, Index born) const {
-    const double size = amplitudes(i + 1 == sets_.size() ? costs_.local : popcount(born));
-    return size * (costs_.write + turn_ * turns_[i]);
+    const double size = i + 1 == sets_.size() ? all_amplitudes() : amplitudes(i, born);
+    double total = size * (costs_.write + turn_ * turns_[i]);
+    if (ends_segment(i)) total += costs_.exchange * size * traded(i);
+    return total;
+  }
+
+  // The share of a rank's amplitudes that goes in the exchange behind set i.
+  double traded(std::size_t i) const {
+    const Index leaving = rules_.segments[segment_[i]] & ~rules_.segments[segment_[i + 1]];
+    return 1 - std::ldexp(1.0, -popcount(leaving));
+  }
+
+  // Wires that have been born when set i begins, after those before it have borne `born`: what was global is.
+  Index arrived(std::size_t i, Index born) const {
+    return i > 0 && ends_segment(i - 1) ? born | ~rules_.segments[segment_[i - 1]] : born;
   }
 
   // Seconds, with the turns that sets do as far as they have been played; those that are left are the last one's.
@@ -86,28 +107,34 @@ class LateBirths {
     born_.assign(sets_.size() + 1, 0);
     double total = costs_.sweep * static_cast<double>(sets_.size()), left = static_cast<double>(forward_.turns());
     for (std::size_t i = 0; i < sets_.size(); ++i) {
-      if (i > 0) total += costs_.read * amplitudes(popcount(born_[i]));
+      born_[i] = arrived(i, born_[i]);
+      if (i > 0) total += costs_.read * amplitudes(i, born_[i]);
       born_[i + 1] = born_[i] | sets_[i];
       total += set_cost(i, born_[i + 1]);
       left -= turns_[i];
     }
-    return total + turn_ * left * amplitudes(costs_.local);
+    return total + turn_ * left * all_amplitudes();
   }
 
   // What cost() becomes where `set` takes the place of set i and does `turns`.
   double cost_with(std::size_t i, Index set, double turns) {
-    double total = cost_ - set_cost(i, born_[i + 1]) + turn_ * (turns_[i] - turns) * amplitudes(costs_.local);
+    double total = cost_ - set_cost(i, after(i)) + turn_ * (turns_[i] - turns) * all_amplitudes();
     const double old_turns = std::exchange(turns_[i], turns);
     Index born = born_[i] | set;
     total += set_cost(i, born);
-    for (std::size_t j = i + 1; j < sets_.size() && born != born_[j]; ++j) {
-      total += costs_.read * (amplitudes(popcount(born)) - amplitudes(popcount(born_[j])));
+    for (std::size_t j = i + 1; j < sets_.size(); ++j) {
+      born = arrived(j, born);
+      if (born == born_[j]) break;
+      total += costs_.read * (amplitudes(j, born) - amplitudes(j, born_[j]));
       born |= sets_[j];
-      total += set_cost(j, born) - set_cost(j, born_[j + 1]);
+      total += set_cost(j, born) - set_cost(j, after(j));
     }
     turns_[i] = old_turns;
     return total;
   }
+
+  // Wires that have been born after set i.
+  Index after(std::size_t i) const { return born_[i] | sets_[i]; }
 
   double turns_between(const Positions& from, const Positions& to) const {
     int total = 0;
@@ -115,20 +142,14 @@ class LateBirths {
     return total;
   }
 
-  Positions advanced(const Positions& from, Index set) const {
-    Positions to = from;
-    forward_.advance(to, set);
-    return to;
-  }
-
   void play(std::size_t i) {
-    before_[i + 1] = advanced(before_[i], sets_[i]);
+    before_[i + 1] = advanced(before_[i], sets_[i], segment_[i]);
     turns_[i] = turns_between(before_[i], before_[i + 1]);
   }
 
   void play_back(std::size_t i) {
     after_[i] = after_[i + 1];
-    backward_.advance(after_[i], sets_[i]);
+    go_back(after_[i], sets_[i], segment_[i]);
   }
 
   void replay() {
@@ -149,60 +170,59 @@ class LateBirths {
     return true;
   }
 
-  // Wires that a set shares with the one before it.
-  int shared(Index previous) const { return previous == 0 ? 0 : std::min({rules_.low, popcount(previous), room_}); }
-  bool follows(Index set, Index previous) const { return popcount(set & previous) >= shared(previous); }
+  Index before(std::size_t i) const { return i > 0 ? sets_[i - 1] : rules_.before; }
 
-  Index neighbour(Index set) {
-    const Index outside = allowed_ & ~set;
+  bool follows(Index set, Index previous, std::size_t segment) const {
+    return popcount(set & previous) >= shared(previous, segment);
+  }
+
+  Index neighbour(Index set, std::size_t segment) {
+    const Index outside = allowed_[segment] & ~set;
     const std::uint64_t kind = draws_.next() % 4;
     if (kind == 0) return popcount(set) > 1 ? set & ~draws_.pick(set) : set;
     if (outside == 0 || set == 0) return set;
-    if (kind == 1) return popcount(set) < room_ ? set | draws_.pick(outside) : set;
+    if (kind == 1) return popcount(set) < room(segment) ? set | draws_.pick(outside) : set;
     Index other = (set & ~draws_.pick(set)) | draws_.pick(outside);
     const Index more = outside & ~other;
-    if (popcount(other) < room_ && more != 0) other |= draws_.pick(more);
+    if (popcount(other) < room(segment) && more != 0) other |= draws_.pick(more);
     return other;
   }
 
   bool try_move(std::size_t i, double heat) {
-    const Index set = neighbour(sets_[i]);
-    if (set == sets_[i] || !follows(set, i > 0 ? sets_[i - 1] : rules_.before)) return false;
-    if (i + 1 < sets_.size() && !follows(sets_[i + 1], set)) return false;
-    const Positions reached = advanced(before_[i], set);
+    const Index set = neighbour(sets_[i], segment_[i]);
+    if (set == sets_[i] || !follows(set, before(i), segment_[i])) return false;
+    if (i + 1 < sets_.size() && !follows(sets_[i + 1], set, segment_[i + 1])) return false;
+    const Positions reached = advanced(before_[i], set, segment_[i]);
     if (!meet(reached, after_[i + 1])) return false;
     const double turns = turns_between(before_[i], reached), then = cost_with(i, set, turns);
     if (then > cost_ && draws_.uniform() >= std::exp((cost_ - then) / (heat * cost_))) return false;
     sets_[i] = set;
     turns_[i] = turns;
-    for (std::size_t j = i; j < sets_.size(); ++j) born_[j + 1] = born_[j] | sets_[j];
+    for (std::size_t j = i + 1; j < sets_.size(); ++j) born_[j] = arrived(j, after(j - 1));
     cost_ = then;
     return true;
   }
 
-  // Leaves out sets that the others can do without.
+  // Leaves out sets that the others can do without; each segment keeps one.
   void drop_idle() {
-    for (std::size_t i = 0; sets_.size() > 1 && i + 1 < sets_.size();) {
+    for (std::size_t i = 0; i + 1 < sets_.size();) {
       replay();
-      const Index previous = i > 0 ? sets_[i - 1] : rules_.before;
-      if (meet(before_[i], after_[i + 1]) && follows(sets_[i + 1], previous)) {
+      const bool alone = ends_segment(i) && (i == 0 || segment_[i - 1] != segment_[i]);
+      if (!alone && meet(before_[i], after_[i + 1]) && follows(sets_[i + 1], before(i), segment_[i + 1])) {
         sets_.erase(sets_.begin() + static_cast<std::ptrdiff_t>(i));
+        segment_.erase(segment_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         ++i;
       }
     }
   }
 
-  const SetProblem& forward_;
-  const SetProblem backward_;
-  const SetRules& rules_;
   const MemoryCosts costs_;
-  const Index allowed_;
-  const int room_;
   SplitMix draws_;
   std::vector<Index> sets_;
+  std::vector<std::uint32_t> segment_;     // of each set
   std::vector<Positions> before_, after_;  // of each set, and behind the last one
-  std::vector<Index> born_;                // before each set, and behind the last one
+  std::vector<Index> born_;                // before each set
   std::vector<double> turns_;              // of each set
   double turn_ = 0;                        // seconds of one, an amplitude
   double cost_ = 0;
@@ -212,16 +232,14 @@ class LateBirths {
 
 MemoryCosts memory_costs(const CostTable& table, Precision precision, int local) {
   const auto bytes = static_cast<double>(amplitude_bytes(precision));
-  return {local, bytes / table.read_bytes_per_second, bytes / table.write_bytes_per_second, table.sweep_overhead};
+  return {local, bytes / table.read_bytes_per_second, bytes / table.write_bytes_per_second, table.sweep_overhead,
+          table.link_bytes_per_second > 0 ? bytes / table.link_bytes_per_second : 0};
 }
 
 SetSchedule with_later_births(const SetProblem& problem, const SetRules& rules, const SetSchedule& schedule,
                               const MemoryCosts& costs, double seconds, std::uint64_t budget) {
-  SetSchedule result;
-  result.sets = LateBirths(problem, rules, costs, schedule, seconds).run(budget);
-  result.segment.assign(result.sets.size(), 0);
-  result.complete = true;
-  return result;
+  SetSchedule found = LateBirths(problem, rules, costs, schedule, seconds).run(budget);
+  return found.complete ? found : schedule;
 }
 
 }  // namespace qsim

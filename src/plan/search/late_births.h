@@ -14,12 +14,13 @@ struct MemoryCosts {
   int local = 0;
   double read = 0, write = 0;  // an amplitude
   double sweep = 0;            // a sweep, however small
+  double exchange = 0;         // an amplitude that is traded
 };
 MemoryCosts memory_costs(const CostTable& table, Precision precision, int local);
 
-/// A complete schedule like `schedule`, which is one of one segment from no wire on, whose sets cost less when wires
-/// are born as they become active and turns run as soon as they can; `schedule` where next to nothing is saved. What a
-/// turn costs follows from `seconds`, which `schedule` takes. `budget` counts moves; deterministic.
+/// A complete schedule like `schedule`, which is one from no wire on, whose sets cost less when wires are born as they
+/// become active and turns run as soon as they can; `schedule` where next to nothing is saved. Between segments is an
+/// exchange. What a turn costs follows from `seconds`, which `schedule` takes. `budget` counts moves; deterministic.
 SetSchedule with_later_births(const SetProblem& problem, const SetRules& rules, const SetSchedule& schedule,
                               const MemoryCosts& costs, double seconds, std::uint64_t budget);
 

@@ -17,11 +17,9 @@
 namespace qsim {
 namespace {
 
-class SetSearch {
+class SetSearch : SetGame {
  public:
-  SetSearch(const SetProblem& problem, const SetRules& rules)
-      : forward_(problem), backward_(problem.reversed()), rules_(rules), random_(rules.seed) {
-    for (const Index allowed : rules.segments) allowed_.push_back(allowed & problem.turning());
+  SetSearch(const SetProblem& problem, const SetRules& rules) : SetGame(problem, rules), random_(rules.seed) {
     measure_ends();
   }
 
@@ -58,8 +56,6 @@ class SetSearch {
     std::int32_t value = 0;
   };
 
-  int room(std::size_t segment) const { return std::min(rules_.size, popcount(allowed_[segment])); }
-
   bool better(const SetSchedule& a, const SetSchedule& b) const {
     if (a.complete != b.complete) return a.complete;
     return b.sets.empty() || a.sets.size() < b.sets.size();
@@ -82,18 +78,6 @@ class SetSearch {
     }
   }
 
-  // Backwards through a set; first turns that belong to an earlier segment stay out.
-  void go_back(Positions& back, Index set, std::size_t segment) {
-    backward_.advance(back, set);
-    ++used_;
-    if (rules_.born_before.empty()) return;
-    for (Index rest = rules_.born_before[segment]; rest != 0; rest &= rest - 1) {
-      const auto w = static_cast<std::size_t>(std::countr_zero(rest));
-      const auto length = static_cast<std::uint16_t>(forward_.length(static_cast<int>(w)));
-      if (back[w] == length) back[w] = static_cast<std::uint16_t>(length - 1);
-    }
-  }
-
   std::uint64_t greedy_tries() const {
     const std::uint64_t sets = 1 + forward_.turns() / 25;
     const std::uint64_t least = rules_.budget < 5000 ? 100 : 300;  // little budget: where sets cost little
@@ -112,23 +96,6 @@ class SetSearch {
     for (std::size_t w = 0; w < static_cast<std::size_t>(forward_.wires()); ++w)
       total += at[w] + 3 * std::min(at[w], goal[w]);
     return total;
-  }
-
-  Positions advanced(const Positions& at, Index set, std::size_t segment) {
-    Positions result = at;
-    if (!rules_.born_before.empty()) {  // too late for first turns that belong to an earlier segment
-      for (Index rest = rules_.born_before[segment] & set; rest != 0; rest &= rest - 1) {
-        if (at[static_cast<std::size_t>(std::countr_zero(rest))] == 0) set &= ~(rest & (~rest + 1));
-      }
-    }
-    forward_.advance(result, set);
-    ++used_;
-    return result;
-  }
-
-  // Wires that a set shares with the one before it.
-  int shared(Index previous, std::size_t segment) const {
-    return previous == 0 ? 0 : std::min({rules_.low, popcount(previous & allowed_[segment]), room(segment)});
   }
 
   Index random_set(Index previous, std::size_t segment) {
@@ -371,19 +338,48 @@ class SetSearch {
     return missing == 0;
   }
 
-  const SetProblem& forward_;
-  const SetProblem backward_;
-  const SetRules& rules_;
   SplitMix random_;
-  std::vector<Index> allowed_;
   std::vector<Positions> needed_;
   std::vector<Positions> before_, after_;
   std::array<Tried, std::size_t{1} << kTriedBits> tried_{};
   std::uint64_t climbs_ = 0;
-  std::uint64_t used_ = 0;
 };
 
 }  // namespace
+
+SetGame::SetGame(const SetProblem& problem, const SetRules& rules)
+    : forward_(problem), backward_(problem.reversed()), rules_(rules) {
+  for (const Index allowed : rules.segments) allowed_.push_back(allowed & problem.turning());
+}
+
+Positions SetGame::advanced(const Positions& at, Index set, std::size_t segment) {
+  Positions result = at;
+  if (!rules_.born_before.empty()) {
+    for (Index rest = rules_.born_before[segment] & set; rest != 0; rest &= rest - 1) {
+      if (at[static_cast<std::size_t>(std::countr_zero(rest))] == 0) set &= ~(rest & (~rest + 1));
+    }
+  }
+  forward_.advance(result, set);
+  ++used_;
+  return result;
+}
+
+void SetGame::go_back(Positions& back, Index set, std::size_t segment) {
+  backward_.advance(back, set);
+  ++used_;
+  if (rules_.born_before.empty()) return;
+  for (Index rest = rules_.born_before[segment]; rest != 0; rest &= rest - 1) {
+    const auto w = static_cast<std::size_t>(std::countr_zero(rest));
+    const auto length = static_cast<std::uint16_t>(forward_.length(static_cast<int>(w)));
+    if (back[w] == length) back[w] = static_cast<std::uint16_t>(length - 1);
+  }
+}
+
+int SetGame::room(std::size_t segment) const { return std::min(rules_.size, popcount(allowed_[segment])); }
+
+int SetGame::shared(Index previous, std::size_t segment) const {
+  return previous == 0 ? 0 : std::min({rules_.low, popcount(previous & allowed_[segment]), room(segment)});
+}
 
 int fewest_sets(const SetProblem& problem, const SetRules& rules, Index done) {
   int turning = 0;

@@ -32,6 +32,28 @@ struct SetSchedule {
   std::uint64_t used = 0;              // of the budget
 };
 
+/// The game as the rules have it, from both ends: what searches over sets are made of.
+class SetGame {
+ protected:
+  /// Both outlive it.
+  SetGame(const SetProblem& problem, const SetRules& rules);
+
+  /// Where `set`, of that segment, leads; first turns that belong to an earlier segment are too late.
+  Positions advanced(const Positions& at, Index set, std::size_t segment);
+  /// The same from the end; those turns stay out.
+  void go_back(Positions& back, Index set, std::size_t segment);
+  /// Wires in a set of the segment.
+  int room(std::size_t segment) const;
+  /// Wires that a set of the segment shares with the one before it.
+  int shared(Index previous, std::size_t segment) const;
+
+  const SetProblem& forward_;
+  const SetProblem backward_;
+  const SetRules& rules_;
+  std::vector<Index> allowed_;  // by segment
+  std::uint64_t used_ = 0;      // how often a set has been advanced
+};
+
 /// Greedy starts in both directions, then annealing with one set less for as long as that succeeds.
 SetSchedule find_sets(const SetProblem& problem, const SetRules& rules);
 
