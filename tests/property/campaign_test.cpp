@@ -20,6 +20,7 @@
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
+#include "support/slow_machine.h"
 #include "support/tolerance.h"
 #include "support/virtual_ranks.h"
 
@@ -56,6 +57,8 @@ class CampaignCircuit {
       machine_.cost_double.sweep_overhead = 0;
       machine_.cost_double.read_bytes_per_second *= 100;
       machine_.cost_double.write_bytes_per_second *= 100;
+    } else if (seed % 4 < 2) {
+      test::slow_down(machine_, circuit_.qubits());
     }
     state_ = dense::random_state(circuit_.qubits(), seed);
     from_zero_ = dense::run(circuit_);

@@ -20,6 +20,7 @@
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
+#include "support/slow_machine.h"
 #include "support/sweep_reference.h"
 #include "support/tolerance.h"
 
@@ -102,9 +103,10 @@ std::vector<std::string> some_passes(std::uint64_t choice) {
 }
 
 TEST(SearchRandom, EveryPlanGivesTheReferenceState) {
-  Machine machine = find_machine("cpu");
+  const Machine cpu = find_machine("cpu");
   int planned = 0;
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    Machine machine = cpu;
     test::RandomCircuitOptions random;
     random.qubits = 1 + static_cast<unsigned>(seed % 8);
     random.operations = 5 + static_cast<unsigned>(seed * 7 % 60);
@@ -115,9 +117,7 @@ TEST(SearchRandom, EveryPlanGivesTheReferenceState) {
     machine.low_bits = seed / 2 % 4;
     machine.register_bits = 1 + seed / 3 % 4;
     machine.min_tile_bits = 2;
-    // Every other time sweeps take long enough for later births.
-    const double sweep = seed % 2 == 0 ? 4e-3 : 4e-8, rate = std::ldexp(32.0, static_cast<int>(random.qubits)) / sweep;
-    machine.cost_double.read_bytes_per_second = machine.cost_double.write_bytes_per_second = rate;
+    if (seed % 2 == 0) test::slow_down(machine, random.qubits);
     for (std::uint32_t rank_bits = 0; rank_bits <= 3 && rank_bits <= random.qubits; ++rank_bits) {
       Setting setting;
       setting.tile_bits = static_cast<std::uint32_t>(2 + (seed + rank_bits) % 5);
