@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -750,6 +751,17 @@ TEST(ForecastRanks, SaysWhatFitsToTheByte) {
   EXPECT_FALSE(forecast_ranks(circuit, machine, {}, 0, 0).at(0).fits);
   machine.memory_bytes_per_rank = 0;
   EXPECT_TRUE(forecast_ranks(circuit, machine, {}, 0, 0).at(0).fits);
+}
+
+TEST(Overlap, OfMemoryAndArithmeticIsBetweenTheLongerAndTheSum) {
+  EXPECT_EQ(overlapped(3, 4, 1), 7);
+  EXPECT_DOUBLE_EQ(overlapped(3, 4, 2), 5);
+  EXPECT_DOUBLE_EQ(overlapped(3, 4, 3), std::pow(27.0 + 64, 1.0 / 3));
+  EXPECT_EQ(overlapped(3, 4, std::numeric_limits<double>::infinity()), 4);
+  for (const double power : {1.0, 2.5, 3.0}) {
+    EXPECT_EQ(overlapped(0, 2e-9, power), 2e-9);
+    EXPECT_EQ(overlapped(2e-9, 0, power), 2e-9);
+  }
 }
 
 }  // namespace

@@ -194,9 +194,7 @@ SweepParts sweep_parts(const Sweep& sweep, std::uint32_t local_bits, Precision p
 }
 
 double seconds_of(const SweepParts& parts, const CostTable& cost) {
-  const double power = cost.overlap_power;
-  if (parts.memory <= 0 || parts.arithmetic <= 0) return parts.overhead + std::max(parts.memory, parts.arithmetic);
-  return parts.overhead + std::pow(std::pow(parts.memory, power) + std::pow(parts.arithmetic, power), 1 / power);
+  return parts.overhead + overlapped(parts.memory, parts.arithmetic, cost.overlap_power);
 }
 
 // What the exchange adds to `sweeps`, the time of the sweeps beside it. A chunk is read by the peer and written to the
@@ -291,6 +289,13 @@ std::vector<Arithmetic> operation_arithmetic(const Sweep& sweep, Precision preci
 SweepBounds sweep_bounds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {
   const SweepParts parts = sweep_parts(sweep, local_bits, precision, machine);
   return {parts.memory, parts.arithmetic};
+}
+
+double overlapped(double memory, double arithmetic, double power) {
+  if (memory <= 0 || arithmetic <= 0 || std::isinf(power)) return std::max(memory, arithmetic);
+  if (power == 1) return memory + arithmetic;
+  if (power == 3) return std::cbrt(memory * memory * memory + arithmetic * arithmetic * arithmetic);
+  return std::pow(std::pow(memory, power) + std::pow(arithmetic, power), 1 / power);
 }
 
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine) {

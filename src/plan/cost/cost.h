@@ -39,6 +39,8 @@ struct Arithmetic {
 /// Of each operation of a sweep, by the way in which the whole of it does its blocks (CostTable::lanes).
 std::vector<Arithmetic> operation_arithmetic(const Sweep& sweep, Precision precision, const Machine& machine);
 
+/// What memory and arithmetic take that overlap as CostTable::overlap_power says.
+double overlapped(double memory, double arithmetic, double power);
 double sweep_seconds(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const Machine& machine);
 /// What its memory traffic alone and its arithmetic alone would take.
 struct SweepBounds {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -96,7 +97,8 @@ class Planner {
     Planner other = *this;
     Plan plan = best_of_paces(part);
     const double seconds = plan_work(plan).total_seconds;
-    const std::uint64_t moves = late_birth_budget(part.timeline.turns.size(), seconds);
+    const double worth = std::ldexp(seconds, static_cast<int>(options_.rank_bits));  // of all ranks
+    const std::uint64_t moves = late_birth_budget(part.timeline.turns.size(), worth);
     if (moves == 0 || kMostSaved * seconds > beginning_.at_hand) return plan;
     const MemoryCosts memory = memory_costs(machine_.cost(options_.precision), options_.precision, local_);
     SetSchedule schedule = with_later_births(part.problem, part.rules, part.schedule, memory, seconds, moves);

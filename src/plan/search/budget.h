@@ -16,8 +16,8 @@ std::uint64_t set_search_budget(std::size_t turns, const Machine& machine, const
 /// Moves beyond these that are worth making once more, where the sweeps take long enough for both.
 std::uint64_t set_search_more(std::size_t turns, const Machine& machine, const PlanOptions& options, int local);
 
-/// Moves that are worth making for later births, where a schedule of `turns` turns takes `seconds`; 0: none, since a
-/// second plan would take longer to write than it may save.
+/// Moves that are worth making for later births, where a schedule of `turns` turns takes `seconds` of all ranks
+/// together; 0: none, since a second plan would take longer to write than it may save.
 std::uint64_t late_birth_budget(std::size_t turns, double seconds);
 
 }  // namespace qsim

@@ -11,6 +11,7 @@
 
 #include "base/bits.h"
 #include "base/numbers/split_mix.h"
+#include "plan/cost/cost.h"
 
 namespace qsim {
 namespace {
@@ -25,15 +26,13 @@ class LateBirths : SetGame {
         sets_(std::move(schedule.sets)),
         segment_(std::move(schedule.segment)) {
     replay();
-    const double memory = cost();
-    turn_ = 1;
-    const double turned = cost() - memory;  // amplitudes, once for every turn
-    turn_ = turned > 0 ? std::max(0.0, seconds - memory) / turned : 0;
+    fit_turn(seconds);
   }
 
-  /// The cheapest schedule that is found, at the cost of least(); none where that saves next to nothing.
+  /// The cheapest schedule that is found; none where that saves next to nothing.
   SetSchedule run(std::uint64_t budget) {
-    least_ = kWorthwhile * cost();
+    given_ = cost();
+    least_ = kWorthwhile * given_;
     std::vector<Index> best;
     sets_.insert(sets_.begin(), sets_.front());  // one more while it costs hardly anything
     segment_.insert(segment_.begin(), segment_.front());
@@ -70,7 +69,8 @@ class LateBirths : SetGame {
     return result;
   }
 
-  double least() const { return least_; }
+  /// Its share of what the given one costs.
+  double share() const { return least_ / given_; }
 
  private:
   static constexpr double kHot = 0.05, kCold = 1e-4;  // annealing temperatures, as shares of what the schedule costs
@@ -85,12 +85,32 @@ class LateBirths : SetGame {
 
   bool ends_segment(std::size_t i) const { return i + 1 < sets_.size() && segment_[i + 1] != segment_[i]; }
 
-  // Of set i where `born` wires have been born after it.
-  double set_cost(std::size_t i, Index born) const {
-    const double size = i + 1 == sets_.size() ? all_amplitudes() : amplitudes(i, born);
-    double total = size * (costs_.write + turn_ * turns_[i]);
+  // Amplitudes that set i writes where `born` wires have been born after it.
+  double written(std::size_t i, Index born) const {
+    return i + 1 == sets_.size() ? all_amplitudes() : amplitudes(i, born);
+  }
+
+  // Of set i, which does `turns`, where `before` wires have been born when it begins.
+  double set_cost(std::size_t i, Index before, Index set, double turns) const {
+    const double size = written(i, before | set);
+    const double memory = size * costs_.write + (i > 0 ? costs_.read * amplitudes(i, before) : 0);
+    double total = costs_.sweep + overlapped(memory, turn_ * turns * size, costs_.overlap_power);
     if (ends_segment(i)) total += costs_.exchange * size * traded(i);
     return total;
+  }
+
+  // Seconds of a turn, so that the sets as they are take `seconds`.
+  void fit_turn(double seconds) {
+    cost();
+    double most = 0;  // amplitudes times turns, of one set
+    for (std::size_t i = 0; i < sets_.size(); ++i) most = std::max(most, written(i, after(i)) * turns_[i]);
+    if (most == 0) return;
+    double low = 0, high = seconds / most;
+    for (int i = 0; i < 40; ++i) {
+      turn_ = (low + high) / 2;
+      (cost() < seconds ? low : high) = turn_;
+    }
+    turn_ = low;
   }
 
   // The share of a rank's amplitudes that goes in the exchange behind set i.
@@ -104,34 +124,37 @@ class LateBirths : SetGame {
     return i > 0 && ends_segment(i - 1) ? born | ~rules_.segments[segment_[i - 1]] : born;
   }
 
-  // Seconds, with the turns that sets do as far as they have been played; those that are left are the last one's.
+  // Seconds, with the turns that sets do as far as they have been played; the last one does those that are left.
   double cost() {
     born_.assign(sets_.size() + 1, 0);
-    double total = costs_.sweep * static_cast<double>(sets_.size()), left = static_cast<double>(forward_.turns());
-    for (std::size_t i = 0; i < sets_.size(); ++i) {
+    left_ = static_cast<double>(forward_.turns());
+    double total = 0;
+    const std::size_t last = sets_.size() - 1;
+    for (std::size_t i = 0; i <= last; ++i) {
       born_[i] = arrived(i, born_[i]);
-      if (i > 0) total += costs_.read * amplitudes(i, born_[i]);
+      total += set_cost(i, born_[i], sets_[i], i == last ? left_ : turns_[i]);
       born_[i + 1] = born_[i] | sets_[i];
-      total += set_cost(i, born_[i + 1]);
-      left -= turns_[i];
+      if (i < last) left_ -= turns_[i];
     }
-    return total + turn_ * left * all_amplitudes();
+    return total;
   }
 
   // What cost() becomes where `set` takes the place of set i and does `turns`.
-  double cost_with(std::size_t i, Index set, double turns) {
-    double total = cost_ - set_cost(i, after(i)) + turn_ * (turns_[i] - turns) * all_amplitudes();
-    const double old_turns = std::exchange(turns_[i], turns);
-    Index born = born_[i] | set;
-    total += set_cost(i, born);
-    for (std::size_t j = i + 1; j < sets_.size(); ++j) {
-      born = arrived(j, born);
-      if (born == born_[j]) break;
-      total += costs_.read * (amplitudes(j, born) - amplitudes(j, born_[j]));
-      born |= sets_[j];
-      total += set_cost(j, born) - set_cost(j, after(j));
+  double cost_with(std::size_t i, Index set, double turns) const {
+    const std::size_t last = sets_.size() - 1;
+    const double left = i == last ? left_ : left_ + turns_[i] - turns;
+    double total = cost_;
+    Index before = born_[i];
+    for (std::size_t j = i; j <= last; ++j) {
+      before = arrived(j, before);
+      if (j > i && before == born_[j] && j < last) {
+        j = last;  // nothing changes in between
+        before = born_[j];
+      }
+      const double old_turns = j == last ? left_ : turns_[j], new_turns = j == last ? left : j == i ? turns : turns_[j];
+      total += set_cost(j, before, j == i ? set : sets_[j], new_turns) - set_cost(j, born_[j], sets_[j], old_turns);
+      before |= j == i ? set : sets_[j];
     }
-    turns_[i] = old_turns;
     return total;
   }
 
@@ -199,9 +222,10 @@ class LateBirths : SetGame {
     const double turns = turns_between(before_[i], reached), then = cost_with(i, set, turns);
     if (then > cost_ && draws_.uniform() >= std::exp((cost_ - then) / (heat * cost_))) return false;
     sets_[i] = set;
-    turns_[i] = turns;
     for (std::size_t j = i + 1; j < sets_.size(); ++j) born_[j] = arrived(j, after(j - 1));
     cost_ = then;
+    if (i + 1 < sets_.size()) left_ += turns_[i] - turns;
+    turns_[i] = turns;
     return true;
   }
 
@@ -227,29 +251,36 @@ class LateBirths : SetGame {
   std::vector<Index> born_;                // before each set
   std::vector<double> turns_;              // of each set
   double turn_ = 0;                        // seconds of one, an amplitude
-  double cost_ = 0, least_ = 0;
+  double left_ = 0;                        // turns of the last set
+  double given_ = 0, cost_ = 0, least_ = 0;
 };
 
 }  // namespace
 
 MemoryCosts memory_costs(const CostTable& table, Precision precision, int local) {
   const auto bytes = static_cast<double>(amplitude_bytes(precision));
-  return {local, bytes / table.read_bytes_per_second, bytes / table.write_bytes_per_second, table.sweep_overhead,
-          table.link_bytes_per_second > 0 ? bytes / table.link_bytes_per_second : 0};
+  return {local,
+          bytes / table.read_bytes_per_second,
+          bytes / table.write_bytes_per_second,
+          table.sweep_overhead,
+          table.link_bytes_per_second > 0 ? bytes / table.link_bytes_per_second : 0,
+          table.overlap_power};
 }
 
 SetSchedule with_later_births(const SetProblem& problem, const SetRules& rules, const SetSchedule& schedule,
                               const MemoryCosts& costs, double seconds, std::uint64_t budget) {
-  constexpr std::uint64_t kTries = 2;  // what is found varies by some percent
+  // What is found varies by some percent, and by whether arithmetic hides behind memory or adds to it.
+  MemoryCosts added = costs;
+  added.overlap_power = 1;
+  std::array<SetSchedule, 2> found;
   const SetSchedule* best = &schedule;
-  std::array<SetSchedule, kTries> found;
-  double least = 0;
-  for (std::uint64_t i = 0; i < kTries; ++i) {
-    LateBirths search(problem, rules, costs, schedule, seconds, rules.seed + 1000 * i);
+  double least = 1;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    LateBirths search(problem, rules, i == 0 ? costs : added, schedule, seconds, rules.seed + 1000 * i);
     found[i] = search.run(budget);
-    if (!found[i].complete || (best != &schedule && search.least() >= least)) continue;
+    if (!found[i].complete || search.share() >= least) continue;
     best = &found[i];
-    least = search.least();
+    least = search.share();
   }
   return *best;
 }

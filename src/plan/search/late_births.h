@@ -15,6 +15,7 @@ struct MemoryCosts {
   double read = 0, write = 0;  // an amplitude
   double sweep = 0;            // a sweep, however small
   double exchange = 0;         // an amplitude that is traded
+  double overlap_power = 1;    // CostTable::overlap_power
 };
 MemoryCosts memory_costs(const CostTable& table, Precision precision, int local);
 
