@@ -19,13 +19,6 @@ namespace {
 constexpr std::uint32_t kLineBits = 3;  // 64 bytes in single precision
 constexpr std::uint32_t kLaneBits = std::countr_zero(kPermuteLanes);
 
-/// The XOR of the columns of the bits of `number`.
-Index combined(Index number, const std::vector<Index>& columns) {
-  Index value = 0;
-  for_each_bit(number, [&](unsigned bit) { value ^= columns[bit]; });
-  return value;
-}
-
 /// permuted_places() by the widest vectors that the processor has: it moves words, and rounds nothing.
 QSIM_ANY_VECTORS void find_places(const PermuteProgram& program, Index base, std::span<PermuteWords> words,
                                   std::span<Index, kPermuteLanes> out) {
@@ -69,7 +62,7 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) {
 Permutation::Columns Permutation::columns_of(AffineGather gather) {
   Columns columns;
   const std::size_t low = std::min<std::size_t>(kLaneBits, gather.to.size());
-  for (std::size_t i = 0; i < kPermuteLanes >> (kLaneBits - low); ++i) {
+  for (std::size_t i = 0; i < std::size_t{1} << low; ++i) {
     columns.low_to[i] = combined(i, gather.to);
     columns.low_from[i] = combined(i, gather.from);
   }

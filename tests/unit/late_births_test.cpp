@@ -11,33 +11,17 @@
 
 #include "base/bits.h"
 #include "base/philox.h"
-#include "plan/lower/known.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/timeline/timeline.h"
 #include "qsim/circuit.h"
 #include "support/random_circuit.h"
+#include "support/set_schedules.h"
 
 namespace qsim {
 namespace {
 
-Timeline timeline_of(const Lowered& lowered) {
-  const KnownStart start = plain_start(lowered, 0);
-  return build_timeline(lowered, {0, lowered.ops.size(), low_mask(lowered.qubits), start.factor});
-}
-
-SetProblem whole(const Timeline& timeline) {
-  std::vector<std::uint32_t> ends;
-  for (const auto& line : timeline.line) ends.push_back(static_cast<std::uint32_t>(line.size()));
-  return SetProblem(timeline, std::vector<std::uint32_t>(timeline.wires, 0), ends);
-}
-
 SetRules rules_for(std::uint32_t qubits, int size, int low, std::uint64_t seed) {
-  SetRules rules;
-  rules.segments.assign(1, low_mask(qubits));
-  rules.size = size;
-  rules.low = low;
-  rules.budget = 2000;
-  rules.seed = seed;
+  SetRules rules = test::rules_of_one_segment(qubits, size, low, seed);
   rules.late_first_turns = true;
   return rules;
 }
@@ -45,28 +29,21 @@ SetRules rules_for(std::uint32_t qubits, int size, int low, std::uint64_t seed) 
 void expect_valid(const SetProblem& problem, const SetRules& rules, const SetSchedule& schedule) {
   ASSERT_TRUE(schedule.complete);
   ASSERT_EQ(schedule.segment.size(), schedule.sets.size());
-  Positions at = rules.start;
   Index previous = rules.before;
   for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
     const std::uint32_t segment = schedule.segment[i];
     if (i > 0) {
       EXPECT_LE(schedule.segment[i - 1], segment);
     }
-    const Index allowed = rules.segments[segment] & problem.turning();
-    Index set = schedule.sets[i];
+    const Index set = schedule.sets[i], allowed = rules.segments[segment] & problem.turning();
     EXPECT_EQ(set & ~allowed, 0u);
     EXPECT_LE(popcount(set), rules.size);
     if (previous != 0) {
       EXPECT_GE(popcount(set & previous), std::min(rules.low, popcount(previous & allowed)));
     }
     previous = set;
-    // A wire that has left unborn never starts.
-    for_each_bit(rules.born_before.empty() ? 0 : set & rules.born_before[segment], [&](unsigned wire) {
-      if (at[wire] == 0) set &= ~bit_mask(wire);
-    });
-    problem.advance(at, set);
   }
-  EXPECT_TRUE(problem.finished(at));
+  EXPECT_TRUE(test::plays_to_the_end(problem, rules, schedule));
 }
 
 /// Seconds of sweeps that only move memory, a second an amplitude each way.
@@ -86,13 +63,8 @@ double seconds_of(const SetSchedule& schedule, int local) {
 TEST(LateBirths, AreOfCompleteSchedulesThatTouchNoMoreMemory) {
   int less = 0;
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {
-    test::RandomCircuitOptions shape;
-    shape.qubits = 11;
-    shape.operations = 20 + static_cast<std::uint32_t>(seed);
-    shape.max_unitary_targets = 2;
-    shape.seed = seed;
-    const Timeline timeline = timeline_of(lower_optimized(test::random_circuit(shape), {}));
-    const SetProblem problem = whole(timeline);
+    const Timeline timeline = test::random_timeline(11, 20 + static_cast<std::uint32_t>(seed), seed);
+    const SetProblem problem(timeline);
     SetRules rules = rules_for(11, 4 + static_cast<int>(seed % 3), static_cast<int>(seed % 4), seed);
     if (seed % 5 == 0) rules.before = 0b111;
     const SetSchedule plain = find_sets(problem, rules);
@@ -117,8 +89,8 @@ TEST(LateBirths, WiresThatHaveLeastToDoAreBornLast) {
     circuit.cz(0, 1).cz(1, 2);
   }
   for (Qubit q = 3; q < 9; ++q) circuit.ry(0.2 * q, q);
-  const Timeline timeline = timeline_of(lower_optimized(circuit, {}));
-  const SetProblem problem = whole(timeline);
+  const Timeline timeline = test::unborn_timeline(lower_optimized(circuit, {}));
+  const SetProblem problem(timeline);
   const SetRules rules = rules_for(9, 4, 1, 1);
   SetSchedule schedule;  // as early as they go: what the busy three do comes last
   schedule.sets = {0b001111000, 0b110001000 | 1, 0b000000111};
@@ -143,8 +115,8 @@ TEST(LateBirths, KeepToTheSegmentsThatMustBearThem) {
     shape.qubits = 10;
     shape.operations = 40;
     shape.seed = seed;
-    const Timeline timeline = timeline_of(lower_optimized(test::random_circuit(shape), {}));
-    const SetProblem problem = whole(timeline);
+    const Timeline timeline = test::unborn_timeline(lower_optimized(test::random_circuit(shape), {}));
+    const SetProblem problem(timeline);
     SetRules rules = rules_for(10, 3 + static_cast<int>(seed % 2), static_cast<int>(seed % 3), seed);
     rules.segments.clear();
     for (std::uint64_t segment = 0; segment < 2 + seed % 3; ++segment) {
@@ -152,9 +124,7 @@ TEST(LateBirths, KeepToTheSegmentsThatMustBearThem) {
       while (popcount(wires) < 8) wires |= bit_mask(static_cast<unsigned>(random.below(shape.qubits)));
       rules.segments.push_back(wires);
     }
-    rules.born_before.assign(rules.segments.size(), 0);
-    for (std::size_t s = 1; s < rules.segments.size(); ++s)
-      rules.born_before[s] = rules.born_before[s - 1] | (rules.segments[s - 1] & ~rules.segments[s]);
+    rules.born_before = test::that_left_before(rules.segments);
     const SetSchedule plain = find_sets(problem, rules);
     if (!plain.complete) continue;
     ++complete;
@@ -176,8 +146,8 @@ TEST(LateBirths, AreTheSameWheneverTheyAreLookedFor) {
   for (Qubit q = 0; q < 10; ++q) circuit.ry(0.1 + q, q);
   for (Qubit q = 0; q + 1 < 10; ++q) circuit.cx(q, q + 1);
   for (Qubit q = 0; q < 10; ++q) circuit.rx(0.2 + q, q);
-  const Timeline timeline = timeline_of(lower_optimized(circuit, {}));
-  const SetProblem problem = whole(timeline);
+  const Timeline timeline = test::unborn_timeline(lower_optimized(circuit, {}));
+  const SetProblem problem(timeline);
   const SetRules rules = rules_for(10, 4, 2, 3);
   const SetSchedule plain = find_sets(problem, rules);
   const auto once = with_later_births(problem, rules, plain, memory_of(10), 1e4, 4000);

@@ -27,11 +27,13 @@ class Basis {
 
 }  // namespace
 
-Index AffineGather::source(Index bundle) const {
-  Index source = first_source;
-  for_each_bit(bundle, [&](unsigned bit) { source ^= fixed_from[bit]; });
-  return source;
+Index combined(Index number, const std::vector<Index>& columns) {
+  Index value = 0;
+  for_each_bit(number, [&](unsigned bit) { value ^= columns[bit]; });
+  return value;
 }
+
+Index AffineGather::source(Index bundle) const { return first_source ^ combined(bundle, fixed_from); }
 
 AffineGather affine_gather(const Sweep& sweep, std::uint32_t local_bits, Index fixed, std::uint32_t lanes,
                            std::uint32_t line_bits) {

@@ -10,6 +10,9 @@
 
 namespace qsim {
 
+/// The XOR of the columns of the bits of `number`.
+Index combined(Index number, const std::vector<Index>& columns);
+
 /// Amplitude k of a bundle goes to the XOR of `to` over the bits of k, and comes from the XOR of `from` (places) and
 /// the bundle's source.
 struct AffineGather {

@@ -101,11 +101,11 @@ Plan searched(const Lowered& lowered, Optimizer& optimizer, const Machine& machi
     }
     return plan;
   };
-  double at_hand = 1e300;
-  for (const std::optional<Plan>& plan : {std::cref(strings), std::cref(permuting)}) {
-    if (plan) at_hand = std::min(at_hand, plan_work(*plan).total_seconds);
-  }
   if (lowered.ops.size() > kSearchedTwice) return best(searched_plan(lowered, machine, options, {}));
+  double at_hand = 1e300;
+  for (const std::optional<Plan>* const plan : {&strings, &permuting}) {
+    if (*plan) at_hand = std::min(at_hand, plan_work(**plan).total_seconds);
+  }
   // A search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic
   // and in what they hide of an exchange, so two of them are held against each other. Both are always made: the plan
   // must not depend on the machine that makes it.

@@ -29,7 +29,7 @@ namespace {
 constexpr std::size_t kPartOperations = 8000;  // a longer circuit is planned in parts of this length
 constexpr std::uint64_t kPartBudget = 8000;    // moves of the set search for each of them
 constexpr std::uint64_t kStageBudget = 4000;
-constexpr double kMostSaved = 0.5;  // what is left of a plan's time where wires are born later
+constexpr double kLeastLeft = 0.5;  // of a plan's time, where wires are born later
 
 // When wires that start as a product state become dimensions of memory.
 enum class Births { kLate, kFirstWrite };
@@ -99,7 +99,7 @@ class Planner {
     const double seconds = plan_work(plan).total_seconds;
     const double worth = std::ldexp(seconds, static_cast<int>(options_.rank_bits));  // of all ranks
     const std::uint64_t moves = late_birth_budget(part.timeline.turns.size(), worth);
-    if (moves == 0 || kMostSaved * seconds > beginning_.at_hand) return plan;
+    if (moves == 0 || kLeastLeft * seconds > beginning_.at_hand) return plan;
     const MemoryCosts memory = memory_costs(machine_.cost(options_.precision), options_.precision, local_);
     SetSchedule schedule = with_later_births(part.problem, part.rules, part.schedule, memory, seconds, moves);
     if (schedule.sets == part.schedule.sets) return plan;
@@ -151,7 +151,7 @@ class Planner {
     }
     if (known_) return choose_known_stages();
     const Timeline timeline = build_timeline(lowered_, source(0, first_part(), 0));
-    stages_ = choose_stages(whole(timeline), local_, 0, kStageBudget, beginning_.seed);
+    stages_ = choose_stages(SetProblem(timeline), local_, 0, kStageBudget, beginning_.seed);
   }
 
   std::size_t first_part() const { return std::min(lowered_.ops.size(), kPartOperations); }
@@ -191,7 +191,7 @@ class Planner {
     start_ = absorb_known_start(lowered_, wires_of(all_wires() & ~first));
     stages_ = {first};
     const Timeline timeline = build_timeline(lowered_, source(0, first_part(), born_wires()));
-    visit(whole(timeline));
+    visit(SetProblem(timeline));
     lowered_ = original;
   }
 
@@ -202,7 +202,7 @@ class Planner {
     const Timeline timeline = build_timeline(simplified, source(0, last, all_wires()));
     Positions start{};
     for (Qubit w = 0; w < wires_; ++w) start[w] = 1;  // births cost nothing here
-    std::vector<Index> found = known_first_stages(whole(timeline), local_, start);
+    std::vector<Index> found = known_first_stages(SetProblem(timeline), local_, start);
     // Wires used last become global; wires used first are done with before the first write.
     const auto late = wires_by_first_use(simplified), early = wires_by_first_use(lowered_);
     Index late_local = 0, early_local = 0;
@@ -225,12 +225,6 @@ class Planner {
     return part;
   }
 
-  static SetProblem whole(const Timeline& timeline) {
-    std::vector<std::uint32_t> to;
-    for (const auto& line : timeline.line) to.push_back(static_cast<std::uint32_t>(line.size()));
-    return SetProblem(timeline, std::vector<std::uint32_t>(timeline.wires, 0), to);
-  }
-
   // Local wires that must be born: all that have a state or an operation.
   Index born_wires() const {
     Index used = 0;
@@ -246,7 +240,7 @@ class Planner {
     const bool from_known = known_ && first == 0;
     const Index unborn = from_known ? born_wires() : 0;
     Timeline timeline = build_timeline(lowered_, source(first, last, unborn));
-    SetProblem problem = whole(timeline);
+    SetProblem problem(timeline);
     if (first != 0) stages_ = {stages_.back()};
     if (options_.rank_bits > 0 && !stages_suffice(problem, stages_))
       stages_ = choose_stages(problem, local_, stages_.front(), kStageBudget, beginning_.seed);

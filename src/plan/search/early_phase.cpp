@@ -55,9 +55,8 @@ Index climb(const SetProblem& problem, Index group) {
 SetSchedule plan_phases(const Timeline& timeline, const SetProblem& problem, const SetRules& rules, Index group) {
   Positions at{};
   progress(problem, group, at);
-  std::vector<std::uint32_t> start(timeline.wires, 0), middle(at.begin(), at.begin() + timeline.wires), end;
-  for (const auto& line : timeline.line) end.push_back(static_cast<std::uint32_t>(line.size()));
-  const SetProblem early(timeline, start, middle), late(timeline, middle, end);
+  std::vector<std::uint32_t> start(timeline.wires, 0), middle(at.begin(), at.begin() + timeline.wires);
+  const SetProblem early(timeline, start, middle), late(timeline, middle, ends_of(timeline));
   SetRules early_rules = rules;
   early_rules.segments.assign(1, group);  // not = {group}: g++ 14 sees a copy beyond the list's end
   early_rules.budget = std::max<std::uint64_t>(5000, rules.budget / 4);

@@ -178,21 +178,9 @@ class LateBirths : SetGame {
   }
 
   void replay() {
-    const std::size_t n = sets_.size();
-    before_.assign(n + 1, rules_.start);
-    after_.assign(n + 1, Positions{});
-    turns_.assign(n, 0);
-    for (std::size_t i = 0; i < n; ++i) play(i);
-    for (std::size_t i = n; i-- > 0;) play_back(i);
-  }
-
-  // Whether no turn is missing between what is reached and what is done from the end.
-  bool meet(const Positions& reached, const Positions& back) const {
-    for (int w = 0; w < forward_.wires(); ++w) {
-      const auto wire = static_cast<std::size_t>(w);
-      if (static_cast<std::uint32_t>(reached[wire] + back[wire]) < forward_.length(w)) return false;
-    }
-    return true;
+    SetGame::replay(sets_, segment_);
+    turns_.resize(sets_.size());
+    for (std::size_t i = 0; i < sets_.size(); ++i) turns_[i] = turns_between(before_[i], before_[i + 1]);
   }
 
   Index before(std::size_t i) const { return i > 0 ? sets_[i - 1] : rules_.before; }
@@ -246,12 +234,11 @@ class LateBirths : SetGame {
   const MemoryCosts costs_;
   SplitMix draws_;
   std::vector<Index> sets_;
-  std::vector<std::uint32_t> segment_;     // of each set
-  std::vector<Positions> before_, after_;  // of each set, and behind the last one
-  std::vector<Index> born_;                // before each set
-  std::vector<double> turns_;              // of each set
-  double turn_ = 0;                        // seconds of one, an amplitude
-  double left_ = 0;                        // turns of the last set
+  std::vector<std::uint32_t> segment_;  // of each set
+  std::vector<Index> born_;             // before each set
+  std::vector<double> turns_;           // of each set
+  double turn_ = 0;                     // seconds of one, an amplitude
+  double left_ = 0;                     // turns of the last set
   double given_ = 0, cost_ = 0, least_ = 0;
 };
 

@@ -9,6 +9,15 @@
 
 namespace qsim {
 
+std::vector<std::uint32_t> ends_of(const Timeline& timeline) {
+  std::vector<std::uint32_t> ends;
+  for (const auto& line : timeline.line) ends.push_back(static_cast<std::uint32_t>(line.size()));
+  return ends;
+}
+
+SetProblem::SetProblem(const Timeline& timeline)
+    : SetProblem(timeline, std::vector<std::uint32_t>(timeline.wires, 0), ends_of(timeline)) {}
+
 SetProblem::SetProblem(const Timeline& timeline, const std::vector<std::uint32_t>& from,
                        const std::vector<std::uint32_t>& to)
     : wires_(static_cast<int>(timeline.wires)) {

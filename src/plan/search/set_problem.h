@@ -12,9 +12,14 @@ namespace qsim {
 /// Positions of all wires, relative to a window of the timeline.
 using Positions = std::array<std::uint16_t, kMaxQubits + 2>;
 
+/// How many turns each wire has.
+std::vector<std::uint32_t> ends_of(const Timeline& timeline);
+
 /// A window of a timeline: for each wire the turns from its start position on, with what each of them needs.
 class SetProblem {
  public:
+  /// All turns of `timeline`.
+  explicit SetProblem(const Timeline& timeline);
   /// The turns of `timeline` from positions `from` up to, not including, `to`.
   SetProblem(const Timeline& timeline, const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& to);
 

@@ -213,20 +213,9 @@ class SetSearch : SetGame {
     return total;
   }
 
-  void replay(const SetSchedule& schedule) {
-    const std::size_t n = schedule.sets.size();
-    before_.assign(n + 1, rules_.start);
-    after_.assign(n + 1, Positions{});
-    for (std::size_t i = 0; i < n; ++i) before_[i + 1] = advanced(before_[i], schedule.sets[i], schedule.segment[i]);
-    for (std::size_t i = n; i-- > 0;) {
-      after_[i] = after_[i + 1];
-      go_back(after_[i], schedule.sets[i], schedule.segment[i]);
-    }
-  }
-
   // Leaves out the set that is missed least, where its neighbours still share enough.
   bool drop_one(SetSchedule& schedule) {
-    replay(schedule);
+    replay(schedule.sets, schedule.segment);
     int least = std::numeric_limits<int>::max();
     std::size_t victim = schedule.sets.size();
     for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
@@ -266,7 +255,7 @@ class SetSearch : SetGame {
   // Until `limit` moves are used.
   std::optional<SetSchedule> anneal(SetSchedule schedule, std::uint64_t limit) {
     if (!drop_one(schedule)) return std::nullopt;
-    replay(schedule);
+    replay(schedule.sets, schedule.segment);
     const std::size_t n = schedule.sets.size();
     const std::uint64_t begin = used_;
     const double length = static_cast<double>(limit - std::min(limit, used_)) + 1;
@@ -291,7 +280,7 @@ class SetSearch : SetGame {
 
   // Takes wires out of the first sets that have them where later ones can do their turns.
   void delay_first_turns(SetSchedule& schedule) {
-    replay(schedule);
+    replay(schedule.sets, schedule.segment);
     for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
       const Index previous = i > 0 ? schedule.sets[i - 1] : rules_.before;
       const Index next = i + 1 < schedule.sets.size() ? schedule.sets[i + 1] : 0;
@@ -304,9 +293,7 @@ class SetSearch : SetGame {
           return neighbour != 0 && common < rules_.low && common < popcount(schedule.sets[i] & neighbour);
         };
         if (few(previous) || few(next)) continue;
-        Index lacking = 0;
-        if (gap(advanced(before_[i], other, schedule.segment[i]), after_[i + 1], lacking) == 0)
-          schedule.sets[i] = other;
+        if (meet(advanced(before_[i], other, schedule.segment[i]), after_[i + 1])) schedule.sets[i] = other;
       }
       before_[i + 1] = advanced(before_[i], schedule.sets[i], schedule.segment[i]);
     }
@@ -340,7 +327,6 @@ class SetSearch : SetGame {
 
   SplitMix random_;
   std::vector<Positions> needed_;
-  std::vector<Positions> before_, after_;
   std::array<Tried, std::size_t{1} << kTriedBits> tried_{};
   std::uint64_t climbs_ = 0;
 };
@@ -375,6 +361,25 @@ void SetGame::go_back(Positions& back, Index set, std::size_t segment) {
   }
 }
 
+void SetGame::replay(const std::vector<Index>& sets, const std::vector<std::uint32_t>& segment) {
+  const std::size_t n = sets.size();
+  before_.assign(n + 1, rules_.start);
+  after_.assign(n + 1, Positions{});
+  for (std::size_t i = 0; i < n; ++i) before_[i + 1] = advanced(before_[i], sets[i], segment[i]);
+  for (std::size_t i = n; i-- > 0;) {
+    after_[i] = after_[i + 1];
+    go_back(after_[i], sets[i], segment[i]);
+  }
+}
+
+bool SetGame::meet(const Positions& reached, const Positions& back) const {
+  for (int w = 0; w < forward_.wires(); ++w) {
+    const auto wire = static_cast<std::size_t>(w);
+    if (static_cast<std::uint32_t>(reached[wire] + back[wire]) < forward_.length(w)) return false;
+  }
+  return true;
+}
+
 int SetGame::room(std::size_t segment) const { return std::min(rules_.size, popcount(allowed_[segment])); }
 
 int SetGame::shared(Index previous, std::size_t segment) const {
@@ -395,17 +400,17 @@ int fewest_sets(const SetProblem& problem, const SetRules& rules, Index done) {
 }
 
 std::vector<Qubit> wires_that_stay(const SetSchedule& schedule, std::size_t i) {
-  Index staying = schedule.sets[i];
   std::vector<Qubit> order;  // those that go first last
+  const auto put_first = [&](Index wires) {
+    std::size_t at = 0;
+    for_each_bit(wires, [&](unsigned wire) { order.insert(order.begin() + static_cast<std::ptrdiff_t>(at++), wire); });
+  };
+  Index staying = schedule.sets[i];
   for (std::size_t j = i + 1; j < schedule.sets.size() && staying != 0; ++j) {
-    std::vector<Qubit> gone;
-    for_each_bit(staying & ~schedule.sets[j], [&](unsigned wire) { gone.push_back(wire); });
-    if (j > i + 1) order.insert(order.begin(), gone.begin(), gone.end());
+    if (j > i + 1) put_first(staying & ~schedule.sets[j]);
     staying &= schedule.sets[j];
   }
-  std::vector<Qubit> to_the_end;
-  for_each_bit(staying, [&](unsigned wire) { to_the_end.push_back(wire); });
-  order.insert(order.begin(), to_the_end.begin(), to_the_end.end());
+  put_first(staying);
   return order;
 }
 

@@ -47,11 +47,17 @@ class SetGame {
   /// Wires that a set of the segment shares with the one before it.
   int shared(Index previous, std::size_t segment) const;
 
+  /// Fills before_ and after_.
+  void replay(const std::vector<Index>& sets, const std::vector<std::uint32_t>& segment);
+  /// Whether no turn is missing between what is reached and what is done from the end.
+  bool meet(const Positions& reached, const Positions& back) const;
+
   const SetProblem& forward_;
   const SetProblem backward_;
   const SetRules& rules_;
-  std::vector<Index> allowed_;  // by segment
-  std::uint64_t used_ = 0;      // how often a set has been advanced
+  std::vector<Index> allowed_;             // by segment
+  std::vector<Positions> before_, after_;  // of each set: reached before it, done from the end by it and those after it
+  std::uint64_t used_ = 0;                 // how often a set has been advanced
 };
 
 /// Greedy starts in both directions, then annealing with one set less for as long as that succeeds.
