@@ -26,11 +26,28 @@ struct PermuteProgram {
   std::vector<Row> rows;
   std::uint32_t targets = 0;                    // the first rows
   std::vector<std::uint32_t> steps;             // PermutationStep::packed
+  bool phases = false;                          // whether any of them is one
   std::array<Index, kPermuteLanes> lane{};      // the place of a lane, less that of lane 0
   std::vector<std::array<Index, 256>> flipped;  // of eight targets: the bits of a place that a byte of them is
 };
 
 using PermuteWords = std::array<std::uint64_t, kPermuteWords>;
+
+/// Sixteenths of a turn of 512 places: bit k of each in words [k].
+using PermuteSixteenths = std::array<PermuteWords, 4>;
+
+/// Adds `sixteenths` where `all` is 1.
+[[gnu::always_inline]] inline void add_sixteenths(PermuteSixteenths& sum, std::uint32_t sixteenths,
+                                                  const PermuteWords& all) {
+  for (std::size_t k = 0; k < kPermuteWords; ++k) {
+    std::uint64_t carry = 0;
+    for (unsigned bit = 0; bit < 4; ++bit) {
+      const std::uint64_t add = (sixteenths >> bit & 1) != 0 ? all[k] : 0, before = sum[bit][k];
+      sum[bit][k] = before ^ add ^ carry;
+      carry = (before & add) | (carry & (before ^ add));
+    }
+  }
+}
 
 /// The bits of 512 places, of which the first is `base`.
 [[gnu::always_inline]] inline PermuteWords row_words(PermuteProgram::Row row, Index base) {
@@ -66,9 +83,12 @@ using PermuteWords = std::array<std::uint64_t, kPermuteWords>;
 }
 
 /// Of the 512 places that begin at `base`, whose lowest nine positions in its bundle are 0: where their amplitudes come
-/// from. `words` has a row more than the program.
+/// from, and with what phase. `words` has a row more than the program; `sixteenths` is made where the program has
+/// phases.
 [[gnu::always_inline]] inline void permuted_places(const PermuteProgram& program, Index base,
-                                                   std::span<PermuteWords> words, std::span<Index, kPermuteLanes> out) {
+                                                   std::span<PermuteWords> words, std::span<Index, kPermuteLanes> out,
+                                                   PermuteSixteenths& sixteenths) {
+  if (program.phases) sixteenths = {};
   const std::size_t rows = program.rows.size();
   for (std::size_t r = 0; r < rows; ++r) words[r] = row_words(program.rows[r], base);
   words[rows].fill(~std::uint64_t{0});
@@ -81,8 +101,12 @@ using PermuteWords = std::array<std::uint64_t, kPermuteWords>;
     for (std::size_t k = 0; k < kPermuteWords; ++k)
       all[k] &= (first[k] ^ first_inverted) & (second[k] ^ second_inverted);
     if ((step >> 6 & 1) == 0) continue;
-    PermuteWords& target = words[step & 63];
-    for (std::size_t k = 0; k < kPermuteWords; ++k) target[k] ^= all[k];
+    if ((step >> 7 & 1) != 0) {
+      add_sixteenths(sixteenths, step & 63, all);
+    } else {
+      PermuteWords& target = words[step & 63];
+      for (std::size_t k = 0; k < kPermuteWords; ++k) target[k] ^= all[k];
+    }
     all.fill(~std::uint64_t{0});
   }
   for (std::size_t i = 0; i < kPermuteLanes; ++i) out[i] = base | program.lane[i];

@@ -2,6 +2,8 @@
 // that a flip of all of them is one instruction. The words lie in shared memory, a column a thread; what has changed of
 // them is turned round in registers, from a word for each bit of a place to a word for each place. Flips with at most
 // one control: places are XORs of columns.
+#include <algorithm>
+
 #include "kernels/cuda/norm.cuh"
 #include "kernels/cuda/permute.h"
 
@@ -55,8 +57,61 @@ __device__ __forceinline__ std::uint32_t changed_of(const PermuteArguments& a, u
   return r == kNoRow ? 0 : column[r * kBlock] ^ row_word(a.position[r], bit, first, lane, base);
 }
 
+/// Sixteenths of a turn of a thread's 32 places: bit k of each in word[k].
+struct Sixteenths {
+  std::uint32_t word[4] = {};
+
+  /// Where `all` is 1.
+  __device__ __forceinline__ void add(std::uint32_t sixteenths, std::uint32_t all) {
+    if (sixteenths == 8) {  // most are half turns
+      word[3] ^= all;
+      return;
+    }
+    std::uint32_t carry = 0;
+#pragma unroll
+    for (unsigned bit = 0; bit < 4; ++bit) {
+      const std::uint32_t more = (sixteenths >> bit & 1) != 0 ? all : 0, before = word[bit];
+      word[bit] = before ^ more ^ carry;
+      carry = (before & more) | (carry & (before ^ more));
+    }
+  }
+
+  template <class Amplitude>
+  __device__ __forceinline__ Amplitude turned(Amplitude a, unsigned place) const {
+    using Real = decltype(Amplitude::x);
+    const Real cosine = static_cast<Real>(0.92387953251128675613), sine = static_cast<Real>(0.38268343236508977173);
+    const Real part = static_cast<Real>(0.70710678118654752440);
+    if ((word[0] >> place & 1) != 0) a = {cosine * a.x - sine * a.y, cosine * a.y + sine * a.x};
+    if ((word[1] >> place & 1) != 0) a = {part * (a.x - a.y), part * (a.x + a.y)};
+    if ((word[2] >> place & 1) != 0) a = {-a.y, a.x};
+    if ((word[3] >> place & 1) != 0) a = {-a.x, -a.y};
+    return a;
+  }
+};
+
+/// Runs a thread's column of words through all steps, of which there are a multiple of kStepsAtOnce.
+template <bool kPhases>
+__device__ __forceinline__ void run_steps(const std::uint32_t* steps, std::uint32_t count, std::uint32_t* column,
+                                          Sixteenths& sixteenths) {
+  std::uint32_t all = ~0u;
+  for (std::uint32_t s = 0; s < count; s += kStepsAtOnce) {
+    const uint4 four = __ldg(reinterpret_cast<const uint4*>(steps + s));
+    for (const std::uint32_t step : {four.x, four.y, four.z, four.w}) {
+      all &= column[(step >> 8 & 63) * kBlock] ^ (0u - (step >> 14 & 1));
+      all &= column[(step >> 16 & 63) * kBlock] ^ (0u - (step >> 22 & 1));
+      if ((step >> 6 & 1) == 0) continue;
+      if (kPhases && (step >> 7 & 1) != 0) {
+        sixteenths.add(step & 15, all);
+      } else {
+        column[(step & 63) * kBlock] ^= all;
+      }
+      all = ~0u;
+    }
+  }
+}
+
 /// Bytes moved: each amplitude of the bundle read and written once.
-template <class Amplitude>
+template <class Amplitude, bool kPhases>
 __global__ void __launch_bounds__(kBlock, 4)
     permute_kernel(const Amplitude* __restrict__ state, Amplitude* __restrict__ gathered, const PermuteArguments a,
                    bool in_place, NormCell* norm) {
@@ -72,17 +127,8 @@ __global__ void __launch_bounds__(kBlock, 4)
     for (std::uint32_t r = 0; r + 1 < a.rows; ++r)
       column[r * kBlock] = row_word(a.position[r], a.bit[r], first, lane, base);
     column[(a.rows - 1) * kBlock] = ~0u;
-    std::uint32_t all = ~0u;
-    for (std::uint32_t s = 0; s < a.step_count; s += kStepsAtOnce) {
-      const uint4 four = __ldg(reinterpret_cast<const uint4*>(a.steps + s));
-      for (const std::uint32_t step : {four.x, four.y, four.z, four.w}) {
-        all &= column[(step >> 8 & 63) * kBlock] ^ (0u - (step >> 14 & 1));
-        all &= column[(step >> 16 & 63) * kBlock] ^ (0u - (step >> 22 & 1));
-        if ((step >> 6 & 1) == 0) continue;
-        column[(step & 63) * kBlock] ^= all;
-        all = ~0u;
-      }
-    }
+    Sixteenths sixteenths;
+    run_steps<kPhases>(a.steps, a.step_count, column, sixteenths);
     std::uint32_t changed[kEach];
 #pragma unroll
     for (unsigned b = 0; b < 32; ++b) changed[b] = changed_of(a, b, column, first, lane, base);
@@ -109,7 +155,8 @@ __global__ void __launch_bounds__(kBlock, 4)
       }
       const std::uint64_t packed = first | i * 32 | lane;
       if (packed >= count) continue;
-      const Amplitude value = (place & a.unborn) != 0 ? Amplitude{} : __ldg(state + place);
+      Amplitude value = (place & a.unborn) != 0 ? Amplitude{} : __ldg(state + place);
+      if (kPhases) value = sixteenths.turned(value, i);
       gathered[in_place ? high | low : packed] = value;
       if (norm != nullptr) {
         const double re = value.x, im = value.y;
@@ -185,6 +232,69 @@ __global__ void __launch_bounds__(kBlock, 4)
   if (norm != nullptr) add_norm(norm, sum, norm_scratch);
 }
 
+/// Bytes moved: each amplitude written once. Tables are copied to shared memory; a block makes many amplitudes by them.
+template <class Amplitude, bool kPhases>
+__global__ void __launch_bounds__(kBlock, 2)
+    product_kernel(Amplitude* __restrict__ state, const ProductArguments a, NormCell* norm) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ double norm_scratch[32];
+  using Real = decltype(Amplitude::x);
+  auto* const table = reinterpret_cast<Amplitude*>(shared);
+  const std::uint32_t indexed = a.table_count << a.width, entries = indexed + 2 * a.left;
+  for (std::uint32_t i = threadIdx.x; i < entries; i += kBlock) table[i] = static_cast<const Amplitude*>(a.tables)[i];
+  auto* const column = reinterpret_cast<std::uint32_t*>(table + entries) + threadIdx.x;
+  __syncthreads();
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint64_t count = 1ull << a.bits, stride = static_cast<std::uint64_t>(gridDim.x) * kBlock * kEach;
+  double sum = 0;
+  for (std::uint64_t first = (static_cast<std::uint64_t>(blockIdx.x) * kWarps + threadIdx.x / 32) << 10; first < count;
+       first += stride) {
+    for (std::uint32_t r = 0; r + 1 < a.rows; ++r) column[r * kBlock] = row_word(a.bit[r], a.bit[r], first, lane, 0);
+    column[(a.rows - 1) * kBlock] = ~0u;
+    Sixteenths sixteenths;
+    run_steps<kPhases>(a.steps, a.step_count, column, sixteenths);
+    const auto word = [&](unsigned bit) {
+      const unsigned r = a.row_of[bit];
+      return r == kNoRow ? row_word(bit, bit, first, lane, 0) : column[r * kBlock];
+    };
+    std::uint32_t there = ~0u;
+    for (std::uint64_t left = a.checked; left != 0; left &= left - 1) {
+      const auto bit = static_cast<unsigned>(__ffsll(static_cast<long long>(left)) - 1);
+      there &= word(bit) ^ ((a.wanted >> bit & 1) != 0 ? 0u : ~0u);
+    }
+    std::uint32_t index[kEach];
+#pragma unroll
+    for (unsigned b = 0; b < kEach; ++b) index[b] = b < a.indexed ? word(a.varying[b]) : 0;
+    transpose(index);
+#pragma unroll
+    for (unsigned i = 0; i < kEach; ++i) {
+      Amplitude value{};
+      if ((there >> i & 1) != 0) {
+        value = {static_cast<Real>(a.scale[0]), static_cast<Real>(a.scale[1])};
+        std::uint32_t rest = index[i];
+        const auto multiply = [&](const Amplitude by) {
+          value = {value.x * by.x - value.y * by.y, value.x * by.y + value.y * by.x};
+        };
+        for (std::uint32_t t = 0; t < a.table_count; ++t) {
+          multiply(table[(t << a.width) + (rest & ((1u << a.width) - 1))]);
+          rest >>= a.width;
+        }
+        for (std::uint32_t b = 0; b < a.left; ++b)
+          multiply(table[indexed + 2 * b + (word(a.varying[kEach + b]) >> i & 1)]);
+        if (kPhases) value = sixteenths.turned(value, i);
+      }
+      const std::uint64_t place = first | i * 32 | lane;
+      if (place >= count) continue;
+      state[place] = value;
+      if (norm != nullptr) {
+        const double re = value.x, im = value.y;
+        sum = fma(re, re, fma(im, im, sum));
+      }
+    }
+  }
+  if (norm != nullptr) add_norm(norm, sum, norm_scratch);
+}
+
 unsigned blocks_of(std::uint32_t bundle_bits) {
   const std::uint64_t warps = ((std::uint64_t{1} << bundle_bits) + 1023) / 1024;
   return static_cast<unsigned>((warps + kWarps - 1) / kWarps);
@@ -208,8 +318,9 @@ cudaError_t launch_permute(const std::conditional_t<sizeof(Real) == 8, double2, 
                            std::conditional_t<sizeof(Real) == 8, double2, float2>* gathered,
                            const PermuteArguments& arguments, bool in_place, NormCell* norm, cudaStream_t stream) {
   const std::size_t shared = static_cast<std::size_t>(arguments.rows) * kBlock * sizeof(std::uint32_t);
-  permute_kernel<<<blocks_of(arguments.bundle_bits), kBlock, shared, stream>>>(state, gathered, arguments, in_place,
-                                                                               norm);
+  using Amplitude = std::conditional_t<sizeof(Real) == 8, double2, float2>;
+  const auto kernel = arguments.phases ? permute_kernel<Amplitude, true> : permute_kernel<Amplitude, false>;
+  kernel<<<blocks_of(arguments.bundle_bits), kBlock, shared, stream>>>(state, gathered, arguments, in_place, norm);
   return cudaGetLastError();
 }
 
@@ -217,5 +328,28 @@ template cudaError_t launch_permute<float>(const float2*, float2*, const Permute
                                            cudaStream_t);
 template cudaError_t launch_permute<double>(const double2*, double2*, const PermuteArguments&, bool, NormCell*,
                                             cudaStream_t);
+
+template <class Real>
+cudaError_t launch_product(std::conditional_t<sizeof(Real) == 8, double2, float2>* state,
+                           const ProductArguments& arguments, NormCell* norm, cudaStream_t stream) {
+  using Amplitude = std::conditional_t<sizeof(Real) == 8, double2, float2>;
+  const std::size_t entries = (std::size_t{arguments.table_count} << arguments.width) + 2 * arguments.left;
+  const std::size_t shared = entries * sizeof(Amplitude) + arguments.rows * kBlock * sizeof(std::uint32_t);
+  const auto kernel = arguments.phases ? product_kernel<Amplitude, true> : product_kernel<Amplitude, false>;
+  int device = 0, processors = 0, resident = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (error == cudaSuccess)
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  if (error == cudaSuccess)
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, static_cast<int>(kBlock), shared);
+  if (error != cudaSuccess) return error;
+  const auto most = static_cast<unsigned>(std::max(1, processors * resident));
+  kernel<<<std::min(blocks_of(arguments.bits), most), kBlock, shared, stream>>>(state, arguments, norm);
+  return cudaGetLastError();
+}
+
+template cudaError_t launch_product<float>(float2*, const ProductArguments&, NormCell*, cudaStream_t);
+template cudaError_t launch_product<double>(double2*, const ProductArguments&, NormCell*, cudaStream_t);
 
 }  // namespace qsim::cuda

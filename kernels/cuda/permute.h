@@ -19,6 +19,7 @@ constexpr std::uint32_t kMostRows = 64;  // and bits of a place
 struct PermuteArguments {
   const std::uint32_t* steps = nullptr;  // PermutationStep::packed, a multiple of kStepsAtOnce of them
   std::uint32_t step_count = 0, rows = 0, bundle_bits = 0;
+  bool phases = false;                         // some steps are
   std::uint64_t unborn = 0, high_targets = 0;  // of those that are flipped the bits from 32 on
   ViewMap map;                                 // of the bundle
   std::uint8_t bit[kMostRows] = {};            // of each row
@@ -35,6 +36,21 @@ struct AffineArguments {
 };
 constexpr std::uint32_t kAffineLanes = 5;  // bits of k by which a warp's lanes differ; a thread has those behind them
 
+/// The first write of 2^bits amplitudes: ProductLookups (plan/product_lookups.h) of where they come from. `tables`:
+/// pairs of Real, each table of 2^width of them and then two for each bit that is left.
+struct ProductArguments {
+  const std::uint32_t* steps = nullptr;  // as of PermuteArguments
+  const void* tables = nullptr;
+  std::uint32_t step_count = 0, rows = 0, bits = 0;
+  std::uint32_t indexed = 0, table_count = 0, width = 0, left = 0;
+  bool phases = false;                    // some steps are
+  std::uint64_t checked = 0, wanted = 0;  // other amplitudes are 0
+  double scale[2] = {};
+  std::uint8_t bit[kMostRows] = {};      // of each row
+  std::uint8_t row_of[kMostRows] = {};   // the row of each bit, or kNoRow
+  std::uint8_t varying[kMostRows] = {};  // bits: those of the index, lowest first, then those that are left
+};
+
 /// gathered[j] = state[where place(j)'s amplitude comes from], j < 2^bundle_bits; or, `in_place`, gathered[place(j)].
 /// `norm`: sum of squares added, or null.
 template <class Real>
@@ -45,5 +61,9 @@ template <class Real>
 cudaError_t launch_affine(const std::conditional_t<sizeof(Real) == 8, double2, float2>* state,
                           std::conditional_t<sizeof(Real) == 8, double2, float2>* gathered,
                           const AffineArguments& arguments, NormCell* norm, cudaStream_t stream);
+
+template <class Real>
+cudaError_t launch_product(std::conditional_t<sizeof(Real) == 8, double2, float2>* state,
+                           const ProductArguments& arguments, NormCell* norm, cudaStream_t stream);
 
 }  // namespace qsim::cuda

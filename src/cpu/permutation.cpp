@@ -1,9 +1,12 @@
 #include "cpu/permutation.h"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "base/bits.h"
+#include "device/permutation/product.h"
 #include "plan/cost/pool_layout.h"
 #include "qsim/error.h"
 
@@ -21,8 +24,28 @@ constexpr std::uint32_t kLaneBits = std::countr_zero(kPermuteLanes);
 
 /// permuted_places() by the widest vectors that the processor has: it moves words, and rounds nothing.
 QSIM_ANY_VECTORS void find_places(const PermuteProgram& program, Index base, std::span<PermuteWords> words,
-                                  std::span<Index, kPermuteLanes> out) {
-  permuted_places(program, base, words, out);
+                                  std::span<Index, kPermuteLanes> out, PermuteSixteenths& sixteenths) {
+  permuted_places(program, base, words, out, sixteenths);
+}
+
+/// Turns the values of as many of the 512 places as there are.
+template <typename T>
+void turn(std::span<std::complex<T>> values, const PermuteSixteenths& sixteenths) {
+  constexpr double kSixteenth[4] = {0.92387953251128675613, 0.70710678118654752440, 0.38268343236508977173, 0};
+  std::array<std::complex<T>, 16> roots;
+  for (std::size_t k = 0; k < 4; ++k) {
+    const T c = k == 0 ? T(1) : static_cast<T>(kSixteenth[k - 1]),
+            s = k == 0 ? T(0) : static_cast<T>(kSixteenth[3 - k]);
+    roots[k] = {c, s};
+    roots[k + 4] = {-s, c};
+    roots[k + 8] = {-c, -s};
+    roots[k + 12] = {s, -c};
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto bit = [&](std::size_t k) { return static_cast<std::size_t>(sixteenths[k][i / 64] >> (i % 64) & 1); };
+    const std::complex<T> a = values[i], b = roots[bit(0) | bit(1) << 1 | bit(2) << 2 | bit(3) << 3];
+    values[i] = {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
 }
 
 }  // namespace
@@ -36,6 +59,7 @@ PermuteProgram words_of(PermutationProgram program) {
   }
   words.targets = program.targets;
   words.steps = std::move(program.steps);
+  words.phases = program.phases;
   for (std::size_t i = 0; i < kPermuteLanes; ++i) words.lane[i] = deposit_bits(i, program.bundle);
   for (std::uint32_t first = 0; first < program.targets; first += 8) {
     std::array<Index, 256>& flipped = words.flipped.emplace_back();
@@ -55,8 +79,26 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) {
   fixed_ = program.fixed;
   unborn_ = program.unborn;
   whole_size_ = is_one_bundle(sweep, local_bits) ? Index{1} << local_bits : 0;
-  if (is_affine(sweep)) affine_ = columns_of(affine_gather(sweep, local_bits, fixed_, kLineBits, kLineBits));
+  if (!sweep.reads) {
+    products_ = products_of(sweep, local_bits);
+  } else if (is_affine(sweep)) {
+    affine_ = columns_of(affine_gather(sweep, local_bits, fixed_, kLineBits, kLineBits));
+  }
   program_ = words_of(std::move(program));
+}
+
+Permutation::Products Permutation::products_of(const Sweep& sweep, std::uint32_t local_bits) {
+  Products products{product_start(sweep), has_real_products(sweep), {}};
+  for (std::uint32_t first = 0; first < local_bits; first += kProductBits) {
+    const Index range = low_mask(std::min(local_bits, first + kProductBits)) & ~low_mask(first);
+    if ((range & products.start.varying) == 0) continue;
+    // An entry for every value of the range, whose other bits have no factor.
+    const std::vector<Complex> of_varying = birth_products(sweep, range & products.start.varying);
+    Products::Table& table = products.tables.emplace_back(Products::Table{first, {}});
+    for (Index value = 0; value < bit_mask(count_bits(range)); ++value)
+      table.entries.push_back(of_varying[extract_bits(value << first, range & products.start.varying)]);
+  }
+  return products;
 }
 
 Permutation::Columns Permutation::columns_of(AffineGather gather) {
@@ -100,14 +142,21 @@ void Permutation::gather(const std::complex<T>* shard, std::complex<T>* to, Inde
   if (affine_) return gather_affine(shard, to, begin, end, fixed);
   std::array<PermuteWords, 64> words;
   std::array<Index, kPermuteLanes> from;
+  std::array<std::complex<T>, kPermuteLanes> values;
+  PermuteSixteenths sixteenths;
   for (Index first = begin; first < end; first += kPermuteLanes) {
     const Index base = deposit_bits(first, bundle_) | fixed;
-    find_places(program_, base, words, from);
+    find_places(program_, base, words, from, sixteenths);
     const Index count = std::min<Index>(kPermuteLanes, end - first);
-    for (Index i = 0; i < count; ++i) {
-      const Index at = whole_size_ != 0 ? base | program_.lane[i] : first + i;
-      to[at] = (from[i] & unborn_) != 0 ? std::complex<T>() : shard[from[i]];
+    const auto place = [&](Index i) { return whole_size_ != 0 ? base | program_.lane[i] : first + i; };
+    const auto value = [&](Index i) { return (from[i] & unborn_) != 0 ? std::complex<T>() : shard[from[i]]; };
+    if (!program_.phases) {
+      for (Index i = 0; i < count; ++i) to[place(i)] = value(i);
+      continue;
     }
+    for (Index i = 0; i < count; ++i) values[i] = value(i);
+    turn(std::span(values).first(count), sixteenths);
+    for (Index i = 0; i < count; ++i) to[place(i)] = values[i];
   }
 }
 
@@ -122,8 +171,63 @@ void Permutation::spread(std::complex<T>* shard, const std::complex<T>* from, In
   }
 }
 
+template <typename T, typename Entry>
+void Permutation::write_products(std::complex<T>* shard, ThreadTeam& team) const {
+  struct Table {
+    std::uint32_t first;
+    Index mask;
+    std::vector<Entry> entries;
+  };
+  std::vector<Table> tables;
+  for (const Products::Table& table : products_->tables) {
+    Table& narrow = tables.emplace_back(Table{table.first, table.entries.size() - 1, {}});
+    for (const Complex entry : table.entries) {
+      if constexpr (std::is_same_v<Entry, T>) {
+        narrow.entries.push_back(static_cast<T>(entry.real()));
+      } else {
+        narrow.entries.push_back(Entry(entry));
+      }
+    }
+  }
+  const auto times = [](std::complex<T> value, Entry by) {
+    if constexpr (std::is_same_v<Entry, T>) {
+      return std::complex<T>(value.real() * by, value.imag() * by);
+    } else {
+      return std::complex<T>(value.real() * by.real() - value.imag() * by.imag(),
+                             value.real() * by.imag() + value.imag() * by.real());
+    }
+  };
+  const std::complex<T> scale(products_->start.scale);
+  const Index checked = products_->start.checked, wanted = products_->start.wanted;
+  const Index size = Index{1} << count_bits(bundle_), piece = std::min<Index>(size, Index{1} << 14);
+  team.run(size / piece, [&](Index number, int) {
+    std::array<PermuteWords, 64> words;
+    std::array<Index, kPermuteLanes> from;
+    PermuteSixteenths sixteenths;
+    const Index end = (number + 1) * piece;
+    for (Index first = number * piece; first < end; first += kPermuteLanes) {
+      find_places(program_, first, words, from, sixteenths);
+      const Index count = std::min<Index>(kPermuteLanes, end - first);
+      for (Index i = 0; i < count; ++i) {
+        std::complex<T> value = (from[i] & checked) == wanted ? scale : std::complex<T>();
+        for (const Table& table : tables) value = times(value, table.entries[from[i] >> table.first & table.mask]);
+        shard[first + i] = value;
+      }
+      if (program_.phases) turn(std::span(shard + first, count), sixteenths);
+    }
+  });
+}
+
 template <typename T>
 bool Permutation::run(std::complex<T>* shard, std::span<std::byte> spare, ThreadTeam& team) const {
+  if (products_) {
+    if (products_->real) {
+      write_products<T, T>(shard, team);
+    } else {
+      write_products<T, std::complex<T>>(shard, team);
+    }
+    return false;
+  }
   const Index size = Index{1} << count_bits(bundle_), bundles = Index{1} << count_bits(fixed_);
   const std::uint64_t needed = (whole_size_ != 0 ? whole_size_ : size) * sizeof(std::complex<T>);
   if (spare.size() < needed) {

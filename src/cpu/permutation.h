@@ -11,6 +11,7 @@
 
 #include "base/threads/thread_team.h"
 #include "device/permutation/affine.h"
+#include "device/permutation/product.h"
 #include "device/permutation/program.h"
 #include "kernels/cpu/permute.h"
 #include "plan/plan.h"
@@ -26,7 +27,8 @@ class Permutation {
   /// `sweep` of a shard of 2^local_bits, specialised.
   Permutation(const Sweep& sweep, std::uint32_t local_bits);
 
-  /// Moves the amplitudes of `shard` through `spare`, PoolLayout::spare_bytes of it. True: they are in `spare` now.
+  /// Moves the amplitudes of `shard` through `spare`, PoolLayout::spare_bytes of it, or writes the first ones. True:
+  /// they are in `spare` now.
   template <typename T>
   bool run(std::complex<T>* shard, std::span<std::byte> spare, ThreadTeam& team) const;
 
@@ -38,6 +40,21 @@ class Permutation {
   };
   static Columns columns_of(AffineGather gather);
 
+  /// Of the first write: the products of the varying bits among those of a place from `first` on, by their value.
+  static constexpr std::uint32_t kProductBits = 10;
+  struct Products {
+    struct Table {
+      std::uint32_t first = 0;
+      std::vector<Complex> entries;
+    };
+    ProductStart start;
+    bool real = false;  // all entries are
+    std::vector<Table> tables;
+  };
+  static Products products_of(const Sweep& sweep, std::uint32_t local_bits);
+  template <typename T, typename Entry>
+  void write_products(std::complex<T>* shard, ThreadTeam& team) const;
+
   template <typename T>
   void gather_affine(const std::complex<T>* shard, std::complex<T>* to, Index begin, Index end, Index fixed) const;
   template <typename T>
@@ -48,6 +65,7 @@ class Permutation {
   Index bundle_, fixed_, unborn_;
   Index whole_size_;  // of the shard, where it is one bundle; else 0
   PermuteProgram program_;
+  std::optional<Products> products_;  // of the first write
   std::optional<Columns> affine_;
 };
 

@@ -85,7 +85,7 @@ std::uint32_t NullBackend::prepare(std::span<const Sweep> sweeps, Summing) {
     for (const Index mask : sweep.reach) mentioned |= mask;
     for (const PlanOp& op : sweep.ops) {
       mentioned |= op.control_mask;
-      if (sweep.permutes()) mentioned |= bit_mask(op.targets[0]);
+      if (sweep.permutes() && op.form == Form::kFlip) mentioned |= bit_mask(op.targets[0]);
     }
     if (sweep.permutes()) prepared.active = low_mask(local_bits_);  // no chunk of the state is done alone
     for (const PhaseTerm& term : sweep.phases) mentioned |= term.mask;

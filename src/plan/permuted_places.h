@@ -10,7 +10,8 @@
 namespace qsim {
 
 inline Index flipped(const PlanOp& op, Index place) {
-  return (place & op.control_mask) == op.control_value ? place ^ bit_mask(op.targets[0]) : place;
+  return op.form == Form::kFlip && (place & op.control_mask) == op.control_value ? place ^ bit_mask(op.targets[0])
+                                                                                 : place;
 }
 
 /// Where `sweep` takes what is at `place`.

@@ -81,12 +81,14 @@ struct Birth {
 /// active bits, linearly independent, so that tiles still cover the shard, each place once. Such a sweep reads, bears
 /// nothing, moves nothing at its store, none of these bits is unborn, and no exchange overlaps with it.
 ///
-/// Where it has a `bundle`, a sweep permutes: its operations are flips of bits of the bundle, under any controls, no
-/// bit is active, and what is at a place goes where the flips, one after the other, take the place. A bundle of places
-/// are those that differ in these bits, all born afterwards; they are gathered into memory beside the state
-/// (PoolLayout::spare_bytes) and put back, unless one bundle is all of the shard: then that memory becomes the state's
-/// and the state's is beside it. Such a sweep reads, bears bits with the factor {1, 0} alone, and no exchange overlaps
-/// with it.
+/// Where it has a `bundle`, a sweep permutes: its operations are flips of bits of the bundle, under any controls, and
+/// phases of whole sixteenths of a turn; no bit is active, and what is at a place goes where the flips, one after the
+/// other, take the place, with the phases of the places on its way. A bundle of places are those that differ in these
+/// bits, all born afterwards; they are gathered into memory beside the state (PoolLayout::spare_bytes) and put back,
+/// unless one bundle is all of the shard: then that memory becomes the state's and the state's is beside it. Such a
+/// sweep bears bits with the factor {1, 0} alone, and no exchange overlaps with it. Where it is the first write it
+/// bears every bit, one bundle is all of the shard, and what is taken to a place is the product of the factors where it
+/// comes from: no memory beside the state is needed.
 struct Sweep {
   std::vector<Bit> active;   // ascending, local
   std::vector<Bit> store;    // a permutation of active; equal to active when nothing moves
@@ -102,8 +104,15 @@ struct Sweep {
   double predicted_seconds = 0;
   bool once = false;  // made for a single run: a device need not spend on translating it what only many runs give back
   bool permutes() const { return bundle != 0; }
+  bool gathers() const { return permutes() && reads; }  // through memory beside the state
   friend bool operator==(const Sweep&, const Sweep&) = default;
 };
+
+/// Of an operation of `sweep`; none where it is not diagonal.
+inline std::span<const PhaseTerm> terms_of(const Sweep& sweep, const PlanOp& op) {
+  return op.form == Form::kPhases ? std::span(sweep.phases).subspan(op.data_begin, op.data_count)
+                                  : std::span<const PhaseTerm>();
+}
 
 /// Whether all that `sweep`, which permutes a shard of 2^local_bits, leaves born is one bundle.
 inline bool is_one_bundle(const Sweep& sweep, std::uint32_t local_bits) {
@@ -112,10 +121,11 @@ inline bool is_one_bundle(const Sweep& sweep, std::uint32_t local_bits) {
   return (sweep.bundle | unborn) == (Index{1} << local_bits) - 1;
 }
 
-/// Whether where an amplitude of `sweep`, which permutes, comes from is an affine map of where it goes, over bits.
+/// Whether `sweep`, which permutes, is an affine map of places, over bits, and nothing else.
 inline bool is_affine(const Sweep& sweep) {
-  return std::ranges::all_of(sweep.ops,
-                             [](const PlanOp& op) { return (op.control_mask & (op.control_mask - 1)) == 0; });
+  return std::ranges::all_of(sweep.ops, [](const PlanOp& op) {
+    return op.form == Form::kFlip && (op.control_mask & (op.control_mask - 1)) == 0;
+  });
 }
 
 /// What active bit i of `sweep` flips of a place in memory.

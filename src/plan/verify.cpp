@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/layout.h"
 #include "plan/plan.h"
+#include "plan/sixteenths.h"
 #include "qsim/error.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
@@ -230,9 +231,16 @@ class Verifier {
     require(sweep.active.empty() && sweep.reach.empty(), "a sweep that permutes has no active bits");
     require((sweep.bundle & ~local_mask_) == 0, "a bundle has bits that are not local");
     require((sweep.bundle & unborn_) == 0, "a bundle has bits that are unborn");
-    require(sweep.reads, "a sweep that permutes must read");
-    require(std::ranges::all_of(sweep.ops, [](const PlanOp& op) { return op.form == Form::kFlip; }),
-            "a sweep that permutes has another operation than flips");
+    if (!sweep.reads) {
+      require(sweep.bundle == local_mask_, "a first write that permutes has one bundle, the shard");
+      require(std::ranges::all_of(sweep.births, [](const Birth& birth) { return birth.open == 0; }),
+              "a first write that permutes has a factor that is open");
+    }
+    require(std::ranges::none_of(sweep.ops, [](const PlanOp& op) { return op.form == Form::kMatrix; }),
+            "a sweep that permutes has a matrix");
+    require(std::ranges::all_of(sweep.phases,
+                                [](const PhaseTerm& term) { return term.open == 0 && sixteenths_of(term.angle); }),
+            "a sweep that permutes has a phase that is no whole number of sixteenths of a turn");
   }
 
   void check_op(const Sweep& sweep, const PlanOp& op, Index active) {

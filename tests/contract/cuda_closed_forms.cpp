@@ -57,6 +57,29 @@ Complex fourier_amplitude(std::uint32_t qubits, Index index) {
   return std::polar(std::pow(2.0, -0.5 * qubits), 2 * std::numbers::pi * turns);
 }
 
+/// Turns of single qubits, no two alike, and flips that take amplitudes anywhere.
+double turn_of(Qubit q) { return 0.5 * std::numbers::pi + 0.01 * (static_cast<double>(q) - 15); }
+constexpr int kRounds = 3;
+Circuit product_and_flips(std::uint32_t qubits) {
+  Circuit circuit(qubits);
+  for (Qubit q = 0; q < qubits; ++q) circuit.ry(turn_of(q), q);
+  for (int round = 0; round < kRounds; ++round)
+    for (Qubit q = 0; q < qubits; ++q) circuit.ccx((q + 5) % qubits, (q + 11) % qubits, q);
+  return circuit;
+}
+Complex product_and_flips_amplitude(std::uint32_t qubits, Index index) {
+  for (int round = 0; round < kRounds; ++round) {
+    for (Qubit q = qubits; q-- > 0;) {
+      const Index both = Index{1} << (q + 5) % qubits | Index{1} << (q + 11) % qubits;
+      if ((index & both) == both) index ^= Index{1} << q;
+    }
+  }
+  double product = 1;
+  for (Qubit q = 0; q < qubits; ++q)
+    product *= (index >> q & 1) != 0 ? std::sin(0.5 * turn_of(q)) : std::cos(0.5 * turn_of(q));
+  return product;
+}
+
 /// Ends, neighbours of 2^31 and 2^32, and others at random.
 std::vector<Index> chosen_indices(std::uint32_t qubits) {
   const Index size = Index{1} << qubits;
@@ -89,10 +112,11 @@ void add_spare(PoolLayout& layout, const Plan& plan) {
   layout.step_bytes = planned.step_bytes;
 }
 
-void check(const Circuit& circuit, ClosedForm form) {
+/// Without `known_zeros` every amplitude is swept every time.
+void check(const Circuit& circuit, ClosedForm form, bool known_zeros = false) {
   const std::uint32_t qubits = circuit.qubits();
   PlanOptions plan_options;
-  plan_options.known_zeros = false;  // every amplitude is swept every time
+  plan_options.known_zeros = known_zeros;
   const Plan plan = make_plan(circuit, find_machine("h200"), plan_options);
   std::vector<Sweep> sweeps;
   for (const Stage& stage : plan.stages) {
@@ -128,13 +152,24 @@ TEST_P(CudaClosedForms, GhzHasTwoAmplitudes) { check(ghz(GetParam()), ghz_amplit
 TEST_P(CudaClosedForms, HadamardsMakeTheUniformState) { check(uniform(GetParam()), uniform_amplitude); }
 TEST_P(CudaClosedForms, FourierTransformOfABasisStateIsAWave) { check(fourier(GetParam()), fourier_amplitude); }
 
+// More bits than are looked up in tables, where there are 33.
+TEST_P(CudaClosedForms, ProductsThatAreFlippedAreOneWrite) {
+  const Circuit circuit = product_and_flips(GetParam());
+  const Plan plan = make_plan(circuit, find_machine("h200"), PlanOptions{});
+  ASSERT_EQ(plan_work(plan).sweeps, 1U);
+  ASSERT_TRUE(plan.stages[0].sweeps[0].permutes());
+  check(circuit, product_and_flips_amplitude, true);
+}
+
 INSTANTIATE_TEST_SUITE_P(Qubits, CudaClosedForms, testing::Values(14, 31, 32, 33));
 
 /// The circuits and their closed forms agree where the CPU can tell.
 TEST(CudaClosedFormsOnTheCpu, MatchThePlans) {
   constexpr std::uint32_t kQubits = 14;
-  const std::pair<Circuit, ClosedForm> cases[] = {
-      {ghz(kQubits), ghz_amplitude}, {uniform(kQubits), uniform_amplitude}, {fourier(kQubits), fourier_amplitude}};
+  const std::pair<Circuit, ClosedForm> cases[] = {{ghz(kQubits), ghz_amplitude},
+                                                  {uniform(kQubits), uniform_amplitude},
+                                                  {fourier(kQubits), fourier_amplitude},
+                                                  {product_and_flips(kQubits), product_and_flips_amplitude}};
   for (const auto& [circuit, form] : cases) {
     const Plan plan = make_plan(circuit, find_machine("h200"), PlanOptions{});
     const auto backend = make_cpu_backend(BackendOptions{});

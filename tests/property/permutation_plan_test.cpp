@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numbers>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/layout.h"
@@ -13,6 +15,7 @@
 #include "plan/make/make_plan.h"
 #include "plan/make/planners.h"
 #include "plan/plan.h"
+#include "plan/sweep/as_permutations.h"
 #include "qsim/circuit.h"
 #include "qsim/target.h"
 #include "support/campaign.h"
@@ -44,6 +47,82 @@ Circuit flips(PhiloxSequence& random, std::uint32_t qubits, std::size_t count, s
   return circuit;
 }
 
+/// A permutation with phases as a compiler writes it: every flip and half turn may be around a Hadamard gate, phases
+/// are of any sixteenth of a turn, products and parities.
+Circuit hidden_flips(PhiloxSequence& random, std::uint32_t qubits, std::size_t count) {
+  Circuit circuit(qubits);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<Qubit> q(qubits);
+    for (Qubit k = 0; k < qubits; ++k) q[k] = k;
+    for (std::size_t k = 0; k < 4; ++k) std::swap(q[k], q[k + random.below(qubits - k)]);
+    const double part = std::numbers::pi / 8 * (static_cast<double>(random.below(31)) - 15);
+    switch (random.below(14)) {
+      case 0:
+        circuit.h(q[0]).cz(q[0], q[1]).h(q[0]);
+        break;
+      case 1:
+      case 2:
+        circuit.h(q[0]).ccz(q[0], q[1], q[2]).t(q[3]).cz(q[0], q[3]).h(q[0]);
+        break;
+      case 3:
+        circuit.h(q[0]).ccx(q[1], q[2], q[0]).h(q[0]);
+        break;
+      case 4:
+        circuit.h(q[0]).h(q[1]).ccx(q[0], q[2], q[1]).cz(q[0], q[3]).h(q[1]).h(q[0]);
+        break;
+      case 5:
+        circuit.sx(q[0]).rz(std::numbers::pi, q[0]).sx(q[0]);
+        break;
+      case 6:
+        circuit.p(part, q[0]).x(q[0]).p(part, q[0]);
+        break;
+      case 7:
+        circuit.cp(part, q[0], q[1]);
+        break;
+      case 8:
+        circuit.rzz(part, q[0], q[1]);
+        break;
+      case 9:
+        circuit.ccx(q[0], q[1], q[2]);
+        break;
+      case 10:
+        circuit.cx(q[0], q[1]).rz(part, q[1]).cx(q[0], q[1]);
+        break;
+      case 12:
+        circuit.h(q[0]).cp(0.5 * std::numbers::pi, q[0], q[1]).cx(q[2], q[0]).cp(-0.5 * std::numbers::pi, q[0], q[1]);
+        circuit.h(q[0]);
+        break;
+      case 11:
+        if (random.below(8) == 0) circuit.h(q[0]).p(0.3, q[1]).h(q[0]);  // what is no sixteenth
+        break;
+      default:
+        circuit.c3x(q[0], q[1], q[2], q[3]);
+        break;
+    }
+  }
+  return circuit;
+}
+
+/// What single qubits do first: to some nothing, to some what leaves them at 0 or 1.
+Circuit after_turns(PhiloxSequence& random, const Circuit& circuit) {
+  Circuit whole(circuit.qubits());
+  for (Qubit q = 0; q < circuit.qubits(); ++q) {
+    const std::uint64_t kind = random.below(6);
+    if (kind == 0) whole.x(q);
+    if (kind == 1) whole.h(q);
+    if (kind == 2) whole.ry(random.uniform(-4, 4), q);
+    if (kind == 3) whole.u(random.uniform(-4, 4), random.uniform(-4, 4), random.uniform(-4, 4), q);
+    if (kind == 4) whole.h(q).t(q);
+  }
+  for (const Operation& op : circuit.operations()) whole.append(circuit, op);
+  return whole;
+}
+
+bool first_write_permutes(const Plan& plan) {
+  const Sweep& first = plan.stages.front().sweeps.front();
+  return first.permutes() && !first.reads;
+}
+
 bool permutes(const Plan& plan) {
   return std::ranges::any_of(plan.stages.back().sweeps, [](const Sweep& sweep) { return sweep.permutes(); });
 }
@@ -61,11 +140,12 @@ Machine eager_machine(const char* name) {
 
 TEST(PermutationPlan, IsTheCircuit) {
   const test::Campaign campaign(300);
-  std::uint64_t permuting = 0, made = 0;
+  std::uint64_t permuting = 0, made = 0, first_writes = 0;
   for (std::uint64_t trial = campaign.first; trial < campaign.first + campaign.count; ++trial) {
     PhiloxSequence random(trial);
     const std::uint32_t qubits = 5 + static_cast<std::uint32_t>(random.below(5));
-    const Circuit circuit = flips(random, qubits, 1 + random.below(90), trial % 6);
+    Circuit circuit = flips(random, qubits, 1 + random.below(90), trial % 6);
+    if (trial % 3 != 0) circuit = after_turns(random, circuit);
     PlanOptions options;
     options.tile_bits = 3 + static_cast<std::uint32_t>(random.below(2));
     options.start = trial % 2 == 0 ? Start::kZero : Start::kState;
@@ -81,11 +161,79 @@ TEST(PermutationPlan, IsTheCircuit) {
     if (!plan) continue;
     ++made;
     permuting += permutes(*plan) ? 1 : 0;
+    first_writes += first_write_permutes(*plan) ? 1 : 0;
     test::expect_the_circuit(*plan, circuit, trial);
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(made, campaign.count / 3);
   EXPECT_EQ(permuting, made);
+  EXPECT_GT(first_writes, campaign.count / 8);
+}
+
+TEST(PermutationPlan, SeesThroughHadamardGates) {
+  const test::Campaign campaign(400);
+  std::uint64_t permuting = 0, changed = 0;
+  for (std::uint64_t trial = campaign.first; trial < campaign.first + campaign.count; ++trial) {
+    PhiloxSequence random(trial + 77);
+    const std::uint32_t qubits = 5 + static_cast<std::uint32_t>(random.below(4));
+    Circuit circuit = hidden_flips(random, qubits, 1 + random.below(150));
+    if (trial % 3 != 0) circuit = after_turns(random, circuit);
+    PlanOptions options;
+    options.tile_bits = 3;
+    options.start = trial % 2 == 0 ? Start::kZero : Start::kState;
+    options.trace = trial % 5 == 0;
+    // As it is written, and as the other passes leave it.
+    if (trial % 4 < 2) options.disabled_passes = {"recognise_permutations", "recognise_flips", "gather_products"};
+    std::vector<std::string> disabled = options.disabled_passes;
+    disabled.emplace_back("split_turns");
+    const Lowered lowered = lower_optimized(circuit, disabled);
+    changed += as_permutations(lowered) ? 1 : 0;
+    const std::optional<Plan> plan = permutation_plan(lowered, eager_machine(trial % 7 < 3 ? "cpu" : "h200"), options);
+    if (!plan) continue;
+    permuting += permutes(*plan) ? 1 : 0;
+    test::expect_the_circuit(*plan, circuit, trial);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(changed, campaign.count / 2);
+  EXPECT_GT(permuting, campaign.count / 3);
+}
+
+// What is within rounding of a half turn is one; what is not stays what it was.
+TEST(PermutationPlan, TakesNoPhaseForAHalfTurnThatIsNone) {
+  for (const double error : {0.0, 1e-13, 1e-9, 1e-3}) {
+    Circuit circuit(8);
+    for (Qubit q = 0; q < 8; ++q) circuit.ry(0.2 + 0.1 * q, q);
+    for (int round = 0; round < 4; ++round) {
+      for (Qubit q = 0; q < 8; ++q) {
+        const Qubit a = (q + 1) % 8, b = (q + 3) % 8;
+        const double angle = std::numbers::pi - error;
+        circuit.h(q);
+        circuit.add_gate(Gate::kPhase, std::vector<Qubit>{a, b}, {&q, 1}, {&angle, 1});
+        circuit.h(q).ccx(q, a, b);
+      }
+    }
+    PlanOptions options;
+    options.tile_bits = 3;
+    const Plan plan = make_plan(circuit, eager_machine("h200"), options);
+    EXPECT_EQ(plan_work(plan).sweeps == 1, error == 0.0);
+    test::expect_the_circuit(plan, circuit, 3);
+  }
+}
+
+// Flips of any qubits, as a compiler writes them: a thousand gates are one write.
+TEST(PermutationPlan, WritesArithmeticInHadamardGatesAtOnce) {
+  PhiloxSequence random(9);
+  Circuit circuit(26);
+  for (Qubit q = 0; q < 20; ++q) circuit.ry(0.1 + 0.1 * q, q);
+  for (int i = 0; i < 300; ++i) {
+    const auto target = static_cast<Qubit>(random.below(26));
+    const auto a = static_cast<Qubit>((target + 1 + random.below(12)) % 26);
+    const auto b = static_cast<Qubit>((target + 13 + random.below(13)) % 26);
+    circuit.h(target).ccz(a, b, target).t(a).h(target).tdg(b);
+  }
+  const Plan plan = make_plan(circuit, find_machine("h200"), PlanOptions{});
+  EXPECT_EQ(plan_work(plan).sweeps, 1u);
+  EXPECT_TRUE(first_write_permutes(plan));
 }
 
 /// Toffoli gates of many registers, one of which holds every target.
@@ -126,6 +274,30 @@ TEST(PermutationPlan, DoesTensOfThousandsOfFlipsInOneSweep) {
   EXPECT_TRUE(permutes(plan));
 }
 
+// A product state and what flips make of it: written once, with no memory beside it.
+TEST(PermutationPlan, WritesAProductStateWhereFlipsTakeIt) {
+  const Circuit gates = toffolis(30, 30, 400);
+  Circuit circuit(30);
+  for (Qubit q = 0; q < 20; ++q) circuit.ry(0.1 + 0.1 * q, q);
+  for (Qubit q = 20; q < 25; ++q) circuit.h(q);
+  for (const Operation& op : gates.operations()) circuit.append(gates, op);
+  Machine machine = find_machine("h200");
+  machine.memory_bytes_per_rank = std::uint64_t{17} << 30;
+  const Plan plan = make_plan(circuit, machine, PlanOptions{});
+  ASSERT_EQ(plan_work(plan).sweeps, 1u);
+  EXPECT_TRUE(first_write_permutes(plan));
+  EXPECT_EQ(plan_work(plan).bytes_swept_per_rank, std::uint64_t{16} << 30);
+  EXPECT_EQ(pool_layout(plan, machine).spare_bytes, 0u);
+  PlanOptions unknown;
+  unknown.known_zeros = false;
+  EXPECT_GT(plan_work(make_plan(circuit, machine, unknown)).sweeps, 1u);
+  // A gate on two qubits before the flips is no product.
+  Circuit other(30);
+  other.h(0).rxx(0.3, 0, 1);
+  for (const Operation& op : gates.operations()) other.append(gates, op);
+  EXPECT_FALSE(first_write_permutes(make_plan(other, find_machine("h200"), PlanOptions{})));
+}
+
 TEST(PermutationPlan, TakesTheMemoryThatIsThere) {
   constexpr std::uint64_t kState = std::uint64_t{16} << 30;
   Machine machine = find_machine("h200");
@@ -139,6 +311,31 @@ TEST(PermutationPlan, TakesTheMemoryThatIsThere) {
   EXPECT_EQ(spare_with(30, 3 * kState), kState);
   EXPECT_EQ(spare_with(30, kState + (kState >> 1)), 0u);
   EXPECT_EQ(spare_with(30, 0), 0u);
+}
+
+// The lowest bits that a first write takes in may be others than those of the wires that are turned.
+TEST(GivenLayout, LeavesFirstWritesWithinATile) {
+  for (std::uint64_t trial = 0; trial < 120; ++trial) {
+    PhiloxSequence random(trial);
+    const std::uint32_t qubits = 6 + static_cast<std::uint32_t>(random.below(4));
+    Circuit circuit(qubits);
+    for (Qubit q = 0; q < qubits; ++q) {
+      if (random.below(3) != 0) circuit.ry(random.uniform(-3, 3), q);
+    }
+    for (std::uint64_t i = random.below(4); i > 0; --i)
+      circuit.cx(static_cast<Qubit>(random.below(3)), static_cast<Qubit>(3 + random.below(3)));
+    PlanOptions options;
+    options.tile_bits = 5;
+    options.known_zeros = trial % 3 != 0;
+    options.initial_layout = Layout::identity(static_cast<int>(qubits));
+    for (std::size_t i = qubits; i > 1; --i)
+      std::swap(options.initial_layout->bit_of[i - 1], options.initial_layout->bit_of[random.below(i)]);
+    Machine machine = find_machine("h200");
+    machine.low_bits = static_cast<std::uint32_t>(random.below(4));
+    const Plan plan = make_plan(circuit, machine, options);
+    for (const Sweep& sweep : plan.stages[0].sweeps) EXPECT_LE(sweep.active.size(), 5u) << "trial " << trial;
+    test::expect_the_circuit(plan, circuit, trial);
+  }
 }
 
 TEST(PermutationPlan, IsOfOneRankAndOfStatesLargerThanATile) {

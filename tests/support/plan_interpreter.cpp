@@ -154,16 +154,22 @@ class Interpreter {
     }
   }
 
-  // Every amplitude by itself: where the flips take its place.
+  // Every amplitude by itself: where the flips take its place, and the phases on the way.
   void permute(const Sweep& sweep, Index rank, Index high, Index still_unborn) {
     Shard moved(shard_size_, kPoison);
     for (Index from = 0; from < shard_size_; ++from) {
       if ((from & still_unborn) != 0) continue;
       Index to = from;
+      Complex value = load(sweep, rank, from, still_unborn);
       for (const PlanOp& op : sweep.ops) {
-        if (((high | to) & op.control_mask) == op.control_value) to ^= Index{1} << op.targets[0];
+        if (((high | to) & op.control_mask) != op.control_value) continue;
+        if (op.form == Form::kFlip) {
+          to ^= Index{1} << op.targets[0];
+        } else {
+          value *= phase_at(sweep, op, high | to);
+        }
       }
-      moved.at(to) = load(sweep, rank, from, still_unborn);
+      moved.at(to) = value;
     }
     shards_[rank] = std::move(moved);
   }
@@ -221,14 +227,20 @@ class Interpreter {
           values[i] = old[in_tile(sweep, index ^ (Index{1} << op.targets[0]))];
           break;
         case Form::kPhases:
-          for (std::uint32_t t = 0; t < op.data_count; ++t) {
-            const PhaseTerm& term = sweep.phases.at(op.data_begin + t);
-            const bool applies = term.parity ? ones(index & term.mask) % 2 == 1 : (index & term.mask) == term.mask;
-            if (applies) values[i] *= std::exp(Complex(0, term.angle));
-          }
+          values[i] *= phase_at(sweep, op, index);
           break;
       }
     }
+  }
+
+  static Complex phase_at(const Sweep& sweep, const PlanOp& op, Index index) {
+    Complex phase = 1;
+    for (std::uint32_t t = 0; t < op.data_count; ++t) {
+      const PhaseTerm& term = sweep.phases.at(op.data_begin + t);
+      const bool applies = term.parity ? ones(index & term.mask) % 2 == 1 : (index & term.mask) == term.mask;
+      if (applies) phase *= std::exp(Complex(0, term.angle));
+    }
+    return phase;
   }
 
   static Index matrix_index(const PlanOp& op, Index index) {

@@ -83,7 +83,7 @@ void add_operation(PhiloxSequence& random, const SweepShape& shape, const std::v
   std::iota(all.begin(), all.end(), Bit{0});
   PlanOp op;
   op.gates = 1;
-  const std::uint64_t kind = shape.permutes    ? 0
+  const std::uint64_t kind = shape.permutes    ? (shape.phases && random.below(3) == 0 ? 2 : 0)
                              : targets.empty() ? 2
                              : shape.phases    ? 2 * random.below(2)
                                                : random.below(3);
@@ -99,6 +99,7 @@ void add_operation(PhiloxSequence& random, const SweepShape& shape, const std::v
         term.mask |= bit_mask(bit);
       }
       term.angle = random.uniform(-4, 4);
+      if (shape.permutes) term.angle = std::numbers::pi / 8 * (static_cast<double>(random.below(41)) - 20);
       sweep.phases.push_back(term);
     }
   } else {
@@ -130,13 +131,17 @@ void add_births(PhiloxSequence& random, const SweepShape& shape, Sweep& sweep) {
     if (shape.reads && random.below(2) == 0) continue;
     sweep.unborn |= bit_mask(bit);
     const bool active = std::find(sweep.active.begin(), sweep.active.end(), bit) != sweep.active.end();
-    if (random.below(4) == 0) continue;
+    const bool permuting_write = shape.permutes && !shape.reads;  // which bears all
+    if (!permuting_write && random.below(4) == 0) continue;
     Birth birth;
     birth.bit = bit;
     if (active || !shape.reads) {
       const double angle = random.uniform(0, 7);
       birth.factor = {Complex(std::cos(angle)), std::polar(std::sin(angle), random.uniform(0, 7))};
       if (random.below(4) == 0) birth.factor = {Complex(1), Complex(0)};
+      if (permuting_write && random.below(4) == 0) birth.factor = {Complex(0), std::polar(1.0, angle)};
+      if (permuting_write && random.below(4) == 0)
+        birth.factor[0] = birth.factor[1] = std::polar(std::sqrt(0.5), angle);
     }
     sweep.births.push_back(birth);
   }
@@ -218,7 +223,7 @@ Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape) {
     // All of the shard, or as much as some flips need.
     if (movable.empty()) sweep.unborn &= ~bit_mask(0), movable = {0};
     for (const Bit bit : movable) sweep.bundle |= bit_mask(bit);
-    if (random.below(2) == 0) {
+    if (shape.reads && random.below(2) == 0) {
       const std::vector<Bit> some = sample(random, movable, 1 + random.below(movable.size()));
       sweep.bundle = 0;
       for (const Bit bit : some) sweep.bundle |= bit_mask(bit);

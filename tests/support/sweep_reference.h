@@ -26,7 +26,7 @@ struct SweepShape {
   bool reach = false;     // active bits flip others of memory; without births
   bool reads = true;      // false: all are, and the sweep writes the first state
   bool phases = false;    // flips and phases alone, each of any bits
-  bool permutes = false;  // flips alone, of any bits; none is active
+  bool permutes = false;  // flips, of any bits, and with `phases` whole sixteenths of a turn; no bit is active
   bool affine = false;    // no flip has more than one control
 };
 Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape);

@@ -101,6 +101,68 @@ TEST(CudaGenerate, RandomSweepsCompile) {
   }
 }
 
+Sweep random_permutation(PhiloxSequence& random, std::uint32_t bits, std::uint32_t operations, bool reads) {
+  test::SweepShape shape;
+  shape.bits = bits;
+  shape.operations = operations;
+  shape.permutes = shape.phases = true;
+  shape.births = random.below(3) == 0;
+  shape.reads = reads;
+  return test::random_sweep(random, shape);
+}
+
+TEST(CudaGenerate, PermutationsCompileWithoutSpills) {
+  const auto nvrtc = compiler();
+  if (!nvrtc) GTEST_SKIP() << "no libnvrtc";
+  PhiloxSequence random(11);
+  for (const bool reads : {true, false}) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      Sweep sweep = random_permutation(random, 30, 0, reads);
+      sweep.bundle = low_mask(30);
+      sweep.unborn = reads ? 0 : sweep.bundle;
+      if (reads) sweep.births.clear();
+      for (int i = 0; i < 60; ++i) {
+        PlanOp flip;
+        flip.form = Form::kFlip;
+        flip.target_count = 1;
+        flip.targets[0] = static_cast<Bit>(random.below(30));
+        flip.control_mask =
+            (bit_mask(static_cast<unsigned>(random.below(30))) | bit_mask(static_cast<unsigned>(random.below(30)))) &
+            ~bit_mask(flip.targets[0]);
+        flip.control_value = flip.control_mask;
+        sweep.ops.push_back(flip);
+      }
+      const CompiledKernel kernel = nvrtc->compile(generate_permutation(sweep, 30, precision).source, 90, true);
+      EXPECT_FALSE(kernel.cubin.empty()) << kernel.log;
+      EXPECT_NE(kernel.log.find(" 0 bytes spill stores"), std::string::npos) << kernel.log;
+    }
+  }
+}
+
+TEST(CudaGenerate, PermutationsDoOnTheHostWhatTheyMean) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  PhiloxSequence random(12);
+  int trial = 0;
+  for (const std::uint32_t bits : {1u, 4u, 9u, 10u, 13u, 14u, 15u}) {
+    for (const bool reads : {true, false}) {
+      const Precision precision = ++trial % 3 == 0 ? Precision::kSingle : Precision::kDouble;
+      Sweep sweep = random_permutation(random, bits, 25, reads);
+      if (!reads && trial % 4 == 0) {  // real numbers in the tables
+        for (Birth& birth : sweep.births) birth.factor = {Complex(0.6), Complex(0.8)};
+      }
+      std::vector<Complex> state = dense::random_state(bits, random.bits());
+      const std::vector<Complex> expected = test::reference_sweep(sweep, {}, bits, state);
+      test::run_permutation(sweep, bits, precision, state);
+      const Index still = test::unborn_after(sweep);
+      for (Index i = 0; i < state.size(); ++i) {
+        if ((i & still) != 0) continue;
+        ASSERT_LE(std::abs(state[i] - expected[i]), precision == Precision::kDouble ? 1e-14 : 1e-5)
+            << "bits " << bits << ", reads " << reads << ", amplitude " << i;
+      }
+    }
+  }
+}
+
 /// The text's effect on a random state against that of the program, which the emulator has; where a bit of `still` is 1
 /// memory means nothing.
 void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t seed, Index still = 0,
@@ -481,7 +543,7 @@ TEST(CudaGenerate, TextsOfDenseMatricesDoOnTheHostWhatProgramsSay) {
       PlanOp op = sweep.ops.back();
       op.control_mask = low_mask(kQubits);
       for (unsigned t = 0; t < targets; ++t) op.control_mask &= ~bit_mask(op.targets[t]);
-      for (const Index value : {0x555, 0x2aa}) {
+      for (const Index value : {Index{0x555}, Index{0x2aa}}) {
         op.control_value = op.control_mask & value;
         sweep.ops.push_back(op);
       }

@@ -19,6 +19,8 @@
 #include "cuda/run/bit_sums.h"
 #include "cuda/run/encode.h"
 #include "cuda_host_block.h"
+#include "device/permutation/product.h"
+#include "device/permutation/program.h"
 
 namespace qsim::test {
 namespace {
@@ -34,7 +36,7 @@ constexpr const char* kBuiltIn = R"(
 struct alignas(16) double2 { double x, y; };
 struct alignas(8) float2 { float x, y; };
 struct Three { unsigned x; };
-extern "C" { Three threadIdx, blockIdx, blockDim; void (*wait_for_block)(); void (*wait_for_warp)(); }
+extern "C" { Three threadIdx, blockIdx, blockDim, gridDim; void (*wait_for_block)(); void (*wait_for_warp)(); }
 static char tile[1 << 17] __attribute__((aligned(16)));
 static void __syncthreads() { wait_for_block(); }
 static void __syncwarp() { wait_for_warp(); }
@@ -78,6 +80,10 @@ extern "C" void run_thread(const void* arguments, unsigned long long base) {
 }
 )";
 
+constexpr const char* kRunPermutation = R"(
+extern "C" void run_thread(const void* arguments, unsigned long long) { sweep(*static_cast<const P*>(arguments)); }
+)";
+
 constexpr const char* kRunInterpreted = R"(
 extern "C" void run_thread(const void* arguments, unsigned long long tile) {
   qsim::cuda::sweep_kernel<REAL, qsim::cuda::register_bits(REAL{})>(
@@ -98,14 +104,14 @@ constexpr std::pair<const char*, const char*> kProducts[] = {
      "warp_product<2, 4>({&u, &v, &x, &y}, {e.x, e.y, f.x, f.y, -e.y, e.x, -f.y, f.x}, {b.x, c.x, b.y, c.y})"}};
 
 /// A generated kernel's text as the host's compiler takes it.
-std::string generated_source(std::string source, HostGpu gpu) {
+std::string generated_source(std::string source, HostGpu gpu, const char* run = kRunGenerated) {
   replace_all(source, "extern __shared__ __align__(16) char tile[];", "");
   replace_all(source, "__CUDA_ARCH__ >= 900", gpu == HostGpu::kHopper ? "1" : "0");
   for (const auto& [shape, product] : kProducts) {
     const std::size_t at = source.find("asm(\"mma.sync.aligned." + std::string(shape) + ".");
     if (at != std::string::npos) source.replace(at, source.find(");\n", at) + 1 - at, product);
   }
-  return source + kRunGenerated;
+  return source + run;
 }
 
 /// The interpreter's text, headers in line.
@@ -147,8 +153,10 @@ class Library {
     std::filesystem::remove_all(folder_);
   }
 
-  void run_block(const void* arguments, unsigned threads, unsigned long long tile, unsigned number) const {
+  void run_block(const void* arguments, unsigned threads, unsigned long long tile, unsigned number,
+                 unsigned blocks = 1) const {
     HostBlock block(threads);
+    at<unsigned>("gridDim") = blocks;
     at<unsigned>("blockDim") = threads;
     at<unsigned>("blockIdx") = number;
     running_block = &block;
@@ -231,7 +239,42 @@ void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* su
   state.assign(memory.begin(), memory.end());
 }
 
+template <class Real>
+void run_as_permutation(const Sweep& sweep, std::uint32_t bits, std::vector<Complex>& state) {
+  constexpr Precision kPrecision = sizeof(Real) == 8 ? Precision::kDouble : Precision::kSingle;
+  const cuda::GeneratedSweep generated = cuda::generate_permutation(sweep, bits, kPrecision);
+  const Library library(generated_source(generated.source, HostGpu::kHopper, kRunPermutation));
+  std::vector<std::complex<Real>> memory(state.begin(), state.end()), beside(state.size());
+  const bool writes = !sweep.reads, real = writes && has_real_products(sweep);
+  std::vector<Real> tables;
+  for (const Complex entry : writes ? product_tables(sweep) : std::vector<Complex>()) {
+    tables.push_back(static_cast<Real>(entry.real()));
+    if (!real) tables.push_back(static_cast<Real>(entry.imag()));
+  }
+  const Complex scale = product_start(sweep).scale;
+  const Index fixed = permutation_program(sweep, bits).fixed, size = bit_mask(count_bits(sweep.bundle));
+  const bool whole = is_one_bundle(sweep, bits);
+  for (Index number = 0; number < bit_mask(count_bits(fixed)); ++number) {
+    const Index bundle = deposit_bits(number, fixed);
+    const cuda::PermutationPointers pointers{memory.data(), writes ? memory.data() : beside.data(),
+                                             tables.data(), nullptr,
+                                             bundle,        {scale.real(), scale.imag()}};
+    const unsigned blocks = 2;
+    for (unsigned block = 0; block < blocks; ++block)
+      library.run_block(&pointers, cuda::kPermutationThreads, 0, block, blocks);
+    if (writes || whole) continue;
+    for (Index i = 0; i < size; ++i) memory[bundle | deposit_bits(i, sweep.bundle)] = beside[i];
+  }
+  if (whole && !writes) memory = beside;
+  state.assign(memory.begin(), memory.end());
+}
+
 }  // namespace
+
+void run_permutation(const Sweep& sweep, std::uint32_t bits, Precision precision, std::vector<Complex>& state) {
+  if (precision == Precision::kDouble) return run_as_permutation<double>(sweep, bits, state);
+  run_as_permutation<float>(sweep, bits, state);
+}
 
 bool host_compiler_exists() { return std::system("c++ --version > /dev/null 2>&1") == 0; }
 

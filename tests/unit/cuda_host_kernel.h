@@ -21,6 +21,9 @@ void run_generated(const cuda::TileProgram& program, std::vector<Complex>& state
 /// The same; of a program that sums bits, what a backend gives as bit_probabilities.
 std::vector<double> run_summing(const cuda::TileProgram& program, std::vector<Complex>& state);
 
+/// The kernel of a sweep that permutes all of 2^bits amplitudes.
+void run_permutation(const Sweep& sweep, std::uint32_t bits, Precision precision, std::vector<Complex>& state);
+
 /// The interpreter's kernel, compiled for the host once.
 class HostInterpreter {
  public:

@@ -395,7 +395,7 @@ Plan empty_plan(std::uint32_t qubits, std::uint32_t rank_bits) {
 // Amplitudes of one line that go far apart are read with it in vain.
 TEST(CostModel, OfWhatPermutesFollowWhereLinesGo) {
   Machine machine = round_machine(BackendKind::kCpu);
-  machine.cost_double.permutation = {64, 1000, 10, 0, 8};
+  machine.cost_double.permutation = {64, 1000, 10, 0, 3000, 500, 8};
   const auto sweep_of = [](Bit target, Index controls, Index bundle) {
     Sweep sweep;
     PlanOp flip;
@@ -424,6 +424,28 @@ TEST(CostModel, OfWhatPermutesFollowWhereLinesGo) {
   EXPECT_NEAR(memory(sweep_of(19, 3, all)), 1.6 * read + written, 1e-12);     // two
   EXPECT_EQ(swept_bytes(sweep_of(19, 1, all), 20, Precision::kDouble), 32u << 20);
   EXPECT_EQ(swept_bytes(sweep_of(19, 1, 1 << 19), 20, Precision::kDouble), 64u << 20);
+}
+
+// Looked up by ten bits at a time, each of which is different at 0 and 1 and never 0.
+TEST(CostModel, OfAFirstWriteThatPermutesCountTables) {
+  Machine machine = round_machine(BackendKind::kCuda);
+  machine.cost_double.permutation = {64, 1000, 10, 0, 3000, 500, 8};
+  Sweep sweep;
+  sweep.reads = false;
+  sweep.unborn = sweep.bundle = low_mask(20);
+  for (Bit bit = 0; bit < 20; ++bit) sweep.births.push_back({bit});
+  const auto bounds = [&] { return sweep_bounds(sweep, 20, Precision::kDouble, machine); };
+  const double written = std::exp2(24) / machine.cost_double.write_bytes_per_second;
+  EXPECT_NEAR(bounds().memory_seconds, written, 1e-12);
+  EXPECT_NEAR(bounds().arithmetic_seconds, 3000e-15 * (1 << 20), 1e-15);
+  for (Bit bit = 0; bit < 11; ++bit) sweep.births[bit].factor = {Complex(0.6), Complex(0.8)};
+  sweep.births[12].factor = {Complex(std::sqrt(0.5)), Complex(std::sqrt(0.5))};
+  sweep.births[13].factor = {Complex(0), Complex(1)};
+  EXPECT_NEAR(bounds().arithmetic_seconds, (3000 + 2 * 500) * 1e-15 * (1 << 20), 1e-15);
+  Plan plan = empty_plan(20, 0);
+  plan.stages.push_back({std::nullopt, {}, {sweep}});
+  EXPECT_EQ(pool_layout(plan, machine).spare_bytes, 0u);
+  EXPECT_EQ(pool_layout(plan, machine).step_bytes, 3u * 4 + 2 * 64 * 16 + 16);  // 6 bits and 5
 }
 
 TEST(PoolSizes, OfTheRingAreAQuarterOfTheShardWithinLimits) {

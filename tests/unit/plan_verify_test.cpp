@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <numbers>
 
 #include "base/bits.h"
 #include "base/layout.h"
@@ -186,6 +187,35 @@ Plan permuting_plan() {
   return plan;
 }
 
+/// Three qubits, written where a flip takes them.
+Plan permuting_write() {
+  Plan plan;
+  plan.qubits = 3;
+  plan.initial_layout = plan.final_layout = Layout::identity(3);
+  plan.global_start = {Complex(1)};
+  Sweep write;
+  write.reads = false;
+  write.unborn = write.bundle = 7;
+  for (const Bit bit : {Bit{0}, Bit{1}, Bit{2}}) write.births.push_back({bit, {Complex(0.6), Complex(0.8)}});
+  PlanOp flip;
+  flip.form = Form::kFlip;
+  flip.target_count = 1;
+  flip.control_mask = flip.control_value = 6;
+  write.ops.push_back(flip);
+  plan.stages.push_back({std::nullopt, plan.initial_layout, {write}});
+  return plan;
+}
+
+TEST(VerifyPlan, ChecksFirstWritesThatPermute) {
+  const Plan plan = permuting_write();
+  const auto write = [](Plan& p) -> Sweep& { return p.stages[0].sweeps[0]; };
+  expect_refused(plan, "one bundle, the shard", [&](Plan& p) { write(p).bundle = 3; });
+  expect_refused(plan, "unborn", [&](Plan& p) { write(p).births.pop_back(); });
+  expect_refused(plan, "open", [&](Plan& p) { write(p).births[1].open = 1; });
+  expect_refused(plan, "not normalised", [&](Plan& p) { write(p).births[1].factor[0] = 1; });
+  expect_refused(plan, "must not read", [&](Plan& p) { write(p).reads = true; });
+}
+
 TEST(VerifyPlan, ChecksWhatPermutes) {
   const Plan plan = permuting_plan();
   const auto flips = [](Plan& p) -> Sweep& { return p.stages[0].sweeps[1]; };
@@ -197,16 +227,18 @@ TEST(VerifyPlan, ChecksWhatPermutes) {
     flips(p).ops.pop_back();
   });
   expect_refused(plan, "no active bits", [&](Plan& p) { flips(p).active = flips(p).store = {0}; });
-  expect_refused(plan, "other",
-                 [&](Plan& p) { flips(p).ops[0].form = Form::kPhases, flips(p).ops[0].target_count = 0; });
-  expect_refused(plan, "must read", [&](Plan& p) {
-    Sweep alone = flips(p);
-    alone.reads = false;
-    alone.unborn = 63;
-    alone.births = p.stages[0].sweeps[0].births;
-    alone.births.push_back({4});
-    p.stages[0].sweeps = {alone};
-  });
+  const auto make_phase = [&](Plan& p, double angle) {
+    flips(p).ops[0] = PlanOp();
+    flips(p).ops[0].form = Form::kPhases;
+    flips(p).ops[0].data_count = 1;
+    flips(p).phases = {{0b11, false, OpenAngle{angle, 0}}};
+  };
+  Plan turned = plan;
+  make_phase(turned, -0.375 * std::numbers::pi);
+  EXPECT_NO_THROW(verify_plan(turned));
+  expect_refused(plan, "sixteenths", [&](Plan& p) { make_phase(p, 0.3); });
+  expect_refused(plan, "sixteenths", [&](Plan& p) { make_phase(p, 0.375 * std::numbers::pi + 1e-12); });
+  expect_refused(plan, "has a matrix", [&](Plan& p) { flips(p).ops[0].form = Form::kMatrix; });
   expect_refused(plan, "also a control", [&](Plan& p) { flips(p).ops[0].control_mask |= 2; });
 }
 

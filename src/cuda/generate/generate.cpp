@@ -53,7 +53,8 @@ std::string KernelText::head() const {
   return fmt::format("#define NU {}\n#define ND {}\ntypedef {} R;\ntypedef {} C;\n",
                      std::max<std::size_t>(out_.ints.size(), 1), std::max<std::size_t>(out_.reals.size(), 1),
                      double_ ? "double" : "float", double_ ? "double2" : "float2") +
-         kPrelude + (uses_lanes(program_) ? kLanePrelude : "") + (has_wide_matrices_ ? kWidePrelude : "");
+         kTypes + kArguments + kPrelude + (uses_lanes(program_) ? kLanePrelude : "") +
+         (has_wide_matrices_ ? kWidePrelude : "");
 }
 
 std::string KernelText::thread_index(const std::vector<Index>& columns) {

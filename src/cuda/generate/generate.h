@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "cuda/tile/tile_program.h"
+#include "plan/plan.h"
+#include "qsim/target.h"
 
 namespace qsim::cuda {
 
@@ -22,6 +24,24 @@ struct GeneratedSweep {
 };
 
 GeneratedSweep generate(const TileProgram& program);
+
+/// A sweep that permutes, of a shard of 2^local_bits, specialised; its flips are straight-line code. It takes
+/// PermutationPointers and the bits of the bundle that it is to gather.
+GeneratedSweep generate_permutation(const Sweep& sweep, std::uint32_t local_bits, Precision precision);
+
+/// Its first argument. `tables`: as of ProductArguments (kernels/cuda/permute.h), but real numbers where all of them
+/// are.
+struct PermutationPointers {
+  const void* state = nullptr;
+  void* gathered = nullptr;  // of the first write: the state
+  const void* tables = nullptr;
+  void* norm = nullptr;
+  std::uint64_t fixed = 0;  // the bits outside the bundle
+  double scale[2] = {};
+};
+constexpr std::uint32_t kPermutationThreads = 256;
+/// Amplitudes that a block makes at a time.
+constexpr std::uint32_t kPermutationBlock = 32 * kPermutationThreads;
 
 /// Bytes of the kernel's first argument before p.u: see the struct in the text.
 constexpr std::size_t kGeneratedPointers = 8;

@@ -4,16 +4,21 @@
 
 namespace qsim::cuda {
 
-inline constexpr const char* kPrelude = R"(
+inline constexpr const char* kTypes = R"(
 typedef unsigned long long u64;
 typedef unsigned int u32;
 struct Angle { u64 mask; double half_turns; };
 struct Norm { u64 fraction, whole; };
-struct P {
+)";
+
+/// Of a sweep of tiles.
+inline constexpr const char* kArguments = R"(struct P {
   C* state; const C* tables; const Angle* angles; const u32* angle_begin; const C* dense; Norm* norm; u64* cells; double* totals;
   u64 u[NU]; R d[ND];
 };
-#define INLINE __device__ __forceinline__
+)";
+
+inline constexpr const char* kPrelude = R"(#define INLINE __device__ __forceinline__
 #ifdef __CUDA_ARCH__
 INLINE double2 fetch(const double2* p) { double2 r; asm volatile("ld.global.L2::256B.v2.f64 {%0, %1}, [%2];" : "=d"(r.x), "=d"(r.y) : "l"(p) : "memory"); return r; }
 INLINE float2 fetch(const float2* p) { float2 r; asm volatile("ld.global.L2::256B.v2.f32 {%0, %1}, [%2];" : "=f"(r.x), "=f"(r.y) : "l"(p) : "memory"); return r; }

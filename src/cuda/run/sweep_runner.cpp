@@ -29,6 +29,8 @@ constexpr std::size_t kKeptSweeps = 256;  // more are lowered again each time th
 // they come back often, so that a single short run never waits for a compiler at its end.
 constexpr std::uint32_t kCompileBits = 30;
 constexpr std::uint32_t kCompileUses = 16;
+// Longer programs would take longer to compile than they take.
+constexpr std::size_t kMostPermutingOperations = 4000;
 constexpr std::uint32_t kTrials = 8;  // of a schedule, 0.3 ms each, where sweeps take 8 ms
 
 /// A sweep cut in two that do the same one after the other.
@@ -80,7 +82,7 @@ class Runner final : public SweepRunner {
     for (const Sweep& sweep : sweeps) {
       Prepared& prepared = prepared_.emplace_back();
       prepared.sweep = sweep;
-      if (sweep.permutes()) prepared.permutation.emplace(sweep, memory_.local_bits);
+      if (sweep.permutes()) prepare_permutation(prepared);
     }
     if (!sweeps.empty()) prepared_.back().sums_bits = summing == Summing::kBits;
     std::vector<std::byte> staged;
@@ -113,6 +115,7 @@ class Runner final : public SweepRunner {
   void finish_preparing() override {
     if (mode_ != Jit::kOnly) return;
     for (const Prepared& prepared : prepared_) {
+      if (prepared.permuting.ticket) (void)jit_->wait(*prepared.permuting.ticket);
       for (const Variant& variant : prepared.variants) {
         for (const Part& part : variant.parts) {
           (void)jit_->wait(*part.kernel.ticket);
@@ -170,6 +173,7 @@ class Runner final : public SweepRunner {
     Sweep sweep;
     bool sums_bits = false;
     std::optional<Permutation> permutation;  // then there are no variants
+    Kernel permuting;                        // its own, if any
     std::vector<Variant> variants;
   };
 
@@ -179,6 +183,14 @@ class Runner final : public SweepRunner {
       staged.insert(staged.end(), tables->bytes.begin(), tables->bytes.end());
       staged.resize(padded(staged.size()));
     }
+  }
+
+  void prepare_permutation(Prepared& prepared) const {
+    prepared.permutation.emplace(prepared.sweep, memory_.local_bits);
+    if (!jit_ || !prepared.permutation->wants_kernel() || prepared.sweep.ops.size() > kMostPermutingOperations) return;
+    constexpr Precision kPrecision = sizeof(Real) == 8 ? Precision::kDouble : Precision::kSingle;
+    prepared.permuting.generated = generate_permutation(prepared.sweep, memory_.local_bits, kPrecision);
+    ask_for_kernel(prepared.permuting, !compiles_at_once());
   }
 
   /// Sweeps `first` to `end`; several threads at once where each is tried in many ways.
@@ -264,7 +276,8 @@ class Runner final : public SweepRunner {
     if (prepared.permutation) {
       NormCell* const norm = accumulate_norm ? memory_.norm : nullptr;
       const std::uint64_t bytes = sizeof(Amplitude<Real>) << memory_.local_bits;
-      if (prepared.permutation->template run<Real>(memory_.state, memory_.spare, memory_.steps, norm, stream))
+      const DriverKernel* const kernel = kernel_of(prepared.permuting);
+      if (prepared.permutation->template run<Real>(memory_.state, memory_.spare, memory_.steps, norm, kernel, stream))
         memory_.spare = {std::exchange(memory_.state, memory_.spare.data()), bytes};
       return;
     }

@@ -80,7 +80,10 @@ Index PlanBuilder::fill(Index active) const {
 Index PlanBuilder::active_bits(Index active) const {
   Index bits = map_mask(active, layout_);
   const bool first_write = plan_.start == Start::kZero && sweeps_ == 0;
-  if (first_write) bits |= bit_mask(std::min(low_bits_, plan_.local_bits())) - 1;
+  // As far as there is room: in a layout that was given, the wires may lie elsewhere.
+  for (Bit bit = 0; first_write && bit < std::min(low_bits_, plan_.local_bits()); ++bit) {
+    if (static_cast<std::uint32_t>(popcount(bits)) < plan_.tile_bits) bits |= bit_mask(bit);
+  }
   return fill(bits);
 }
 
@@ -206,18 +209,20 @@ void PlanBuilder::add_whole_sweep(Index active, const Lowered& lowered, std::spa
     if (test_bit(active_now, bit)) sweep.active.push_back(bit);
   }
   sweep.store = sweep.active;
-  for (Qubit wire = 0; wire < plan_.qubits; ++wire) {
-    const Bit bit = layout_.bit_of[wire];
-    const bool unborn = (unborn_ >> bit & 1) != 0;
-    const bool needed = test_bit(active_now, bit) || (first_write && (known_.zero_wires >> wire & 1) == 0);
-    if (!unborn || !needed) continue;
-    sweep.births.push_back({bit, known_.factor[wire], known_.open.empty() ? 0 : known_.open[wire]});
-    unborn_ &= ~bit_mask(bit);
-  }
-  std::sort(sweep.births.begin(), sweep.births.end(), [](const Birth& a, const Birth& b) { return a.bit < b.bit; });
+  bear_known(sweep, map_mask(first_write ? ~known_.zero_wires & low_mask(plan_.qubits) : 0, layout_) | active_now);
   append_ops(sweep, lowered, ops);
   stage().sweeps.push_back(std::move(sweep));
   ++sweeps_;
+}
+
+void PlanBuilder::bear_known(Sweep& sweep, Index bits) {
+  for (Qubit wire = 0; wire < plan_.qubits; ++wire) {
+    const Bit bit = layout_.bit_of[wire];
+    if (!test_bit(unborn_ & bits, bit)) continue;
+    sweep.births.push_back({bit, known_.factor[wire], known_.open.empty() ? 0 : known_.open[wire]});
+    unborn_ &= ~bit_mask(bit);
+  }
+  std::ranges::sort(sweep.births, {}, &Birth::bit);
 }
 
 void PlanBuilder::append_ops(Sweep& sweep, const Lowered& lowered, std::span<const std::uint32_t> ops) {

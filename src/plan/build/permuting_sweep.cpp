@@ -18,11 +18,16 @@ int bundle_bits(BackendKind kind, std::uint32_t local_bits) {
 }  // namespace
 
 void PlanBuilder::add_permuting_sweep(const Lowered& lowered, std::span<const std::uint32_t> ops, bool whole) {
-  bear(0);
   Sweep sweep;
   sweep.unborn = unborn_;
   append_ops(sweep, lowered, ops);
-  for (const PlanOp& op : sweep.ops) sweep.bundle |= bit_mask(op.targets[0]);
+  if (plan_.start == Start::kZero && sweeps_ == 0) {
+    sweep.reads = false;
+    bear_known(sweep, local_mask_);
+    sweep.bundle = local_mask_;
+    whole = true;
+  }
+  for (const PlanOp& op : sweep.ops) sweep.bundle |= op.form == Form::kFlip ? bit_mask(op.targets[0]) : 0;
   for_each_bit(sweep.bundle & unborn_, [&](unsigned bit) { sweep.births.push_back({static_cast<Bit>(bit)}); });
   unborn_ &= ~sweep.bundle;
   const int wanted = whole ? kMaxQubits : bundle_bits(machine_.kind, plan_.local_bits());

@@ -9,6 +9,7 @@
 #include "plan/cost/pool_layout.h"
 #include "plan/matrix_forms.h"
 #include "plan/permuted_places.h"
+#include "plan/product_lookups.h"
 
 namespace qsim {
 namespace {
@@ -153,19 +154,24 @@ double reads_each(const Sweep& sweep, std::uint32_t local_bits, std::uint32_t li
 
 // Gathered beside the state and, bundle by bundle, put back.
 SweepParts permuting_parts(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const CostTable& cost) {
-  constexpr double kLaunches = 3;                                   // its steps are uploaded
-  constexpr PermutationCosts kDear{512, 10'000'000, 10'000, 0, 0};  // of a machine that does not say
+  constexpr double kLaunches = 3;                                                  // its steps are uploaded
+  constexpr PermutationCosts kDear{512, 10'000'000, 10'000, 0, 10'000'000, 0, 0};  // of a machine that does not say
   const PermutationCosts costs = cost.permutation.value_or(kDear);
   const auto bytes = static_cast<double>(amplitude_bytes(precision));
   const auto written = static_cast<double>(sweep_traffic(sweep, local_bits).amplitudes_written);
   const auto line = static_cast<std::uint32_t>(std::max(1.0, costs.line_bytes / bytes));
+  double steps = 0;
+  for (const PlanOp& op : sweep.ops) steps += static_cast<double>(permutation_steps(op, terms_of(sweep, op)));
+  if (!sweep.reads) {
+    const ProductLookups lookups = product_lookups(sweep);
+    const double each = costs.product + costs.step * steps + costs.lookup * (lookups.tables + lookups.left);
+    return {written * bytes / cost.write_bytes_per_second, each * 1e-15 * written, kLaunches * cost.sweep_overhead};
+  }
   const double read = written * bytes / cost.read_bytes_per_second;
   const double trip = read + written * bytes / cost.write_bytes_per_second;
   const bool affine = costs.affine > 0 && is_affine(sweep);
   const double again =
       affine ? (costs.affine - 1) * trip : (reads_each(sweep, local_bits, line, costs.window_bits) - 1) * read;
-  double steps = 0;
-  for (const PlanOp& op : sweep.ops) steps += permutation_steps(popcount(op.control_mask));
   const double places = affine ? 0 : costs.place + costs.step * steps;
   SweepParts parts{trip + again, places * 1e-15 * written, kLaunches * cost.sweep_overhead};
   if (!is_one_bundle(sweep, local_bits)) parts.overhead += trip;

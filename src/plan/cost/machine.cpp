@@ -129,7 +129,9 @@ CostTable parse_costs(const Json& json, const std::string& where) {
     cost.permutation->step = permutation.number("step", false);
     permutation.integer<std::uint32_t>("window_bits", 0, 62, cost.permutation->window_bits);
     cost.permutation->affine = permutation.number("affine", false);
-    permutation.finish({"line_bytes", "window_bits", "place", "step", "affine"});
+    cost.permutation->product = permutation.number("product", false);
+    cost.permutation->lookup = permutation.number("lookup", false);
+    permutation.finish({"line_bytes", "window_bits", "place", "step", "affine", "product", "lookup"});
   }
   cost.link_bytes_per_second = reader.number("link_bytes_per_s", true);
   cost.exchange_overhead = reader.number("exchange_overhead_s", false);

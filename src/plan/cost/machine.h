@@ -45,9 +45,10 @@ struct FormCosts {
 /// Of sweeps that permute. Amplitudes come from far apart: `line_bytes` are read with each, and those that go where it
 /// goes, not more than 2^window_bits places away, are there then. Beside memory nanoseconds a million amplitudes: for
 /// making places of words, and for each step of a program. `affine`: trips over memory that a sweep takes which
-/// is_affine; 0: it is as any other.
+/// is_affine; 0: it is as any other. Of a first write that permutes: for each amplitude, and for each table in which a
+/// factor of it is looked up.
 struct PermutationCosts {
-  double line_bytes = 0, place = 0, step = 0, affine = 0;
+  double line_bytes = 0, place = 0, step = 0, affine = 0, product = 0, lookup = 0;
   std::uint32_t window_bits = 0;
 };
 

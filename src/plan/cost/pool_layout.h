@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "plan/cost/machine.h"
 #include "plan/plan.h"
@@ -17,7 +18,7 @@ struct PoolLayout {
   std::uint64_t table_bytes = 0;    // sweep programs
   std::uint64_t scratch_bytes = 0;  // reductions, sampling, tiles of the threads
   std::uint64_t spare_bytes = 0;    // of sweeps that permute: a bundle of places, or the shard
-  std::uint64_t step_bytes = 0;     // of these sweeps' programs, on a device
+  std::uint64_t step_bytes = 0;     // of these sweeps' programs and tables, on a device
   /// Sum of all items, each rounded up to 256 bytes.
   std::uint64_t total_bytes() const;
   friend bool operator==(const PoolLayout&, const PoolLayout&) = default;
@@ -25,10 +26,8 @@ struct PoolLayout {
 
 /// Bundles of no more bits (Sweep::bundle) are each moved by one thread of a processor, where there is memory for all.
 constexpr int kOwnBundleBits = 16;
-/// Steps of a device's program for a flip with so many controls.
-constexpr std::uint32_t permutation_steps(int controls) {
-  return controls < 2 ? 1 : static_cast<std::uint32_t>(controls + 1) / 2;
-}
+/// Steps of a device's program for an operation of a sweep that permutes, of these terms where it is diagonal.
+std::uint64_t permutation_steps(const PlanOp& op, std::span<const PhaseTerm> terms);
 
 /// Memory a rank of `plan` on `machine`.
 PoolLayout pool_layout(const Plan& plan, const Machine& machine);

@@ -8,6 +8,7 @@
 #include "plan/cost/pool_layout.h"
 #include "plan/cost/state_bytes.h"
 #include "plan/plan.h"
+#include "plan/product_lookups.h"
 #include "qsim/error.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
@@ -69,24 +70,45 @@ std::uint64_t scratch_size(const Plan& plan, std::uint64_t state_bytes, const Ma
   throw Error("unknown backend kind");
 }
 
+// Of what is done where so many bits have their values: two are asked for in a step.
+std::uint64_t steps_under(int conditions) {
+  return conditions < 2 ? 1 : static_cast<std::uint64_t>(conditions + 1) / 2;
+}
+
 // Sets what sweeps that permute take.
 void add_spare(PoolLayout& layout, const Plan& plan, const Machine& machine) {
   for (const Stage& stage : plan.stages) {
     for (const Sweep& sweep : stage.sweeps) {
       if (!sweep.permutes()) continue;
-      const bool whole = is_one_bundle(sweep, plan.local_bits());
-      std::uint64_t bytes = state_bytes(plan.precision, static_cast<std::uint32_t>(popcount(sweep.bundle)));
-      if (machine.kind == BackendKind::kCpu && popcount(sweep.bundle) <= kOwnBundleBits) bytes *= machine.threads;
-      layout.spare_bytes = std::max(layout.spare_bytes, whole ? layout.state_bytes : bytes);
+      if (sweep.gathers()) {
+        const bool whole = is_one_bundle(sweep, plan.local_bits());
+        std::uint64_t bytes = state_bytes(plan.precision, static_cast<std::uint32_t>(popcount(sweep.bundle)));
+        if (machine.kind == BackendKind::kCpu && popcount(sweep.bundle) <= kOwnBundleBits) bytes *= machine.threads;
+        layout.spare_bytes = std::max(layout.spare_bytes, whole ? layout.state_bytes : bytes);
+      }
+      if (machine.kind != BackendKind::kCuda) continue;
       std::uint64_t steps = 3;  // they come in fours
-      for (const PlanOp& op : sweep.ops) steps += permutation_steps(popcount(op.control_mask));
-      if (machine.kind == BackendKind::kCuda)
-        layout.step_bytes = std::max(layout.step_bytes, steps * sizeof(std::uint32_t));
+      for (const PlanOp& op : sweep.ops) steps += permutation_steps(op, terms_of(sweep, op));
+      std::uint64_t bytes = steps * sizeof(std::uint32_t);
+      if (!sweep.reads) bytes += product_lookups(sweep).entries() * amplitude_bytes(plan.precision) + 16;
+      layout.step_bytes = std::max(layout.step_bytes, bytes);
     }
   }
 }
 
 }  // namespace
+
+std::uint64_t permutation_steps(const PlanOp& op, std::span<const PhaseTerm> terms) {
+  if (op.form == Form::kFlip) return steps_under(popcount(op.control_mask));
+  std::uint64_t steps = 0;
+  for (const PhaseTerm& term : terms) {
+    const Index others = term.mask & ~op.control_mask;
+    // The bits of a parity are flipped together in one of them, and back.
+    const int together = term.parity && others != 0 ? popcount(others) - 1 : 0;
+    steps += 2 * static_cast<std::uint64_t>(together) + steps_under(popcount(term.mask | op.control_mask) - together);
+  }
+  return steps;
+}
 
 std::uint64_t PoolLayout::total_bytes() const {
   std::uint64_t total = saturating_multiply(round_up(chunk_bytes), chunk_slots);

@@ -59,6 +59,8 @@ void PlanJoiner::plan_between(std::vector<LoweredOp>& ops) {
 
 void PlanJoiner::join(PlanBuilder& builder, const Lowered& part, const std::vector<Placed>& placed) {
   Plan plan = builder.finish(part);
+  removed_.insert(removed_.end(), part.removed.begin(), part.removed.end());
+  plan.gates_removed = 0;  // counted with these
   if (options_.trace) {
     std::map<std::uint32_t, PlanBuilder::Place> places;
     for (const PlanBuilder::Place& place : builder.places()) places[place.index] = place;

@@ -1,5 +1,6 @@
 // Stretches of flips in sweeps that permute.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "plan/lower/lower_optimized.h"
 #include "plan/make/join.h"
 #include "plan/make/planners.h"
+#include "plan/sixteenths.h"
+#include "plan/sweep/as_permutations.h"
 #include "plan/sweep/flip_stretches.h"
 
 namespace qsim {
@@ -32,6 +35,7 @@ FlipPrices prices_of(const Lowered& lowered, const Machine& machine, const PlanO
   Sweep tiles;
   for (Bit bit = 0; bit < static_cast<Bit>(std::min(prices.tile, lowered.qubits)); ++bit) tiles.active.push_back(bit);
   prices.sweep = seconds(tiles);
+  prices.flip = 1e-15 * machine.cost(options.precision).flip * std::exp2(lowered.qubits);
   Sweep permuting;
   permuting.bundle = bit_mask(lowered.qubits) - 1;
   prices.permuting = seconds(permuting);
@@ -40,7 +44,55 @@ FlipPrices prices_of(const Lowered& lowered, const Machine& machine, const PlanO
   flip.target_count = 1;
   permuting.ops.push_back(flip);
   prices.step = seconds(permuting) - prices.permuting;
+  if (options.knows_zero()) {
+    permuting.reads = false;
+    permuting.unborn = permuting.bundle;
+    for (Bit bit = 0; bit < static_cast<Bit>(lowered.qubits); ++bit) permuting.births.push_back({bit});
+    prices.first = seconds(permuting);
+  }
   return prices;
+}
+
+/// Joins a sweep that permutes, of a part's operations, which all may.
+void join_flips(const Lowered& flips, const KnownStart& known, bool whole, std::uint32_t qubits, const Machine& machine,
+                PlanJoiner& joiner) {
+  std::vector<PlanJoiner::Placed> placed;
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < flips.ops.size(); ++i) {
+    const LoweredOp& op = flips.ops[i];
+    if (op.gates != 0) placed.push_back({op.source, i});
+    all.push_back(i);
+  }
+  const PlanOptions here = joiner.here();
+  PlanBuilder builder(qubits, here, machine, joiner.layout(), known);
+  builder.add_permuting_sweep(flips, all, whole);
+  joiner.join(builder, flips, placed);
+}
+
+void append(const CircuitPart& part, const Lowered& lowered, Lowered& to) {
+  for (const std::uint32_t index : part.ops) {
+    to.ops.push_back(lowered.ops[index]);
+    to.gates += to.ops.back().gates;
+  }
+}
+
+/// Joins one sweep for the first stretch of flips and what is before it, where that is taken into a product state. How
+/// many parts these are.
+std::size_t join_first_write(const std::vector<CircuitPart>& parts, const Lowered& lowered, const Machine& machine,
+                             PlanJoiner& joiner) {
+  const std::size_t count = parts[0].permutes ? 1 : 2;
+  Lowered both = joiner.empty();
+  both.matrices = lowered.matrices;
+  both.phases = lowered.phases;
+  for (std::size_t i = 0; i < count; ++i) append(parts[i], lowered, both);
+  const KnownStart known = absorb_known_start(both, {});
+  const auto permutes = [&](const LoweredOp& op) {
+    return op.form != Form::kMatrix &&
+           may_permute(op, op.form == Form::kPhases ? both.terms(op) : std::span<const PhaseTerm>());
+  };
+  if (both.ops.empty() || !std::ranges::all_of(both.ops, permutes)) return 0;
+  join_flips(both, known, true, lowered.qubits, machine, joiner);
+  return count;
 }
 
 /// The parts planned one after the other. `whole`: a part that permutes as one bundle.
@@ -49,38 +101,22 @@ std::optional<Plan> plan_of(const std::vector<CircuitPart>& parts, bool whole, c
   // Registers as they are written, lowest bit first: neighbours go to neighbours where numbers are added to them.
   if (!options.initial_layout) options.initial_layout = Layout::identity(static_cast<int>(lowered.qubits));
   PlanJoiner joiner(lowered, machine, options);
-  for (const CircuitPart& part : parts) {
-    std::vector<LoweredOp> ops;
-    for (const std::uint32_t index : part.ops) ops.push_back(lowered.ops[index]);
-    if (!part.permutes) {
-      joiner.plan_between(ops);
-      continue;
+  std::size_t next = options.knows_zero() ? join_first_write(parts, lowered, machine, joiner) : 0;
+  for (; next < parts.size(); ++next) {
+    Lowered part = joiner.empty();
+    append(parts[next], lowered, part);
+    if (parts[next].permutes) {
+      part.phases = lowered.phases;
+      join_flips(part, plain_start(part, 0), whole, lowered.qubits, machine, joiner);
+    } else {
+      joiner.plan_between(part.ops);
     }
-    Lowered flips = joiner.empty();
-    flips.ops = std::move(ops);
-    std::vector<PlanJoiner::Placed> placed;
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t i = 0; i < flips.ops.size(); ++i) {
-      const LoweredOp& op = flips.ops[i];
-      flips.gates += op.gates;
-      if (op.gates != 0) placed.push_back({op.source, i});
-      all.push_back(i);
-    }
-    const PlanOptions here = joiner.here();
-    PlanBuilder builder(lowered.qubits, here, machine, joiner.layout(), plain_start(flips, 0));
-    builder.add_permuting_sweep(flips, all, whole);
-    joiner.join(builder, flips, placed);
   }
   return joiner.finished();
 }
 
-}  // namespace
-
-std::optional<Plan> permutation_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options) {
-  if (options.rank_bits != 0 || options.preserve_layout || !machine.cost(options.precision).permutation)
-    return std::nullopt;
-  if (lowered.qubits <= options.tile_bits.value_or(machine.max_tile_bits)) return std::nullopt;
-  if (!pass_enabled(options.disabled_passes, "permute")) return std::nullopt;
+/// Of the circuit as it is.
+std::optional<Plan> plan_with_stretches(const Lowered& lowered, const Machine& machine, const PlanOptions& options) {
   const std::vector<CircuitPart> parts = flip_parts(lowered, prices_of(lowered, machine, options));
   if (parts.size() > kMostParts || std::ranges::none_of(parts, &CircuitPart::permutes)) return std::nullopt;
   // All of the shard at once where another state has room beside it; else bundles that take a small part of one.
@@ -94,6 +130,22 @@ std::optional<Plan> permutation_plan(const Lowered& lowered, const Machine& mach
   const PoolLayout pool = pool_layout(*plan, machine);
   if (pool.spare_bytes > pool.state_bytes / 8 || (memory > 0 && pool.total_bytes() > memory)) return std::nullopt;
   return plan;
+}
+
+}  // namespace
+
+std::optional<Plan> permutation_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options) {
+  if (options.rank_bits != 0 || options.preserve_layout || !machine.cost(options.precision).permutation)
+    return std::nullopt;
+  if (lowered.qubits <= options.tile_bits.value_or(machine.max_tile_bits)) return std::nullopt;
+  if (!pass_enabled(options.disabled_passes, "permute")) return std::nullopt;
+  if (const std::optional<Lowered> other = as_permutations(lowered)) {
+    std::optional<Plan> plan = plan_with_stretches(*other, machine, options);
+    std::optional<Plan> as_it_is = plan_with_stretches(lowered, machine, options);
+    if (!as_it_is || (plan && cheaper(*plan, *as_it_is, options))) return plan;
+    return as_it_is;
+  }
+  return plan_with_stretches(lowered, machine, options);
 }
 
 }  // namespace qsim

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "plan/cost/pool_layout.h"
+#include "plan/sixteenths.h"
 
 namespace qsim {
 namespace {
@@ -17,11 +18,9 @@ constexpr std::size_t kLooked = 4096, kMostCounted = 64;
 // What a stretch takes of the sweeps that it replaces, at most: some of those do something beside.
 constexpr double kWorthwhile = 0.75;
 
-bool is_flip(const LoweredOp& op) { return op.form == Form::kFlip; }
-
 class Parts {
  public:
-  Parts(const Lowered& lowered, const FlipPrices& prices) : ops_(lowered.ops), prices_(prices) {}
+  Parts(const Lowered& lowered, const FlipPrices& prices) : lowered_(lowered), ops_(lowered.ops), prices_(prices) {}
 
   std::vector<CircuitPart> run() {
     while (next_ < ops_.size() || !waiting_.empty()) take_stretch();
@@ -39,10 +38,11 @@ class Parts {
       const std::uint32_t index = taken < waiting_.size() ? waiting_[taken++] : next_++;
       const LoweredOp& op = ops_[index];
       const bool passes = of_after.all(op);
-      if (passes && is_flip(op)) {
+      const bool is_before = passes && of_flips.all(op);
+      if (passes && (op.form == Form::kFlip || (!is_before && permutes(index)))) {
         flips.push_back(index);
         of_flips.add(op);
-      } else if (passes && of_flips.all(op)) {
+      } else if (is_before) {
         before.push_back(index);
       } else {
         after.push_back(index);
@@ -51,9 +51,17 @@ class Parts {
     }
     after.insert(after.end(), waiting_.begin() + static_cast<std::ptrdiff_t>(taken), waiting_.end());
     waiting_ = std::move(after);
+    // Phases before the flips cost little there, and a sweep where nothing else is.
+    const bool alone = parts_.empty() || parts_.back().permutes;
+    if (alone && std::ranges::all_of(before, [this](std::uint32_t index) { return permutes(index); })) {
+      before.insert(before.end(), flips.begin(), flips.end());
+      flips = std::exchange(before, {});
+    }
     append(false, before);
     append(is_worthwhile(flips), flips);
   }
+
+  bool permutes(std::uint32_t index) const { return may_permute(ops_[index], terms_of(ops_[index])); }
 
   void append(bool permutes, const std::vector<std::uint32_t>& ops) {
     if (ops.empty()) return;
@@ -61,15 +69,25 @@ class Parts {
     parts_.back().ops.insert(parts_.back().ops.end(), ops.begin(), ops.end());
   }
 
+  /// Whether nothing but what a product state takes in is before the stretch that comes.
+  bool begins() const {
+    const auto is_alone = [this](std::uint32_t op) { return popcount(ops_[op].support) <= 1; };
+    return parts_.empty() ||
+           (parts_.size() == 1 && !parts_[0].permutes && std::ranges::all_of(parts_[0].ops, is_alone));
+  }
+
   bool is_worthwhile(const std::vector<std::uint32_t>& flips) const {
     const auto first = std::span(flips).first(std::min(flips.size(), kLooked));
     const std::vector<std::uint32_t> looked(first.begin(), first.end());
     double steps = 0;
-    for (const std::uint32_t flip : looked) steps += permutation_steps(popcount(ops_[flip].control_mask));
+    for (const std::uint32_t flip : looked)
+      steps += static_cast<double>(permutation_steps(ops_[flip], terms_of(ops_[flip])));
     const double share =
         static_cast<double>(looked.size()) / static_cast<double>(std::max<std::size_t>(1, flips.size()));
-    const double alone = share * prices_.permuting + prices_.step * steps;
-    const auto enough = static_cast<std::size_t>(alone / (kWorthwhile * prices_.sweep)) + 1;
+    const double sweep = prices_.first > 0 && begins() ? prices_.first : prices_.permuting;
+    const double alone = share * sweep + prices_.step * steps;
+    if (alone <= kWorthwhile * share * prices_.flip * static_cast<double>(flips.size())) return true;
+    const auto enough = std::max<std::size_t>(2, static_cast<std::size_t>(alone / (kWorthwhile * prices_.sweep)) + 1);
     return enough <= kMostCounted && tile_sweeps(looked, enough) >= enough;
   }
 
@@ -95,6 +113,11 @@ class Parts {
     return count;
   }
 
+  std::span<const PhaseTerm> terms_of(const LoweredOp& op) const {
+    return op.form == Form::kPhases ? lowered_.terms(op) : std::span<const PhaseTerm>();
+  }
+
+  const Lowered& lowered_;
   const std::vector<LoweredOp>& ops_;
   const FlipPrices& prices_;
   std::uint32_t next_ = 0;
