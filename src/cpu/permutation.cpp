@@ -8,7 +8,6 @@
 #include "base/bits.h"
 #include "device/permutation/product.h"
 #include "plan/cost/pool_layout.h"
-#include "qsim/error.h"
 
 namespace qsim::cpu {
 namespace {
@@ -230,11 +229,7 @@ bool Permutation::run(std::complex<T>* shard, std::span<std::byte> spare, Thread
   }
   const Index size = Index{1} << count_bits(bundle_), bundles = Index{1} << count_bits(fixed_);
   const std::uint64_t needed = (whole_size_ != 0 ? whole_size_ : size) * sizeof(std::complex<T>);
-  if (spare.size() < needed) {
-    throw CapacityError("a sweep that permutes needs " + std::to_string(needed) +
-                            " bytes beside the state, the pool has " + std::to_string(spare.size()),
-                        needed, spare.size());
-  }
+  require_beside_state(needed, spare.size());
   const bool own = whole_size_ == 0 && static_cast<int>(count_bits(bundle_)) <= kOwnBundleBits &&
                    spare.size() / static_cast<std::uint64_t>(team.size()) >= needed;
   auto* const beside = reinterpret_cast<std::complex<T>*>(spare.data());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bits.h"
@@ -142,7 +143,7 @@ class PermutationText {
     for (unsigned bit = 0; bit < 4; ++bit) {
       const bool adds = test_bit(sixteenths, bit);
       if (!adds && carry.empty()) continue;
-      if (!used_[bit]) line_before_steps(bit);
+      if (!std::exchange(used_[bit], true)) line(fmt::format("u32 q{} = 0;", bit));
       const std::string one = adds ? fmt::format("m{}", number) : carry;
       const std::string next = fmt::format("c{}_{}", number, bit);
       if (bit < 3) {
@@ -154,14 +155,11 @@ class PermutationText {
       carry = next;
     }
   }
-  void line_before_steps(unsigned bit) {
-    used_[bit] = true;
-    line(fmt::format("u32 q{} = 0;", bit));
-  }
 
-  void turns(unsigned i, unsigned v) {
+  /// Of amplitude v[i].
+  void turns(unsigned i) {
     for (unsigned bit = 0; bit < 4; ++bit) {
-      if (used_[bit]) line(fmt::format("turn{}(v{}, q{} & {}u);", bit, v, bit, 1u << i));
+      if (used_[bit]) line(fmt::format("turn{0}(v{1}, q{0} & {2}u);", bit, i, 1u << i));
     }
   }
 
@@ -169,7 +167,7 @@ class PermutationText {
     return bits_ < 10 ? fmt::format("if ((first | {}u | lane) < {}ull) ", i * 32, Index{1} << bits_) : "";
   }
 
-  /// Of the places that differ in `changed`, what 32 of them are for one thread: x[i].
+  /// Of words for the bits of a thread's 32 places, a word for each place: x[i].
   void transpose(const std::array<std::string, kEach>& words) {
     line("u32 x[32];");
     for (unsigned b = 0; b < kEach; ++b) line(fmt::format("x[{}] = {};", b, words[b].empty() ? "0" : words[b]));
@@ -194,7 +192,7 @@ class PermutationText {
     std::vector<unsigned> high;
     for (std::uint32_t row = 0; row < program_.targets; ++row) {
       const unsigned bit = program_.bits[row];
-      const std::string difference = fmt::format("w{} ^ {}", row, "(" + initial(bit) + ")");
+      const std::string difference = fmt::format("w{} ^ ({})", row, initial(bit));
       if (bit < kEach) {
         changed[bit] = difference;
       } else {
@@ -219,7 +217,7 @@ class PermutationText {
       }
       for (unsigned i = begin; i < begin + kAtOnce; ++i) {
         const Index apart = deposit_bits(Index{i} * 32, program_.bundle);
-        turns(i, i);
+        turns(i);
         line(whole_ ? fmt::format("{}p.gathered[base ^ {}ull] = v{};", there(i), apart, i)
                     : fmt::format("{}p.gathered[packed | {}u] = v{};", there(i), i * 32, i));
         line(fmt::format("if (p.norm != 0) square(sum, v{});", i));
@@ -259,7 +257,7 @@ class PermutationText {
           line(fmt::format("v{0} = times(v{0}, table[{1}u + (l{2} >> {0} & 1u)]);", i,
                            (lookups.tables << lookups.width) + 2 * k, k));
         }
-        turns(i, i);
+        turns(i);
         if (start.checked != 0) line(fmt::format("if ((there & {}u) == 0) v{} = zero;", 1u << i, i));
       }
       for (unsigned i = begin; i < begin + kAtOnce; ++i) {

@@ -1,7 +1,6 @@
 #include "cuda/run/permutation.h"
 
 #include <algorithm>
-#include <string>
 #include <type_traits>
 
 #include "base/bits.h"
@@ -10,19 +9,8 @@
 #include "device/permutation/product.h"
 #include "device/permutation/program.h"
 #include "plan/product_lookups.h"
-#include "qsim/error.h"
 
 namespace qsim::cuda {
-namespace {
-
-void require_room(std::uint64_t needed, std::uint64_t there) {
-  if (needed <= there) return;
-  throw CapacityError("a sweep that permutes needs " + std::to_string(needed) +
-                          " bytes beside the state, the pool has " + std::to_string(there),
-                      needed, there);
-}
-
-}  // namespace
 
 Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits)
     : local_bits_(local_bits), whole_(is_one_bundle(sweep, local_bits)) {
@@ -123,7 +111,7 @@ void Permutation::write_products(std::byte* state, std::span<std::byte> steps, N
     if (!real) tables.push_back(static_cast<Real>(entry.imag()));
   }
   const std::size_t begin = kernel != nullptr ? 0 : (steps_.size() * sizeof(std::uint32_t) + 15) / 16 * 16;
-  require_room(begin + tables.size() * sizeof(Real), steps.size());
+  require_beside_state(begin + tables.size() * sizeof(Real), steps.size());
   if (!tables.empty()) {
     check(cudaMemcpyAsync(steps.data() + begin, tables.data(), tables.size() * sizeof(Real), cudaMemcpyHostToDevice,
                           stream),
@@ -150,8 +138,8 @@ bool Permutation::run(std::byte* state, std::span<std::byte> spare, std::span<st
   }
   using Pair = std::conditional_t<sizeof(Real) == 8, double2, float2>;
   const Index size = bit_mask(count_bits(bundle_)), bundles = bit_mask(count_bits(fixed_));
-  require_room((whole_ ? bit_mask(local_bits_) : size) * sizeof(Pair), spare.size());
-  require_room(steps_.size() * sizeof(std::uint32_t), steps.size());
+  require_beside_state((whole_ ? bit_mask(local_bits_) : size) * sizeof(Pair), spare.size());
+  require_beside_state(steps_.size() * sizeof(std::uint32_t), steps.size());
   if (kernel == nullptr) arguments_.steps = upload_steps(steps, stream);
   auto* const amplitudes = reinterpret_cast<Pair*>(state);
   auto* const gathered = reinterpret_cast<Pair*>(spare.data());

@@ -1,9 +1,11 @@
 #include "device/permutation/program.h"
 
-#include <algorithm>
+#include <string>
+#include <utility>
 
 #include "base/bits.h"
 #include "plan/sixteenths.h"
+#include "qsim/error.h"
 
 namespace qsim {
 namespace {
@@ -94,6 +96,13 @@ class Writer {
 };
 
 }  // namespace
+
+void require_beside_state(std::uint64_t needed, std::uint64_t there) {
+  if (needed <= there) return;
+  throw CapacityError("a sweep that permutes needs " + std::to_string(needed) +
+                          " bytes beside the state, the pool has " + std::to_string(there),
+                      needed, there);
+}
 
 PermutationProgram permutation_program(const Sweep& sweep, std::uint32_t local_bits) {
   return Writer(sweep, local_bits).run();

@@ -36,6 +36,9 @@ struct PermutationProgram {
   std::uint32_t rows() const { return static_cast<std::uint32_t>(bits.size()) + 1; }
 };
 
+/// CapacityError where less memory is `there` beside the state than a sweep that permutes has `needed`. Bytes.
+void require_beside_state(std::uint64_t needed, std::uint64_t there);
+
 /// `sweep` of a shard of 2^local_bits, specialised.
 PermutationProgram permutation_program(const Sweep& sweep, std::uint32_t local_bits);
 

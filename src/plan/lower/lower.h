@@ -68,7 +68,11 @@ struct Lowered {
   std::span<const Complex> matrix(const LoweredOp& op) const {
     return {matrices.data() + op.data_begin, op.data_count};
   }
-  std::span<const PhaseTerm> terms(const LoweredOp& op) const { return {phases.data() + op.data_begin, op.data_count}; }
+  /// None where it is not diagonal.
+  std::span<const PhaseTerm> terms(const LoweredOp& op) const {
+    if (op.form != Form::kPhases) return {};
+    return {phases.data() + op.data_begin, op.data_count};
+  }
 };
 
 /// Whether a rotation about the string is one matrix on its qubits: without a letter Z, whose wire would have to become

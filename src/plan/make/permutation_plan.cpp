@@ -86,10 +86,7 @@ std::size_t join_first_write(const std::vector<CircuitPart>& parts, const Lowere
   both.phases = lowered.phases;
   for (std::size_t i = 0; i < count; ++i) append(parts[i], lowered, both);
   const KnownStart known = absorb_known_start(both, {});
-  const auto permutes = [&](const LoweredOp& op) {
-    return op.form != Form::kMatrix &&
-           may_permute(op, op.form == Form::kPhases ? both.terms(op) : std::span<const PhaseTerm>());
-  };
+  const auto permutes = [&](const LoweredOp& op) { return may_permute(op, both.terms(op)); };
   if (both.ops.empty() || !std::ranges::all_of(both.ops, permutes)) return 0;
   join_flips(both, known, true, lowered.qubits, machine, joiner);
   return count;
@@ -139,13 +136,12 @@ std::optional<Plan> permutation_plan(const Lowered& lowered, const Machine& mach
     return std::nullopt;
   if (lowered.qubits <= options.tile_bits.value_or(machine.max_tile_bits)) return std::nullopt;
   if (!pass_enabled(options.disabled_passes, "permute")) return std::nullopt;
+  std::optional<Plan> plan = plan_with_stretches(lowered, machine, options);
   if (const std::optional<Lowered> other = as_permutations(lowered)) {
-    std::optional<Plan> plan = plan_with_stretches(*other, machine, options);
-    std::optional<Plan> as_it_is = plan_with_stretches(lowered, machine, options);
-    if (!as_it_is || (plan && cheaper(*plan, *as_it_is, options))) return plan;
-    return as_it_is;
+    std::optional<Plan> of_other = plan_with_stretches(*other, machine, options);
+    if (of_other && (!plan || cheaper(*of_other, *plan, options))) plan = std::move(of_other);
   }
-  return plan_with_stretches(lowered, machine, options);
+  return plan;
 }
 
 }  // namespace qsim

@@ -28,7 +28,7 @@ bool is_hadamard(const Lowered& lowered, const LoweredOp& op) {
 
 /// Of flips and phases.
 void push(LoweredOp op, Lowered& result) {
-  set_basis_masks(op, {}, op.form == Form::kPhases ? result.terms(op) : std::span<const PhaseTerm>());
+  set_basis_masks(op, {}, result.terms(op));
   result.ops.push_back(op);
 }
 

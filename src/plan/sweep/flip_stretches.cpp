@@ -61,7 +61,7 @@ class Parts {
     append(is_worthwhile(flips), flips);
   }
 
-  bool permutes(std::uint32_t index) const { return may_permute(ops_[index], terms_of(ops_[index])); }
+  bool permutes(std::uint32_t index) const { return may_permute(ops_[index], lowered_.terms(ops_[index])); }
 
   void append(bool permutes, const std::vector<std::uint32_t>& ops) {
     if (ops.empty()) return;
@@ -81,7 +81,7 @@ class Parts {
     const std::vector<std::uint32_t> looked(first.begin(), first.end());
     double steps = 0;
     for (const std::uint32_t flip : looked)
-      steps += static_cast<double>(permutation_steps(ops_[flip], terms_of(ops_[flip])));
+      steps += static_cast<double>(permutation_steps(ops_[flip], lowered_.terms(ops_[flip])));
     const double share =
         static_cast<double>(looked.size()) / static_cast<double>(std::max<std::size_t>(1, flips.size()));
     const double sweep = prices_.first > 0 && begins() ? prices_.first : prices_.permuting;
@@ -111,10 +111,6 @@ class Parts {
       });
     }
     return count;
-  }
-
-  std::span<const PhaseTerm> terms_of(const LoweredOp& op) const {
-    return op.form == Form::kPhases ? lowered_.terms(op) : std::span<const PhaseTerm>();
   }
 
   const Lowered& lowered_;
