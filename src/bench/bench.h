@@ -31,7 +31,7 @@ struct BenchRequest {
   std::vector<Start> starts = {Start::kZero};
   std::uint32_t warm_ups = 1, repeats = 5;
   double budget_seconds = 5;     // no further repeat is begun after that; at least one is made
-  RunOptions run;                // backend, exchange, threads, ... of every run
+  RunOptions run;                // backend, communicator, exchange, threads, ... of every run
   std::string workloads_folder;  // holds asc/; empty: looked for as docs/testing.md says
   /// Called on rank 0 after every row.
   std::function<void(const struct BenchRow&)> on_row;
@@ -112,10 +112,10 @@ struct BenchReport {
   std::string verdict() const;
 };
 
-/// Runs the request; collective when `communicator` is given (the launcher's ranks), else every rank count gets
+/// Runs the request; collective where its runs have a communicator (the launcher's ranks), else every rank count gets
 /// threads or GPUs of this process. UsageError for names and numbers that mean nothing; what does not fit is a skipped
 /// row.
-BenchReport run_bench(const BenchRequest& request, Communicator* communicator = nullptr);
+BenchReport run_bench(const BenchRequest& request);
 
 /// Compares with an earlier `qsim.bench/1` file. FileError when it cannot be read; UsageError when it is of another
 /// schema, has no row of these circuits, or another circuit under the same name.

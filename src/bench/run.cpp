@@ -39,8 +39,8 @@ std::string utc_now() {
 
 class Runner {
  public:
-  Runner(const BenchRequest& request, Communicator* communicator)
-      : request_(request), communicator_(communicator), rates_(communicator) {}
+  explicit Runner(const BenchRequest& request)
+      : request_(request), communicator_(request.run.communicator), rates_(communicator_) {}
 
   BenchReport run() {
     report_.date = utc_now();
@@ -163,7 +163,7 @@ class Runner {
       const RunOptions options = options_of(workload, row);
       if (options.backend != BackendKind::kAuto)
         row.run.backend = name_of(options.backend);  // what a failed row has to say
-      const Result result = simulate_on(workload.circuit, options, row.ranks);
+      const Result result = simulate(workload.circuit, options);
       take(result, workload, row);
       check_again(workload, options, row);
       row.overhead_seconds = overhead_seconds(workload, row);
@@ -188,6 +188,7 @@ class Runner {
 
   RunOptions options_of(const Workload& workload, const BenchRow& row) const {
     RunOptions options = request_.run;
+    options.ranks = row.ranks;
     options.precision = row.precision;
     options.start = row.start;
     options.start_seed = request_.seed;
@@ -212,10 +213,6 @@ class Runner {
     }
     if (row.ranks == 1) options.exchange = ExchangeKind::kAuto;
     return options;
-  }
-
-  Result simulate_on(const Circuit& circuit, const RunOptions& options, int ranks) const {
-    return communicator_ != nullptr ? simulate(circuit, options, *communicator_) : simulate(circuit, options, ranks);
   }
 
   void take(const Result& result, const Workload& workload, BenchRow& row) const {
@@ -248,7 +245,7 @@ class Runner {
       options.verify = Verify::kFull;
       BenchCheck check{"circuit then inverse", true, "the start state again"};
       try {
-        simulate_on(workload.circuit, options, row.ranks);
+        simulate(workload.circuit, options);
       } catch (const VerificationError& error) {
         check = {check.name, false, error.what()};
       }
@@ -257,7 +254,7 @@ class Runner {
     if (workload.companion && row.start == Start::kZero) {
       options.verify = Verify::kNorm;
       options.amplitude_indices = sample_indices(row.qubits);
-      const Result result = simulate_on(*workload.companion, options, row.ranks);
+      const Result result = simulate(*workload.companion, options);
       if (!root()) return;
       row.checks.push_back(check_closed_form("basis state", workload.companion_amplitude, *result.results.amplitudes,
                                              row.precision, row.depth));
@@ -291,9 +288,7 @@ class Runner {
 }  // namespace
 }  // namespace bench
 
-BenchReport run_bench(const BenchRequest& request, Communicator* communicator) {
-  return bench::Runner(request, communicator).run();
-}
+BenchReport run_bench(const BenchRequest& request) { return bench::Runner(request).run(); }
 
 std::string machine_words(const EnvironmentSummary& environment) {
   const std::string processor = system_value("/proc/cpuinfo", "model name");

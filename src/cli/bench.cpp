@@ -54,12 +54,13 @@ Output command_bench(std::span<const std::string> arguments, Context& context) {
     context.json = typed.json;
     context.output_file = typed.output;
     request = bench_request(flags, typed, context);
+    request.run.communicator = context.communicator();
     context.partial.environment = environment();
     context.require_outputs(flags);
   });
   if (stderr_is_terminal(context.launched())) request.on_row = announce;
   set_phase(context.root() ? Phase::kRunning : Phase::kSilent);
-  BenchReport report = run_bench(request, context.communicator());
+  BenchReport report = run_bench(request);
   context.together([&] {
     if (!context.root()) return;
     if (flags.given("--compare")) compare_bench(report, typed.compare, max_ratio_of(flags, typed));

@@ -16,12 +16,12 @@
 #include "document/result.h"
 #include "plan/cost/machine.h"
 #include "plan/cost/pool_layout.h"
-#include "plan/make/make_plan.h"
 #include "plan/program/forecast.h"
 #include "plan/program/planned_circuit.h"
 #include "plan/show/show.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
+#include "session/program_impl.h"
 #include "simulator/simulator.h"
 
 namespace qsim::cli {
@@ -103,17 +103,17 @@ struct Wanted {
 };
 
 /// What is said of a circuit that measures, resets or branches before its end.
-std::string planned_program(const PlanFlags& typed, const CircuitInput& input, const Machine& machine,
-                            const PlanOptions& options, const std::vector<std::string>& warnings, std::string& svg) {
+std::string dynamic_text(const PlanFlags& typed, const CircuitInput& input, Program::Impl& program,
+                         const std::vector<std::string>& warnings, std::string& svg) {
   const auto refuse = [](const char* flag) {
     throw UnsupportedError(std::string(flag) + ": the circuit measures, resets or branches before its end");
   };
   if (typed.trace) refuse("--trace");
   if (typed.compare_ranks) refuse("--compare-ranks");
-  const PlannedCircuit program = plan_circuit(input.circuit, machine, options);
-  if (!typed.svg.empty()) svg = program_svg(program, machine);
-  if (typed.json) return program_json(program, input.circuit, machine, input.summary, warnings);
-  std::string text = program_text(program, input.circuit, machine);
+  const auto [circuit, planned] = program.whole({}, Program::Impl::Use::kLook);
+  if (!typed.svg.empty()) svg = program_svg(*planned, program.machine);
+  if (typed.json) return program_json(*planned, *circuit, program.machine, input.summary, warnings);
+  std::string text = program_text(*planned, *circuit, program.machine);
   for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
   return escape_lines(text);
 }
@@ -156,11 +156,15 @@ Output command_plan(std::span<const std::string> arguments, Context& context) {
     const Machine machine = wanted->for_circuit(input.circuit, options);
     check_size(input.circuit, options.precision, options.rank_bits, machine);
     std::vector<std::string> warnings = input.notes;
-    if (!input.circuit.measurements_are_terminal()) {
-      text = planned_program(typed, input, machine, options, warnings, svg);
+    Program::Impl program(borrowed(input.circuit), machine, options);
+    if (program.dynamic) {
+      text = dynamic_text(typed, input, program, warnings, svg);
       return;
     }
-    const Plan plan = make_plan(input.circuit, machine, options);
+    if (typed.trace && program.circuit.get() != &input.circuit) {
+      throw UnsupportedError("--trace: the circuit resets qubits that are 0");
+    }
+    const Plan& plan = *program.plan({}, nullptr, Program::Impl::Use::kLook).plan;
     if (pool_layout(plan, machine).total_bytes() == UINT64_MAX) {
       warnings.emplace_back("byte counts that pass 2^64 - 1 are shown as 2^64 - 1");
     }

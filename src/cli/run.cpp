@@ -1,7 +1,7 @@
 // `qsim run`: a circuit file to counts, probabilities, amplitudes or expectation values.
-#include <bit>
 #include <cstdio>
 
+#include "base/bits.h"
 #include "base/clock.h"
 #include "base/file/files.h"
 #include "base/philox.h"
@@ -130,7 +130,7 @@ void check_flags(const Flags& flags, const RunFlags& typed, const Context& conte
 }
 
 /// The number of thread ranks asked for (1 without --ranks, and under a launcher).
-int rank_count(const Flags& flags, const RunFlags& typed) {
+int typed_ranks(const Flags& flags, const RunFlags& typed) {
   if (!flags.given("--ranks")) return 1;
   const std::uint64_t ranks = parse_unsigned("--ranks", typed.ranks, kMostThreadRanks);
   check_rank_count(ranks, "ranks");
@@ -138,8 +138,10 @@ int rank_count(const Flags& flags, const RunFlags& typed) {
 }
 
 /// Everything that can be said without the circuit.
-RunOptions options_of(const Flags& flags, const RunFlags& typed) {
+RunOptions options_of(const Flags& flags, const RunFlags& typed, const Context& context) {
   RunOptions options;
+  options.communicator = context.communicator();
+  options.ranks = typed_ranks(flags, typed);
   options.backend = choice_of<BackendKind>(typed.backend);
   options.precision = choice_of<Precision>(typed.precision);
   if (flags.given("--shots")) options.shots = parse_unsigned("--shots", typed.shots);
@@ -240,8 +242,8 @@ void settle_start_seed(RunOptions& options, Context& context) {
   options.start_seed = *options.seed;
 }
 
-/// Settles where to run outside a launcher; returns the number of thread ranks.
-int choose(const Flags& flags, const RunFlags& typed, const Circuit& circuit, RunOptions& options, int ranks) {
+/// Settles where to run outside a launcher, and on how many ranks.
+void choose(const Flags& flags, const Circuit& circuit, RunOptions& options) {
   if (flags.given("--ranks") && options.backend == BackendKind::kAuto) options.backend = BackendKind::kCpu;
   const BackendChoice choice = choose_backend(circuit, options);
   if (choice.backend == BackendKind::kCpu) {
@@ -250,11 +252,9 @@ int choose(const Flags& flags, const RunFlags& typed, const Circuit& circuit, Ru
     }
   } else if (choice.backend == BackendKind::kCuda) {
     if (flags.given("--threads")) no_effect("--threads", "it runs on a GPU (" + choice.reason + ")");
-    if (options.gpu_ids.empty() && choice.gpus > 0) ranks = choice.gpus;
-    if (!options.gpu_ids.empty()) ranks = static_cast<int>(options.gpu_ids.size());
+    if (options.gpu_ids.empty() && choice.gpus > 0) options.ranks = choice.gpus;
+    if (!options.gpu_ids.empty()) options.ranks = static_cast<int>(options.gpu_ids.size());
   }
-  if (typed.exchange != "auto" && ranks == 1) no_effect("--exchange", "there is one rank, so nothing is exchanged");
-  return ranks;
 }
 
 /// The bars of what a person asked for: of the exact distribution, or of the counts.
@@ -288,31 +288,25 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   RunFlags typed;
   declare(flags, typed);
   RunOptions options;
-  int ranks = 1;
   CircuitArguments circuit_arguments;
   context.together([&] {
     flags.parse(arguments);
     context.json = typed.json;
     context.output_file = typed.output;
     check_flags(flags, typed, context);
-    options = options_of(flags, typed);
-    ranks = rank_count(flags, typed);
+    options = options_of(flags, typed, context);
     context.require_outputs(flags);
     circuit_arguments = typed.circuit.read();
   });
   const CircuitInput input = read_circuit(typed.file, context, circuit_arguments);
   const double parse_seconds = seconds_since(begin);
   context.together([&] {
-    const auto all_ranks = static_cast<unsigned>(context.launched() ? context.communicator()->size() : ranks);
-    check_size(input.circuit, options.precision, static_cast<std::uint32_t>(std::countr_zero(all_ranks)),
+    check_size(input.circuit, options.precision, log2_exact(static_cast<Index>(rank_count(options))),
                this_machine(options));
     add_circuit_options(flags, typed, input.circuit, options);
-    if (context.launched()) {
-      if (typed.exchange != "auto" && context.communicator()->size() == 1) {
-        no_effect("--exchange", "there is one rank, so nothing is exchanged");
-      }
-    } else {
-      ranks = choose(flags, typed, input.circuit, options, ranks);
+    if (!context.launched()) choose(flags, input.circuit, options);
+    if (typed.exchange != "auto" && rank_count(options) == 1) {
+      no_effect("--exchange", "there is one rank, so nothing is exchanged");
     }
   });
   settle_start_seed(options, context);
@@ -323,8 +317,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   std::optional<ProgressLine> line;
   line.emplace(context.root() && !typed.quiet && stderr_is_terminal(context.launched()));
   options.progress = [&line](const Progress& progress) { line->report(progress); };
-  Result result = context.launched() ? simulate(input.circuit, options, *context.communicator())
-                                     : simulate(input.circuit, options, ranks);
+  Result result = simulate(input.circuit, options);
   line.reset();
   for (std::string& warning : result.warnings) warning = in_flags(std::move(warning));
   result.run.reason = in_flags(std::move(result.run.reason));

@@ -64,12 +64,21 @@ bool is_split(std::uint32_t qubits, int ranks, std::uint32_t needed_bits) {
   return ranks > 1 && qubits >= rank_bits + std::max(needed_bits, kLeastLocalBits);
 }
 
-bool Program::Impl::is_split() const { return qsim::is_split(circuit.qubits(), ranks, needed_bits); }
+Program::Impl::Impl(std::shared_ptr<const Circuit> of, const Machine& of_machine, const PlanOptions& wanted)
+    : circuit(std::move(of)), machine(of_machine), options(wanted) {
+  require_addressable(circuit->qubits());
+  if (options.start == Start::kZero) {
+    if (std::optional<Circuit> kept = without_idle_resets(*circuit)) {
+      circuit = std::make_shared<const Circuit>(*std::move(kept));
+    }
+  }
+  dynamic = !circuit->measurements_are_terminal();
+}
 
 // Plans are of the latest values.
 void Program::Impl::take(std::span<const double> values) {
   if (values_ && std::ranges::equal(values, *values_)) return;
-  circuit.require_values(values);
+  circuit->require_values(values);
   values_.emplace(values.begin(), values.end());
   bound_.reset();
   planned_.reset();
@@ -77,22 +86,12 @@ void Program::Impl::take(std::span<const double> values) {
 }
 
 const std::shared_ptr<const Circuit>& Program::Impl::bound() {
-  if (!bound_) bound_ = std::make_shared<const Circuit>(circuit.bind(*values_));
+  if (!bound_) bound_ = values_->empty() ? circuit : std::make_shared<const Circuit>(circuit->bind(*values_));
   return bound_;
 }
 
-PlanOptions Program::Impl::plan_options() const {
-  PlanOptions wanted;
-  wanted.rank_bits = is_split() ? log2_exact(static_cast<Index>(ranks)) : 0;
-  wanted.precision = precision;
-  wanted.strategy = options.strategy;
-  wanted.tile_bits = options.tile_bits;
-  wanted.known_zeros = options.known_zeros;
-  return wanted;
-}
-
 PlanOptions Program::Impl::plan_options(const Origin& origin) const {
-  PlanOptions wanted = plan_options();
+  PlanOptions wanted = options;
   if (!origin.from) return wanted;
   wanted.start = qsim::Start::kState;
   wanted.known_zeros = false;
@@ -124,7 +123,7 @@ const ShapedPlan& Program::Impl::plan_of(const Layout* from, Use use) {
 ShapedPlan Program::Impl::planned(Origin& origin, bool once) {
   origin.quick = false;
   if (origin.first_seconds && !values_->empty()) {
-    if (!angles_) angles_.emplace(circuit);
+    if (!angles_) angles_.emplace(*circuit);
     const std::vector<double> angles = angles_->bound(*values_);
     if (const OpenPlan* const open = open_plan(origin, angles)) return {open->at(angles), open->shape()};
   }
@@ -138,31 +137,34 @@ ShapedPlan Program::Impl::planned(Origin& origin, bool once) {
 }
 
 const OpenPlan* Program::Impl::open_plan(Origin& origin, std::span<const double> angles) {
-  const double planning = planning_seconds(circuit), first = *origin.first_seconds;
-  if (options.strategy != Strategy::kSearch || circuit.operations().size() > kMostOpenOperations) return nullptr;
+  const double planning = planning_seconds(*circuit), first = *origin.first_seconds;
+  if (options.strategy != Strategy::kSearch || circuit->operations().size() > kMostOpenOperations) return nullptr;
   if (first > kMostRuns * planning) return nullptr;
   if (first > planning && are_special(angles, *values_)) return nullptr;
   if (!std::exchange(origin.open_tried, true)) {
-    origin.open = OpenPlan::make(circuit, *angles_, machine, plan_options(origin));
+    origin.open = OpenPlan::make(*circuit, *angles_, machine, plan_options(origin));
     if (origin.open && origin.open->predicted_seconds() > kDearer * first + planning) origin.open.reset();
   }
   return origin.open ? &*origin.open : nullptr;
 }
 
-Program::Impl::Whole Program::Impl::whole(std::span<const double> values) {
+Program::Impl::Whole Program::Impl::whole(std::span<const double> values, Use use) {
   const std::lock_guard lock(mutex_);
   take(values);
   const std::shared_ptr<const Circuit>& of_values = bound();
-  if (dynamic) {
-    if (!planned_) planned_ = std::make_shared<const PlannedCircuit>(plan_circuit(*of_values, machine, plan_options()));
-    return {of_values, planned_};
+  Origin& origin = origin_of(nullptr);
+  if (dynamic || (values.empty() && use == Use::kLook && !origin.latest.plan)) {
+    if (planned_) return {of_values, planned_};
+    planned_ = std::make_shared<const PlannedCircuit>(plan_circuit(*of_values, machine, options));
+    if (dynamic) return {of_values, planned_};
+    framed_ = origin.latest.plan = {planned_, &planned_->plans.front()};
   }
-  const std::shared_ptr<const Plan>& plan = plan_of(nullptr, Use::kRun).plan;
+  const std::shared_ptr<const Plan>& plan = plan_of(nullptr, use).plan;
   if (!planned_ || plan != framed_) {
     if (!frame_) {
-      PlanOptions of_frame = plan_options();  // its plan, of no gate, is not used
+      PlanOptions of_frame = options;  // its plan, of no gate, is not used
       of_frame.strategy = Strategy::kNaive;
-      frame_ = plan_circuit(only_measured(circuit), machine, of_frame);
+      frame_ = plan_circuit(only_measured(*circuit), machine, of_frame);
     }
     PlannedCircuit planned = *frame_;
     planned.plans.front() = *plan;
@@ -172,32 +174,31 @@ Program::Impl::Whole Program::Impl::whole(std::span<const double> values) {
   return {of_values, planned_};
 }
 
-std::shared_ptr<Program::Impl> make_program(const Circuit& circuit, const Target& target, int ranks,
-                                            const Machine& machine, const CompileOptions& options) {
+std::shared_ptr<Program::Impl> make_program(const Circuit& circuit, const Target& target, const Machine& machine,
+                                            const CompileOptions& options) {
+  const int ranks = rank_count(target);
   if (circuit.qubits() == 0) throw UsageError("a circuit without qubits has no state");
-  require_addressable(circuit.qubits());
-  auto impl = std::make_shared<Program::Impl>();
-  const std::optional<Circuit> kept = without_idle_resets(circuit);
-  impl->circuit = kept ? *kept : circuit;
-  impl->options = options;
+  PlanOptions plan;
+  plan.rank_bits =
+      is_split(circuit.qubits(), ranks, needed_local_bits(circuit)) ? log2_exact(static_cast<Index>(ranks)) : 0;
+  plan.precision = target.precision;
+  plan.strategy = options.strategy;
+  plan.tile_bits = options.tile_bits;
+  plan.known_zeros = options.known_zeros;
+  auto impl = std::make_shared<Program::Impl>(std::make_shared<const Circuit>(circuit), machine, plan);
   impl->backend = target.backend;
-  impl->precision = target.precision;
   impl->ranks = ranks;
-  impl->machine = machine;
-  impl->needed_bits = needed_local_bits(circuit);
-  impl->dynamic = !impl->circuit.measurements_are_terminal();
   return impl;
 }
 
 Program compile(const Circuit& circuit, const Target& target, const CompileOptions& options) {
-  const int ranks = target.communicator != nullptr ? target.communicator->size() : target.ranks;
-  require_rank_count(ranks);
+  require_rank_count(rank_count(target));
   Target chosen = target;
   chosen.backend = choose_backend(target).backend;
-  return Program(make_program(circuit, chosen, ranks, this_machine(chosen), options));
+  return Program(make_program(circuit, chosen, this_machine(chosen), options));
 }
 
-const Circuit& Program::circuit() const { return impl_->circuit; }
+const Circuit& Program::circuit() const { return *impl_->circuit; }
 bool Program::dynamic() const { return impl_->dynamic; }
 
 ProgramWork Program::work(std::span<const double> values) const {

@@ -21,31 +21,32 @@
 namespace qsim {
 
 struct Program::Impl {
-  Circuit circuit;
-  CompileOptions options;
-  BackendKind backend = BackendKind::kCpu;  // where it can run, beside precision and ranks
-  Precision precision = Precision::kDouble;
-  int ranks = 1;
+  /// Planned for `machine` from the start that `options` say. UsageError for what has no state.
+  Impl(std::shared_ptr<const Circuit> circuit, const Machine& machine, const PlanOptions& options);
+
+  std::shared_ptr<const Circuit> circuit;  // without resets of qubits that are 0
   Machine machine;
-  std::uint32_t needed_bits = 0;  // of a rank
+  PlanOptions options;
+  BackendKind backend = BackendKind::kCpu;  // where it can run, beside precision and ranks
+  int ranks = 1;
   bool dynamic = false;
 
   /// Whether the ranks share its states; else each of them holds the whole state.
-  bool is_split() const;
-  /// From |0...0>, or with `from` from a state of that layout.
+  bool is_split() const { return options.rank_bits > 0; }
+  /// From the start, or with `from` from a state of that layout.
   /// The first values are planned for as they are; from the second ones on the numbers of one plan are put in. What
   /// runs for the first time may get a plan that is not looked for (quick_plan).
   enum class Use { kRun, kLook };
   ShapedPlan plan(std::span<const double> values, const Layout* from, Use use = Use::kRun);
-  /// All of a circuit that may measure, reset and branch on its way, from |0...0>.
+  /// All of a circuit that may measure, reset and branch on its way, from the start.
   struct Whole {
     std::shared_ptr<const Circuit> circuit;
     std::shared_ptr<const PlannedCircuit> planned;
   };
-  Whole whole(std::span<const double> values);
+  Whole whole(std::span<const double> values, Use use = Use::kRun);
 
  private:
-  /// Plans from |0...0> or from a state of one layout.
+  /// Plans from the start or from a state of one layout.
   struct Origin {
     std::optional<Layout> from;
     ShapedPlan latest;                    // of values_; null: not yet
@@ -57,7 +58,6 @@ struct Program::Impl {
 
   void take(std::span<const double> values);
   const std::shared_ptr<const Circuit>& bound();
-  PlanOptions plan_options() const;
   PlanOptions plan_options(const Origin& origin) const;
   Origin& origin_of(const Layout* from);
   bool may_be_quick() const { return backend == BackendKind::kCpu && ranks == 1 && !dynamic; }
@@ -76,11 +76,14 @@ struct Program::Impl {
   std::vector<Origin> origins_;
 };
 
+/// A circuit that outlives who holds it.
+inline std::shared_ptr<const Circuit> borrowed(const Circuit& circuit) { return {std::shared_ptr<void>(), &circuit}; }
+
 /// Whether 2^qubits amplitudes are shared by `ranks` where a rank needs `needed_bits` of the qubits to itself.
 bool is_split(std::uint32_t qubits, int ranks, std::uint32_t needed_bits);
 
 /// As qsim::compile() where the backend is chosen and the machine known.
-std::shared_ptr<Program::Impl> make_program(const Circuit& circuit, const Target& target, int ranks,
-                                            const Machine& machine, const CompileOptions& options);
+std::shared_ptr<Program::Impl> make_program(const Circuit& circuit, const Target& target, const Machine& machine,
+                                            const CompileOptions& options);
 
 }  // namespace qsim

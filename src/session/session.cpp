@@ -21,8 +21,8 @@ std::shared_ptr<Communicator> mpi_communicator() {
   return communicator;
 }
 
-Session::Impl::Impl(const Target& wanted, const SessionOptions& wanted_options)
-    : target(wanted), options(wanted_options) {
+Session::Impl::Impl(const Target& wanted, const SessionOptions& wanted_options, Settling how)
+    : target(wanted), options(wanted_options), settling_(std::move(how)) {
   require_rank_count(ranks());
   std::int64_t asked = options.progress ? 1 : 0;  // by any of the ranks, which stop together
   if (target.communicator != nullptr) {
@@ -32,7 +32,7 @@ Session::Impl::Impl(const Target& wanted, const SessionOptions& wanted_options)
     target.communicator->max({&asked, 1});
   }
   const auto open = [&](Communicator& communicator) {
-    auto rank = std::make_unique<RankSession>(wanted, communicator, options.verify);
+    auto rank = std::make_unique<RankSession>(settling_(wanted, communicator), communicator, options.verify);
     if (asked != 0) rank->on_progress = progress_of(communicator);
     return rank;
   };
@@ -51,17 +51,19 @@ Session::Impl::Impl(const Target& wanted, const SessionOptions& wanted_options)
   target.backend = shared.front()->settled().target.backend;
 }
 
-int Session::Impl::ranks() const { return target.communicator != nullptr ? target.communicator->size() : target.ranks; }
-
 RankSession& Session::Impl::whole_ranks() {
   if (ranks() == 1) return *shared.front();
   if (!whole) {
     if (!self) self = make_self_communicator();
+    const Settled& of_rank = shared.front()->settled();
     Target alone = target;
     alone.ranks = 1;
     alone.communicator = nullptr;
     alone.exchange = ExchangeKind::kAuto;
-    whole = std::make_unique<RankSession>(alone, *self, options.verify);
+    if (of_rank.gpu) alone.gpu_ids = {of_rank.gpu->id};
+    Settled settled = settling_(alone, *self);
+    settled.reason = of_rank.reason;
+    whole = std::make_unique<RankSession>(std::move(settled), *self, options.verify);
     if (options.progress) whole->on_progress = progress_of(*self);
   }
   return *whole;
@@ -121,9 +123,11 @@ void Session::Impl::each(bool split, const Call& call, const Work& work, const s
 }
 
 void Session::Impl::require_target(const Program::Impl& program) const {
-  if (program.backend == target.backend && program.precision == target.precision && program.ranks == ranks()) return;
+  if (program.backend == target.backend && program.options.precision == target.precision && program.ranks == ranks())
+    return;
   throw UsageError("the program was compiled for another target (" + std::string(name_of(program.backend)) + ", " +
-                       std::string(name_of(program.precision)) + ", " + std::to_string(program.ranks) + " ranks)",
+                       std::string(name_of(program.options.precision)) + ", " + std::to_string(program.ranks) +
+                       " ranks)",
                    "Session::compile() makes one for this session");
 }
 
@@ -186,7 +190,7 @@ std::uint64_t Session::memory_bytes() const { return required(impl_).shared.fron
 
 Program Session::compile(const Circuit& circuit, const CompileOptions& options) const {
   const Impl& own = required(impl_);
-  return Program(make_program(circuit, own.target, own.ranks(), own.shared.front()->settled().machine, options));
+  return Program(make_program(circuit, own.target, own.shared.front()->settled().machine, options));
 }
 
 State Session::state(std::uint32_t qubits) {
@@ -214,12 +218,12 @@ ProgramAnswers Session::answer(const Program& program, const Questions& question
   wanted.expectation = questions.expectations;
   const auto check = [&] {
     required(impl_).require_target(of);
-    of.circuit.require_values(values);
-    if (questions.shots > 0 && !of.circuit.measures()) throw UsageError("`shots` of a circuit that measures nothing");
-    if (questions.distribution && of.circuit.clbits() == 0) {
+    of.circuit->require_values(values);
+    if (questions.shots > 0 && !of.circuit->measures()) throw UsageError("`shots` of a circuit that measures nothing");
+    if (questions.distribution && of.circuit->clbits() == 0) {
       throw UsageError("`distribution` of a circuit without classical bits");
     }
-    require_read_outs(wanted, of.circuit);
+    require_read_outs(wanted, *of.circuit);
   };
   Answers found;
   const auto work = [&](RankSession& rank, std::size_t index) {
@@ -228,10 +232,10 @@ ProgramAnswers Session::answer(const Program& program, const Questions& question
     Answers mine = rank.answer(*whole.circuit, *whole.planned, wanted);
     if (index == 0) found = std::move(mine);
   };
-  const std::uint64_t digest =
-      required(impl_).digest_of({required(impl_).digest_of(values), of.circuit.qubits(), of.circuit.operations().size(),
-                                 wanted.shots, questions.seed.has_value(), wanted.seed, wanted.distribution,
-                                 wanted.marginals, wanted.probabilities.size(), wanted.expectation.size()});
+  const std::uint64_t digest = required(impl_).digest_of(
+      {required(impl_).digest_of(values), of.circuit->qubits(), of.circuit->operations().size(), wanted.shots,
+       questions.seed.has_value(), wanted.seed, wanted.distribution, wanted.marginals, wanted.probabilities.size(),
+       wanted.expectation.size()});
   required(impl_).each(of.is_split(), {"answer", digest, check}, work, [&] {
     if (questions.shots > 0 && !questions.seed) wanted.seed = required(impl_).draw_seed();
   });

@@ -24,7 +24,9 @@
 namespace qsim {
 
 struct Session::Impl {
-  Impl(const Target& wanted, const SessionOptions& options);
+  /// How a rank's choices are made.
+  using Settling = std::function<Settled(const Target&, Communicator&)>;
+  Impl(const Target& wanted, const SessionOptions& options, Settling how = settle_for_any);
 
   /// What processes that are ranks compare before they begin: a call's name, a digest of its arguments, and whether
   /// they are right: what `check` throws on one of them, all throw.
@@ -57,7 +59,7 @@ struct Session::Impl {
   std::size_t shards(bool split) const { return split && threads ? static_cast<std::size_t>(threads->size()) : 1; }
   /// Whether this process's ranks are the ones that show and write what all of them know.
   bool is_root() const { return target.communicator == nullptr || target.communicator->rank() == 0; }
-  int ranks() const;
+  int ranks() const { return rank_count(target); }
   /// UsageError where `program` was compiled for something else.
   void require_target(const Program::Impl& program) const;
   /// From the system, the same on every rank.
@@ -77,6 +79,7 @@ struct Session::Impl {
  private:
   void bury();
 
+  const Settling settling_;
   std::mutex ending_;
   std::vector<std::pair<Shards, bool>> ended_shards_;
   ProgressPace pace_;

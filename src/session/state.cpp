@@ -105,8 +105,8 @@ void State::Impl::run(Program::Impl& program, std::span<const double> values, bo
       throw UnsupportedError(
           "the circuit measures, resets or branches before its end, so it has no single final state");
     }
-    if (program.circuit.qubits() != qubits) {
-      throw UsageError("a program of " + std::to_string(program.circuit.qubits()) + " qubits for a state of " +
+    if (program.circuit->qubits() != qubits) {
+      throw UsageError("a program of " + std::to_string(program.circuit->qubits()) + " qubits for a state of " +
                        std::to_string(qubits));
     }
     session->require_target(program);
@@ -114,11 +114,11 @@ void State::Impl::run(Program::Impl& program, std::span<const double> values, bo
       throw UsageError("the program has a gate on more qubits than a rank of this state holds",
                        "Session::run() makes a state for it; fewer ranks hold more qubits each");
     }
-    program.circuit.require_values(values);
+    program.circuit->require_values(values);
     if (!from_zero) require_value();
   };
   const std::uint64_t arguments = session->digest_of(
-      {session->digest_of(values), program.circuit.qubits(), program.circuit.operations().size(), from_zero});
+      {session->digest_of(values), program.circuit->qubits(), program.circuit->operations().size(), from_zero});
   run({"run", arguments, check}, [&](RankSession& rank, Shard& shard) {
     return program.plan(values, from_zero ? nullptr : &rank.layout_of(shard));
   });

@@ -59,7 +59,6 @@ Settings check_settings(const Circuit& circuit, const RunOptions& options, int r
   settings.asked = read_outs_of(options);
   std::uint64_t& shots = settings.asked.shots;
   const bool measures = circuit.measures();
-  settings.dynamic = !circuit.measurements_are_terminal();
   if (!measures && options.shots.value_or(0) > 0) {
     throw UsageError("`shots` " + std::to_string(*options.shots) + " has no effect: the circuit measures nothing");
   }

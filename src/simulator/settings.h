@@ -13,7 +13,6 @@ namespace qsim {
 struct Settings {
   ReadOuts asked;  // of the options, which must outlive them
   bool seed_given = false;
-  bool dynamic = false;  // measurement in mid-circuit, reset or condition
 };
 
 /// Throws UsageError or UnsupportedError. Draws a seed from the system where none is given (ranks differ: agree).

@@ -54,11 +54,10 @@ struct RunOptions : Target {
   std::function<void(const Progress&)> progress;
 };
 
-/// Runs `circuit` on the ranks of `communicator` (collective: same circuit and options on each). Every rank gets the
-/// Result; only rank 0's `results` need be complete. Throws Error subclasses, the same on every rank.
-Result simulate(const Circuit& circuit, const RunOptions& options, Communicator& communicator);
-/// The same on `ranks` thread ranks of this process (1: no threads).
-Result simulate(const Circuit& circuit, const RunOptions& options, int ranks = 1);
+/// Runs `circuit` on the target's ranks, which are opened for it: a Session with one program and one state. With a
+/// communicator it is collective (same circuit and options on each rank): every rank gets the Result, and only rank 0's
+/// `results` need be complete. Throws Error subclasses, the same on every rank.
+Result simulate(const Circuit& circuit, const RunOptions& options);
 
 /// What `auto` would choose here, with the reason; makes no device call when the circuit is too small to gain.
 BackendChoice choose_backend(const Circuit& circuit, const RunOptions& options);

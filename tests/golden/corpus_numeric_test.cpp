@@ -15,6 +15,7 @@
 #include "support/corpus.h"
 #include "support/corpus_variables.h"
 #include "support/outcomes.h"
+#include "support/simulate.h"
 #include "support/test_backend.h"
 
 namespace qsim::test {

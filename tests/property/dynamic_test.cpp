@@ -20,6 +20,7 @@
 #include "support/chi_square.h"
 #include "support/outcomes.h"
 #include "support/random_dynamic.h"
+#include "support/simulate.h"
 #include "support/test_backend.h"
 
 namespace qsim {

@@ -30,6 +30,7 @@
 #include "support/open_circuit.h"
 #include "support/outcomes.h"
 #include "support/plan_interpreter.h"
+#include "support/simulate.h"
 #include "support/test_backend.h"
 #include "support/tolerance.h"
 

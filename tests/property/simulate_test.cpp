@@ -1,4 +1,6 @@
 // simulate() end to end against the dense reference, on 1, 2, 4 and 8 ranks.
+#include "support/simulate.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

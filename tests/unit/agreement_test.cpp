@@ -14,6 +14,7 @@
 #include "qsim/pauli.h"
 #include "qsim/target.h"
 #include "simulator/simulator.h"
+#include "support/simulate.h"
 
 namespace qsim {
 namespace {

@@ -7,6 +7,7 @@
 #include "qsim/error.h"
 #include "qsim/target.h"
 #include "simulator/simulator.h"
+#include "support/simulate.h"
 
 namespace qsim {
 namespace {

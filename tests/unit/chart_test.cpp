@@ -21,6 +21,7 @@
 #include "qsim/picture.h"
 #include "qsim/program.h"
 #include "simulator/simulator.h"
+#include "support/simulate.h"
 
 namespace qsim {
 namespace {

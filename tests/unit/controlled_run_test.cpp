@@ -12,6 +12,7 @@
 #include "qsim/target.h"
 #include "simulator/simulator.h"
 #include "support/outcomes.h"
+#include "support/simulate.h"
 #include "support/test_backend.h"
 
 namespace qsim {

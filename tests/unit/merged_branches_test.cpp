@@ -23,6 +23,7 @@
 #include "runtime/read_out/sampling.h"
 #include "support/outcomes.h"
 #include "support/run_parts.h"
+#include "support/simulate.h"
 #include "support/test_backend.h"
 
 namespace qsim {

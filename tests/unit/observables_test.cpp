@@ -15,6 +15,7 @@
 #include "qsim/target.h"
 #include "runtime/profile.h"
 #include "simulator/simulator.h"
+#include "support/simulate.h"
 
 namespace qsim {
 namespace {

@@ -238,7 +238,7 @@ TEST(CpuTile, ATranslationAfterAnotherIsTheOneAlone) {
 std::shared_ptr<Program::Impl> program_of(const Circuit& circuit) {
   Target target;
   target.backend = BackendKind::kCpu;
-  return make_program(circuit, target, 1, find_machine("cpu"), {});
+  return make_program(circuit, target, find_machine("cpu"), {});
 }
 
 TEST(Program, PutsTheSecondValuesIntoOnePlan) {

@@ -18,6 +18,7 @@
 #include "comm/rank_threads.h"
 #include "qsim/error.h"
 #include "session/rank/rank_session.h"
+#include "session/rank/settle.h"
 
 namespace qsim {
 namespace {
@@ -338,7 +339,7 @@ TEST(Session, AStateThatIsInThePoolTakesNoMemoryOfTheHost) {
   Target target = on_cpu();
   target.states = 1;  // others wait on the host
   const std::unique_ptr<Communicator> self = make_self_communicator();
-  RankSession session(target, *self, Verify::kNorm);
+  RankSession session(settle_for_any(target, *self), *self, Verify::kNorm);
   const auto zero = [](Index first, std::span<Complex> values) {
     std::ranges::fill(values, Complex(0));
     if (first == 0) values[0] = 1;

@@ -9,6 +9,7 @@
 #include "qsim/error.h"
 #include "simulator/simulator.h"
 #include "support/failing_communicator.h"
+#include "support/simulate.h"
 
 namespace qsim {
 namespace {

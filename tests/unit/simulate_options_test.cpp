@@ -13,6 +13,7 @@
 #include "qsim/target.h"
 #include "session/choose/registry.h"
 #include "simulator/simulator.h"
+#include "support/simulate.h"
 
 namespace qsim {
 namespace {

@@ -17,6 +17,7 @@
 #include "session/rank/capacity.h"
 #include "session/rank/same_plans.h"
 #include "simulator/simulator.h"
+#include "support/simulate.h"
 
 namespace qsim {
 namespace {

@@ -49,11 +49,8 @@ std::uint64_t smallest_memory(const GpuSurvey& survey, const Target& target, int
   return smallest;
 }
 
-/// Ranks that will share a state.
-int ranks_of(const Target& target) {
-  if (target.communicator != nullptr) return target.communicator->size();
-  return std::max(target.ranks, static_cast<int>(target.gpu_ids.size()));
-}
+/// GPUs that may be asked for.
+int wanted_gpus(const Target& target) { return std::max(rank_count(target), static_cast<int>(target.gpu_ids.size())); }
 
 /// What is there; a driver that would not be used is not started.
 GpuSurvey survey_for(const Target& target, int ranks) { return target.threads > 0 ? GpuSurvey() : survey_gpus(ranks); }
@@ -90,6 +87,10 @@ int gpu_count(const Circuit& circuit, const Target& target, PlanOptions plan, co
 }
 
 }  // namespace
+
+int rank_count(const Target& target) {
+  return target.communicator != nullptr ? target.communicator->size() : target.ranks;
+}
 
 GpuPace slowest_gpu(const GpuSurvey& survey, const Target& target) {
   std::optional<GpuPace> slowest;
@@ -144,7 +145,7 @@ BackendChoice choose_backend(const Circuit& circuit, const Target& target, const
     return {BackendKind::kCpu, "the circuit is too small for a GPU to gain its start-up time", 0};
   }
   const bool open = target.communicator == nullptr && target.gpu_ids.empty();
-  const GpuSurvey survey = survey_for(target, open ? 0 : ranks_of(target));
+  const GpuSurvey survey = survey_for(target, open ? 0 : wanted_gpus(target));
   if (const BackendChoice choice = choose_backend(target, survey); choice.backend == BackendKind::kCpu) return choice;
   const int gpus = gpu_count(circuit, target, plan, survey);
   return {BackendKind::kCuda,
@@ -153,7 +154,7 @@ BackendChoice choose_backend(const Circuit& circuit, const Target& target, const
 
 BackendChoice choose_backend(const Target& target) {
   if (target.backend != BackendKind::kAuto) return {target.backend, "as asked for", 0};
-  return choose_backend(target, survey_for(target, ranks_of(target)));
+  return choose_backend(target, survey_for(target, wanted_gpus(target)));
 }
 
 BackendChoice choose_backend(const Target& target, const GpuSurvey& survey) {
@@ -173,7 +174,7 @@ bool too_small_for_a_gpu(const Circuit& circuit) { return amplitude_updates(circ
 
 Machine this_machine(const Target& target) {
   if (target.backend == BackendKind::kCuda) {
-    const GpuSurvey survey = survey_gpus(ranks_of(target));
+    const GpuSurvey survey = survey_gpus(wanted_gpus(target));
     Machine machine = gpu_machine_here(survey, target);
     if (target.max_memory > 0 || !survey.devices.empty()) {
       const auto count = std::max<std::size_t>(1, target.gpu_ids.size());

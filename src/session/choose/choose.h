@@ -13,6 +13,9 @@
 
 namespace qsim {
 
+/// How many share the target's states.
+int rank_count(const Target& target);
+
 /// What `auto` means here, with the reason.
 struct BackendChoice {
   BackendKind backend = BackendKind::kAuto;

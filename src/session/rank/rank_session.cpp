@@ -50,9 +50,6 @@ void give_back(std::vector<std::byte>& memory) { std::vector<std::byte>().swap(m
 
 }  // namespace
 
-RankSession::RankSession(const Target& target, Communicator& communicator, Verify verify)
-    : RankSession(settle(target, communicator, [&] { return choose_backend(target); }), communicator, verify) {}
-
 RankSession::RankSession(Settled settled, Communicator& communicator, Verify verify)
     : communicator_(communicator), verify_(verify), settled_(std::move(settled)) {}
 

@@ -39,7 +39,6 @@ struct ShapedPlan {
 class RankSession {
  public:
   /// Collective. `communicator` must outlive it.
-  RankSession(const Target& target, Communicator& communicator, Verify verify);
   RankSession(Settled settled, Communicator& communicator, Verify verify);
 
   const Settled& settled() const { return settled_; }

@@ -102,4 +102,8 @@ Settled settle(const Target& target, Communicator& communicator, const std::func
   return settled;
 }
 
+Settled settle_for_any(const Target& target, Communicator& communicator) {
+  return settle(target, communicator, [&] { return choose_backend(target); });
+}
+
 }  // namespace qsim

@@ -35,6 +35,8 @@ struct Settled {
 /// rank would take. Collective; the same errors on every rank: UsageError for what would have no effect, DeviceError,
 /// FileError.
 Settled settle(const Target& target, Communicator& communicator, const std::function<BackendChoice()>& choose);
+/// The same for circuits that are not known yet.
+Settled settle_for_any(const Target& target, Communicator& communicator);
 /// UsageError unless that many ranks can share a state: a power of two.
 void require_rank_count(int ranks);
 

@@ -15,6 +15,7 @@
 #include "qsim/target.h"
 #include "simulator/simulator.h"
 #include "support/random_circuit.h"
+#include "support/simulate.h"
 
 namespace qsim {
 namespace {

@@ -10,6 +10,7 @@
 #include "qsim/error.h"
 #include "simulator/simulator.h"
 #include "support/failing_communicator.h"
+#include "support/simulate.h"
 
 namespace qsim::test {
 namespace {

@@ -1,4 +1,6 @@
 // simulate() over MPI ranks gives what one rank gives.
+#include "support/simulate.h"
+
 #include <gtest/gtest.h>
 
 #include <complex>
