@@ -83,8 +83,8 @@ using FileError = ErrorOf<ExitCode::kFile>;
 /// Does not fit (exit 5), said before anything is allocated. Bytes a rank.
 class CapacityError : public Error {
  public:
-  CapacityError(const std::string& message, std::uint64_t wanted_bytes, std::uint64_t free_bytes)
-      : Error(message, ExitCode::kCapacity), wanted_bytes_(wanted_bytes), free_bytes_(free_bytes) {}
+  CapacityError(const std::string& message, std::uint64_t wanted_bytes, std::uint64_t free_bytes, std::string hint = {})
+      : Error(message, ExitCode::kCapacity, std::move(hint)), wanted_bytes_(wanted_bytes), free_bytes_(free_bytes) {}
   std::uint64_t wanted_bytes() const { return wanted_bytes_; }
   std::uint64_t free_bytes() const { return free_bytes_; }
 

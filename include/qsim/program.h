@@ -21,7 +21,7 @@ struct ProgramWork {
   double seconds = 0;
 };
 
-/// Cheap to copy: copies share their plans. Safe to use from several threads.
+/// Cheap to copy: copies share their plans. Safe to use from several threads. UsageError when it was moved from.
 class Program {
  public:
   const Circuit& circuit() const;
@@ -41,6 +41,7 @@ class Program {
   friend class Session;
   friend class State;
   explicit Program(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  Impl& impl() const;
   std::shared_ptr<Impl> impl_;
 };
 

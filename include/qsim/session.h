@@ -20,6 +20,7 @@ struct Questions {
   bool distribution = false, marginals = false;
   std::vector<std::vector<Qubit>> probabilities = {};  // each as State::probabilities() has it
   std::vector<PauliSum> expectations = {};
+  std::uint64_t max_iterations = std::uint64_t{1} << 20;  // of loops that measurements decide, in one branch
 };
 /// Outcomes of the classical bits of all registers, rising as numbers, each with a value: `for (auto [words, value] :
 /// outcomes)`. Bit b of an outcome is bit b % 64 of its word b / 64.
@@ -76,8 +77,7 @@ class Session {
   const Target& target() const;
   const std::string& reason() const;
   /// How many share its states, and which of them this process is (0 where they are its threads).
-  int ranks() const;
-  int rank() const;
+  int ranks() const, rank() const;
   std::uint64_t memory_bytes() const;  // of its device, that each rank may use
 
   /// As qsim::compile() for this session's target.

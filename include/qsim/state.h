@@ -36,7 +36,6 @@ class State {
   std::uint32_t qubits() const;
   State copy();  // an equal one
 
-  // -- setting
   /// Runs `program` on this state. values[i] is for circuit().parameters()[i]. UsageError for a program of another
   /// target or number of qubits, UnsupportedError for a dynamic one.
   void run(const Program& program, std::span<const double> values = {});

@@ -162,6 +162,7 @@ def run(
     marginals: bool = False,
     probabilities: Sequence[Sequence[int]] | None = None,
     statevector: bool = False,
+    max_iterations: int = 1 << 20,
     session: Session | None = None,
     **options: Any,
 ) -> Result:
@@ -174,6 +175,7 @@ def run(
       (m, parameters) for m runs, whose answers are stacked; run i draws its shots with seed + i.
     distribution: the exact distribution of the classical bits. marginals: P(qubit = 1). probabilities: lists of qubits.
     statevector: the amplitudes; UnsupportedError for a circuit that measures or resets on its way.
+    max_iterations: of loops that measurements decide, together in one branch; more is an UnsupportedError.
     session: where it runs; else a session with ``options`` (those of :class:`Session`) that the next call uses again,
       unless its state takes more than 256 MiB.
 
@@ -192,7 +194,7 @@ def run(
     if shots is None:
         asked = bool(sums or lists or distribution or marginals or statevector)
         shots = 1024 if not asked and _measures(circuit) else 0
-    wanted = (shots, seed, distribution, marginals, lists, sums, statevector)
+    wanted = (shots, seed, distribution, marginals, lists, sums, statevector, max_iterations)
     try:
         if not _is_batch(params):
             return _one(here, program, wanted, params)
@@ -211,12 +213,12 @@ def _measures(circuit: Circuit | Program) -> bool:
 
 
 def _one(session: Session, program: Program, wanted: tuple, params: Any) -> Result:
-    shots, seed, distribution, marginals, lists, sums, statevector = wanted
+    shots, seed, distribution, marginals, lists, sums, statevector, max_iterations = wanted
     result = Result(shots=shots, backend=session.backend, precision=session.precision)
     if statevector:
         result.statevector = session.run(program, params).to_numpy()
     if shots or distribution or program.dynamic:
-        answers = session._answer(program, shots, seed, distribution, marginals, lists, sums, params)
+        answers = session._answer(program, shots, seed, distribution, marginals, lists, sums, params, max_iterations)
         result.counts, result.seed = answers["counts"], answers["seed"]
         result.distribution, result.branches = answers["distribution"], answers["branches"]
         result.cregs = answers["cregs"]

@@ -124,13 +124,14 @@ Program compile(const std::shared_ptr<Core>& core, const Circuit& circuit) { ret
 nb::object answers(const std::shared_ptr<Core>& core, const Program& program, std::uint64_t shots,
                    std::optional<std::uint64_t> seed, bool distribution, bool marginals,
                    const std::vector<std::vector<Qubit>>& probabilities, const std::vector<PauliSum>& observables,
-                   nb::handle values) {
+                   nb::handle values, std::uint64_t max_iterations) {
   const std::vector<double> numbers = to_values(program.circuit(), values);
   core->require(nullptr);
   Session& session = core->session();
   ProgramAnswers found;
   core->call([&] {
-    found = session.answer(program, {shots, seed, distribution, marginals, probabilities, observables}, numbers);
+    found = session.answer(program, {shots, seed, distribution, marginals, probabilities, observables, max_iterations},
+                           numbers);
   });
   const std::vector<Register> registers = program.circuit().shown_cregs();
   nb::dict result, counts, exact;
@@ -244,15 +245,15 @@ void add_sessions(nb::module_& module) {
           "_answer",
           [](const std::shared_ptr<Core>& self, const Program& program, std::uint64_t shots,
              std::optional<std::uint64_t> seed, bool distribution, bool marginals, nb::handle probabilities,
-             nb::handle observables, nb::handle values) {
+             nb::handle observables, nb::handle values, std::uint64_t max_iterations) {
             std::vector<std::vector<Qubit>> lists;
             for (const nb::handle one : nb::iter(probabilities)) lists.push_back(to_qubits(one, "qubits"));
             std::vector<PauliSum> sums;
             for (const nb::handle one : nb::iter(observables)) sums.push_back(to_sum(one, program.qubits()));
-            return answers(self, program, shots, seed, distribution, marginals, lists, sums, values);
+            return answers(self, program, shots, seed, distribution, marginals, lists, sums, values, max_iterations);
           },
           nb::arg("program"), nb::arg("shots"), nb::arg("seed").none(), nb::arg("distribution"), nb::arg("marginals"),
-          nb::arg("probabilities"), nb::arg("observables"), nb::arg("params").none())
+          nb::arg("probabilities"), nb::arg("observables"), nb::arg("params").none(), nb::arg("max_iterations"))
       .def("close", &Core::close,
            "Ends it: its states cannot be used any more, and their memory is free when they are gone. UsageError "
            "while another thread's call is under way.")

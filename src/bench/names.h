@@ -7,11 +7,10 @@
 
 namespace qsim::bench {
 
-std::string start_name(Start start);              // "zero", "random"
-std::string precision_name(Precision precision);  // "double", "single"
-std::string status_name(BenchStatus status);      // "ok", "failed", "skipped"
-std::string seconds_text(double seconds);         // "12.3 ms"
-std::string short_number(double value);           // two significant digits
+std::string start_name(Start start);          // "zero", "random"
+std::string status_name(BenchStatus status);  // "ok", "failed", "skipped"
+std::string seconds_text(double seconds);     // "12.3 ms"
+std::string short_number(double value);       // two significant digits
 /// What stands behind the last '/'.
 std::string base_name(const std::string& path);
 /// Rows of one circuit, start and precision in a legend: "qft 24, from random".

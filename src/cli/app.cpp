@@ -193,8 +193,21 @@ Output dispatch(const std::vector<std::string>& arguments, Context& context) {
 
 Failure failure_in_flags() {
   Failure failure = current_failure();
-  if (failure.line != 0) return failure;  // it shows a line of somebody's file
-  failure.message = in_flags(std::move(failure.message));
+  // What shows lines of somebody's file is left as it is, but for our hints.
+  const auto translate = [](std::string& text, const std::string& hint) {
+    const std::size_t at = hint.empty() ? std::string::npos : text.find(hint);
+    if (at != std::string::npos) text.replace(at, hint.size(), in_flags(hint));
+  };
+  for (Diagnostic& one : failure.diagnostics) {
+    translate(failure.message, one.hint);
+    translate(one.text, one.hint);
+    one.hint = in_flags(one.hint);
+  }
+  if (failure.line == 0) {
+    failure.message = in_flags(std::move(failure.message));
+  } else {
+    translate(failure.message, failure.hint);
+  }
   failure.hint = in_flags(std::move(failure.hint));
   return failure;
 }

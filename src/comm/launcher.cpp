@@ -53,6 +53,13 @@ LaunchEnvironment launch_environment() {
   return {};
 }
 
+SlurmStep slurm_step() {
+  const auto any = [](const char* one, const char* other) {
+    return std::getenv(one) != nullptr || std::getenv(other) != nullptr;
+  };
+  return {any("SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"), any("PMIX_NAMESPACE", "PMIX_RANK"), any("PMI_RANK", "PMI_FD")};
+}
+
 int launched_rank() {
   for (const Dialect& dialect : kDialects) {
     if (const std::optional<int> rank = environment_number(dialect.rank)) return *rank;

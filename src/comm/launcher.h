@@ -13,6 +13,12 @@ struct LaunchEnvironment {
 };
 LaunchEnvironment launch_environment();
 
+/// Inside a step of Slurm, and the ways of its process manager to tell MPI of the others.
+struct SlurmStep {
+  bool inside = false, pmix = false, pmi = false;
+};
+SlurmStep slurm_step();
+
 /// "Open MPI v4.1.4", or empty when the library was built without MPI.
 std::string mpi_library_version();
 

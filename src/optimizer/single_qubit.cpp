@@ -51,6 +51,64 @@ bool is_real(const Matrix2& matrix) {
   return std::ranges::all_of(matrix, [](const Complex& entry) { return entry.imag() == 0; });
 }
 
+TurnKind kind_of(std::span<const Complex> matrix) {
+  constexpr double kSame = 1e-15;
+  const double size = std::abs(matrix[0]);
+  bool even = true;
+  for (const Complex& entry : matrix) {
+    if (entry.imag() != 0) return TurnKind::kGeneral;
+    even = even && std::abs(std::abs(entry.real()) - size) < kSame;
+  }
+  return even ? TurnKind::kButterfly : TurnKind::kReal;
+}
+
+// A small entry's phase has its rounding for a larger error. What it decides is put right where it is next to an axis
+// (those of gates mostly are, and then cost nothing), and taken back where the large entries are.
+RotationParts rotation_parts(const Matrix2& m) {
+  const auto unit = [](Complex z) { return z / std::abs(z); };
+  RotationParts parts{std::abs(m[0]), std::abs(m[2])};
+  const double smaller = std::min(parts.cosine, parts.sine);
+  if (smaller <= kRounding) {
+    if (parts.cosine >= parts.sine) {
+      parts.around = unit(m[0]);
+      parts.left = unit(m[3]) / parts.around;
+    } else {
+      parts.around = unit(-m[1]);
+      parts.left = unit(m[2]) / parts.around;
+    }
+    return parts;
+  }
+  const auto on_axis = [&](Complex phase) -> std::optional<Complex> {
+    const Complex axis = std::abs(phase.real()) >= std::abs(phase.imag()) ? Complex(std::copysign(1, phase.real()))
+                                                                          : Complex(0, std::copysign(1, phase.imag()));
+    return std::abs(phase - axis) * smaller <= kRounding ? std::optional(axis) : std::nullopt;
+  };
+  parts.around = unit(m[0]);
+  if (parts.cosine >= parts.sine) {
+    const Complex both = unit(m[3]) / parts.around;  // left times right
+    parts.left = unit(m[2]) / parts.around;
+    parts.right = both / parts.left;
+    if (const auto left = on_axis(parts.left)) {
+      parts.left = *left;
+      parts.right = both / *left;
+    } else if (const auto right = on_axis(parts.right)) {
+      parts.right = *right;
+      parts.left = both / *right;
+    }
+  } else {
+    const Complex lower = unit(m[2]), upper = -unit(m[1]);  // around times left, and times right
+    if (const auto left = on_axis(lower / parts.around)) {
+      parts.around = lower / *left;
+    } else if (const auto right = on_axis(upper / parts.around)) {
+      parts.around = upper / *right;
+    }
+    parts.left = lower / parts.around;
+    parts.right = upper / parts.around;
+  }
+  return parts;
+}
+
+// As rotation_parts(), but by arguments: which of many plans is found hangs on their last digits.
 std::optional<Split> split(const Matrix2& m) {
   const double cosine = std::abs(m[0]), sine = std::abs(m[2]), phase = std::arg(m[0]);
   Split parts{{cosine, -sine, sine, cosine}, phase, wrap_angle(std::arg(m[2]) - phase), 0};

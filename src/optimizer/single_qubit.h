@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <span>
 
 #include "base/numbers/rounding.h"
 #include "qsim/types.h"
@@ -27,7 +29,20 @@ bool is_diagonal(const Matrix2& matrix);
 bool is_flip(const Matrix2& matrix);
 bool is_real(const Matrix2& matrix);
 
-/// matrix = e^{i phase} diag(1, e^{i left}) rotation diag(1, e^{i right}), the rotation real.
+/// What applying a matrix costs by: its entries are complex; real; real and of one size.
+enum class TurnKind : std::uint8_t { kGeneral, kReal, kButterfly };
+TurnKind kind_of(std::span<const Complex> matrix);
+
+/// matrix = around diag(1, left) [[cosine, -sine], [sine, cosine]] diag(1, right), the phases of modulus 1 and the sine
+/// not negative: the one factoring of a 2x2 unitary, from which devices make their forms. Of what is not unitary the
+/// parts do not give it back.
+struct RotationParts {
+  double cosine = 1, sine = 0;
+  Complex around{1}, left{1}, right{1};
+};
+RotationParts rotation_parts(const Matrix2& matrix);
+
+/// The same in angles: matrix = e^{i phase} diag(1, e^{i left}) rotation diag(1, e^{i right}).
 struct Split {
   Matrix2 rotation;
   double phase = 0, left = 0, right = 0;

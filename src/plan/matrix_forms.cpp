@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/bits.h"
+#include "base/numbers/bit_products.h"
 #include "base/numbers/rounding.h"
 
 namespace qsim {
@@ -87,12 +88,11 @@ std::vector<PhaseTerm> phase_terms(std::vector<double> angles, std::span<const B
 }
 
 std::vector<PhaseTerm> expand_parity(Index mask, double angle, Index controls) {
-  // parity = sum over nonempty subsets S of (-2)^(|S| - 1) times the product of S's bits.
   std::vector<PhaseTerm> terms;
-  for (Index subset = mask; subset != 0; subset = (subset - 1) & mask) {
-    const double wrapped = wrap_angle(angle * std::pow(-2.0, popcount(subset) - 1));
-    if (wrapped != 0) terms.push_back({controls | subset, false, wrapped});
-  }
+  for_each_product_of_parity(mask, [&](Index ones, std::int64_t weight) {
+    const double wrapped = wrap_angle(angle * static_cast<double>(weight));
+    if (wrapped != 0) terms.push_back({controls | ones, false, wrapped});
+  });
   return terms;
 }
 

@@ -394,7 +394,7 @@ void Parser::apply_broadcast(const Token& name, const GateEntry& entry) {
       const std::string name_shown(definition.opaque_name.substr(0, 40));
       throw Failure{name.offset,
                     "opaque gate " + quoted(definition.opaque_name) + " is applied, but nothing says what it does",
-                    "give it a definition: gate " + name_shown + " ... { ... }, or its matrix: --unitary " +
+                    "give it a definition: gate " + name_shown + " ... { ... }, or its matrix: `unitaries` " +
                         name_shown + "=FILE.npy",
                     ExitCode::kUnsupported};
     }

@@ -153,7 +153,7 @@ NodeId Reader::input_value(const Symbol& symbol, std::uint32_t at) {
   const std::string name(model_.names.text(symbol.name));
   const auto given = options_.parameters.find(name);
   if (given == options_.parameters.end()) {
-    missing_.push_back({at, "input " + quoted(name) + " has no value", "give it one: --param " + name + "=VALUE"});
+    missing_.push_back({at, "input " + quoted(name) + " has no value", "give it one: `parameters` " + name + "=VALUE"});
     throw Failure{at, "", "", ExitCode::kCircuit, false, true};
   }
   used_parameters_.insert(name);

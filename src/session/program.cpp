@@ -198,25 +198,30 @@ Program compile(const Circuit& circuit, const Target& target, const CompileOptio
   return Program(make_program(circuit, chosen, this_machine(chosen), options));
 }
 
-const Circuit& Program::circuit() const { return *impl_->circuit; }
-bool Program::dynamic() const { return impl_->dynamic; }
+Program::Impl& Program::impl() const {
+  if (!impl_) throw UsageError("this program was moved from");
+  return *impl_;
+}
+
+const Circuit& Program::circuit() const { return *impl().circuit; }
+bool Program::dynamic() const { return impl().dynamic; }
 
 ProgramWork Program::work(std::span<const double> values) const {
-  const std::shared_ptr<const Plan> plan = impl_->plan(values, nullptr, Impl::Use::kLook).plan;
+  const std::shared_ptr<const Plan> plan = impl().plan(values, nullptr, Impl::Use::kLook).plan;
   const PlanWork of_plan = plan_work(*plan);
   ProgramWork work;
   work.sweeps = of_plan.sweeps;
   work.exchanges = of_plan.exchanges;
   work.bytes_swept = of_plan.bytes_swept_per_rank;
   work.bytes_exchanged = of_plan.bytes_exchanged_per_rank;
-  work.memory_bytes = pool_layout(*plan, impl_->machine).total_bytes();
+  work.memory_bytes = pool_layout(*plan, impl().machine).total_bytes();
   work.seconds = of_plan.total_seconds;
   return work;
 }
 
 std::string Program::timetable(std::span<const double> values, std::size_t width) const {
-  if (dynamic()) return program_svg(*impl_->whole(values).planned, impl_->machine, width);
-  return plan_svg(*impl_->plan(values, nullptr, Impl::Use::kLook).plan, impl_->machine, width);
+  if (dynamic()) return program_svg(*impl().whole(values).planned, impl().machine, width);
+  return plan_svg(*impl().plan(values, nullptr, Impl::Use::kLook).plan, impl().machine, width);
 }
 
 }  // namespace qsim

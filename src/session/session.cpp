@@ -10,6 +10,7 @@
 #include "comm/rank_threads.h"
 #include "qsim/error.h"
 #include "runtime/answer/read_outs.h"
+#include "runtime/check/question_check.h"
 #include "session/program_impl.h"
 #include "session/session_impl.h"
 
@@ -26,7 +27,8 @@ Session::Impl::Impl(const Target& wanted, const SessionOptions& wanted_options, 
   require_rank_count(ranks());
   std::int64_t asked = options.progress ? 1 : 0;  // by any of the ranks, which stop together
   if (target.communicator != nullptr) {
-    const std::array<Fact, 2> facts{Fact{"`precision`", std::string(name_of(target.precision))},
+    const std::array<Fact, 3> facts{Fact{"`precision`", std::string(name_of(target.precision))},
+                                    Fact{"`exchange`", std::string(name_of(target.exchange))},
                                     Fact{"`verify`", std::string(name_of(options.verify))}};
     require_same(*target.communicator, facts);
     target.communicator->max({&asked, 1});
@@ -202,13 +204,13 @@ State Session::state(std::uint32_t qubits) {
 
 State Session::run(const Program& program, std::span<const double> values) {
   required(impl_);
-  State state(std::make_unique<State::Impl>(impl_, program.qubits(), program.impl_->is_split()));
-  state.impl().run(*program.impl_, values, true);
+  State state(std::make_unique<State::Impl>(impl_, program.qubits(), program.impl().is_split()));
+  state.impl().run(program.impl(), values, true);
   return state;
 }
 
 ProgramAnswers Session::answer(const Program& program, const Questions& questions, std::span<const double> values) {
-  const Program::Impl& of = *program.impl_;
+  const Program::Impl& of = program.impl();
   ReadOuts wanted;
   wanted.shots = questions.shots;
   wanted.seed = questions.seed.value_or(0);
@@ -216,6 +218,7 @@ ProgramAnswers Session::answer(const Program& program, const Questions& question
   wanted.marginals = questions.marginals;
   wanted.probabilities = questions.probabilities;
   wanted.expectation = questions.expectations;
+  wanted.max_iterations = questions.max_iterations;
   const auto check = [&] {
     required(impl_).require_target(of);
     of.circuit->require_values(values);
@@ -228,14 +231,15 @@ ProgramAnswers Session::answer(const Program& program, const Questions& question
   Answers found;
   const auto work = [&](RankSession& rank, std::size_t index) {
     Program::Impl::Whole whole;
-    together(rank.rank().communicator(), [&] { whole = program.impl_->whole(values); });
+    together(rank.rank().communicator(), [&] { whole = program.impl().whole(values); });
     Answers mine = rank.answer(*whole.circuit, *whole.planned, wanted);
     if (index == 0) found = std::move(mine);
   };
-  const std::uint64_t digest = required(impl_).digest_of(
-      {required(impl_).digest_of(values), of.circuit->qubits(), of.circuit->operations().size(), wanted.shots,
-       questions.seed.has_value(), wanted.seed, wanted.distribution, wanted.marginals, wanted.probabilities.size(),
-       wanted.expectation.size()});
+  std::string asked;
+  for (const Fact& fact : facts_of(wanted)) asked += fact.name + "=" + fact.value + ";";
+  const std::uint64_t digest = required(impl_).digest_of({required(impl_).digest_of(values), of.circuit->qubits(),
+                                                          of.circuit->operations().size(), wanted.shots,
+                                                          questions.seed.has_value(), wanted.seed, xxh3(asked)});
   required(impl_).each(of.is_split(), {"answer", digest, check}, work, [&] {
     if (questions.shots > 0 && !questions.seed) wanted.seed = required(impl_).draw_seed();
   });

@@ -116,6 +116,8 @@ struct State::Impl {
   /// As State::run(); `from_zero`: of |0...0>, whatever the state was.
   void run(Program::Impl& program, std::span<const double> values, bool from_zero);
 
+  std::vector<double> expectations(std::span<const PauliString> strings, const std::function<void()>& check);
+
   /// UsageError unless the state has a value.
   void require_value() const;
   /// UsageError when its session has ended.

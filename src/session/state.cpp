@@ -124,7 +124,7 @@ void State::Impl::run(Program::Impl& program, std::span<const double> values, bo
   });
 }
 
-void State::run(const Program& program, std::span<const double> values) { impl().run(*program.impl_, values, false); }
+void State::run(const Program& program, std::span<const double> values) { impl().run(program.impl(), values, false); }
 
 void State::set(Index index) {
   Circuit flips(qubits());
@@ -276,19 +276,22 @@ std::vector<AmplitudeEntry> State::top(std::size_t count) {
   });
 }
 
+std::vector<double> State::Impl::expectations(std::span<const PauliString> strings,
+                                              const std::function<void()>& check) {
+  return ask({"expectations", session->digest_of(strings), check},
+             [&](RankSession& rank) { return pauli_expectations(rank.state(), rank.rank().exchanges(), strings); });
+}
+
 std::vector<double> State::expectations(std::span<const PauliString> strings) {
-  const auto check = [&] {
+  return impl().expectations(strings, [&] {
     for (const PauliString& pauli : strings) require_expectation(pauli, qubits());
-  };
-  return impl().ask({"expectations", impl().session->digest_of(strings), check}, [&](RankSession& rank) {
-    return pauli_expectations(rank.state(), rank.rank().exchanges(), strings);
   });
 }
 
 double State::expectation(const PauliSum& sum) {
   std::vector<PauliString> strings;
   for (const PauliTerm& term : sum.terms) strings.push_back(term.pauli);
-  const std::vector<double> values = expectations(strings);
+  const std::vector<double> values = impl().expectations(strings, [&] { require_expectation(sum, qubits()); });
   double total = 0;
   for (std::size_t i = 0; i < values.size(); ++i) total += sum.terms[i].coefficient * values[i];
   return total;

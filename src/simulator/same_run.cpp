@@ -1,6 +1,5 @@
 // Circuits and options compared between ranks before the first step that depends on them.
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -8,7 +7,7 @@
 #include "base/ranks/agreement.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
-#include "qsim/pauli.h"
+#include "runtime/check/question_check.h"
 #include "simulator/settings.h"
 #include "simulator/simulator.h"
 
@@ -59,75 +58,40 @@ std::string optional_text(const auto& value, const char* otherwise) {
   return value ? std::to_string(*value) : otherwise;
 }
 
-std::vector<std::uint64_t> pauli_words(const std::vector<PauliSum>& sums) {
-  std::vector<std::uint64_t> words;
-  for (const PauliSum& sum : sums) {
-    words.push_back(sum.terms.size());
-    for (const PauliTerm& term : sum.terms) words.insert(words.end(), {term.pauli.x, term.pauli.z});
-  }
-  return words;
-}
-
-std::vector<std::uint64_t> probability_words(const std::vector<std::vector<Qubit>>& lists) {
-  std::vector<std::uint64_t> words;
-  for (const std::vector<Qubit>& list : lists) {
-    words.push_back(list.size());
-    words.insert(words.end(), list.begin(), list.end());
-  }
-  return words;
-}
-
 /// What all ranks must be told alike. Left out is what may be a rank's own: its devices, threads, memory and paths.
 std::vector<Fact> option_facts(const RunOptions& options) {
   const auto number = [](auto value) { return std::to_string(static_cast<long long>(value)); };
-  return {{"backend", std::string(name_of(options.backend))},
-          {"precision", number(options.precision)},
-          {"shots", optional_text(options.shots, "by default")},
-          {"seed", optional_text(options.seed, "to be drawn")},
-          {"start state", number(options.start)},
-          {"seed of the start state", options.start == Start::kRandom ? std::to_string(options.start_seed) : "none"},
-          {"planner", number(options.strategy)},
-          {"tile", optional_text(options.tile_bits, "by default")},
-          {"known zeros", number(options.known_zeros)},
-          {"exchange", number(options.exchange)},
-          {"verify", number(options.verify)},
-          {"jit", std::string(name_of(options.jit))},
-          {"reproducible", number(options.reproducible)},
-          {"marginals", number(options.marginals)},
-          {"distribution", number(options.distribution)},
-          {"probabilities", digest_text(probability_words(options.probabilities))},
-          {"amplitudes", number(options.amplitudes_requested)},
-          {"amplitude indices", digest_text(options.amplitude_indices)},
-          {"most probable amplitudes", number(options.top)},
-          {"expectation values", digest_text(pauli_words(options.expectation))},
-          {"state file", number(!options.statevector_path.empty())},
-          {"profile", number(!options.profile_path.empty())},
-          {"pictures", number(options.pictures)},
-          {"iterations", std::to_string(options.max_iterations)},
-          {"warm-ups", number(options.warm_ups)},
-          {"repeats", number(options.repeats)}};
+  std::vector<Fact> facts = facts_of(read_outs_of(options));
+  const std::vector<Fact> of_run{
+      {"backend", std::string(name_of(options.backend))},
+      {"precision", number(options.precision)},
+      {"shots", optional_text(options.shots, "by default")},
+      {"seed", optional_text(options.seed, "to be drawn")},
+      {"start state", number(options.start)},
+      {"seed of the start state", options.start == Start::kRandom ? std::to_string(options.start_seed) : "none"},
+      {"planner", number(options.strategy)},
+      {"tile", optional_text(options.tile_bits, "by default")},
+      {"known zeros", number(options.known_zeros)},
+      {"exchange", number(options.exchange)},
+      {"verify", number(options.verify)},
+      {"jit", std::string(name_of(options.jit))},
+      {"reproducible", number(options.reproducible)},
+      {"profile", number(!options.profile_path.empty())},
+      {"pictures", number(options.pictures)},
+      {"warm-ups", number(options.warm_ups)},
+      {"repeats", number(options.repeats)}};
+  facts.insert(facts.begin(), of_run.begin(), of_run.end());
+  return facts;
 }
 
-/// Angles and matrices may differ by rounding: hosts whose mathematical libraries differ read them differently.
-void require_same_numbers(const Circuit& circuit, Communicator& communicator) {
-  std::vector<double> mine;
+/// Hosts whose mathematical libraries differ read angles and matrices differently.
+std::vector<double> numbers_of(const Circuit& circuit) {
+  std::vector<double> numbers;
   for (const Operation& op : circuit.operations()) {
     const std::span<const double> params = circuit.params(op);
-    mine.insert(mine.end(), params.begin(), params.end());
+    numbers.insert(numbers.end(), params.begin(), params.end());
   }
-  std::vector<double> first = mine;
-  communicator.broadcast(std::as_writable_bytes(std::span(first)), 0);
-  const auto differs = [](double a, double b) { return std::abs(a - b) > 1e-9 * (1 + std::abs(a)); };
-  together(communicator, [&] {
-    const auto [there, here] =
-        std::mismatch(first.begin(), first.end(), mine.begin(), [&](double a, double b) { return !differs(a, b); });
-    if (there == first.end()) return;
-    throw CommunicatorError("ranks were started differently: number " + std::to_string(there - first.begin() + 1) +
-                                " of the circuit's angles and matrices is " + std::to_string(*there) +
-                                " on rank 0, and " + std::to_string(*here) + " on rank " +
-                                std::to_string(communicator.rank()),
-                            communicator.rank(), "start every rank with the same program, circuit and options");
-  });
+  return numbers;
 }
 
 }  // namespace
@@ -138,7 +102,7 @@ void require_same_run(const Circuit& circuit, const RunOptions& options, Communi
   const std::vector<Fact> of_circuit = circuit_facts(circuit);
   facts.insert(facts.end(), of_circuit.begin(), of_circuit.end());
   require_same(communicator, facts);
-  require_same_numbers(circuit, communicator);
+  require_same_numbers(communicator, numbers_of(circuit), "the circuit's angles and matrices");
 }
 
 }  // namespace qsim

@@ -23,6 +23,8 @@ void check_ranks(const Circuit& circuit, int ranks) {
   }
 }
 
+}  // namespace
+
 ReadOuts read_outs_of(const RunOptions& options) {
   ReadOuts asked;
   asked.start_seed = options.start_seed;
@@ -37,8 +39,6 @@ ReadOuts read_outs_of(const RunOptions& options) {
   asked.statevector = options.statevector_path;
   return asked;
 }
-
-}  // namespace
 
 BackendChoice choose_backend(const Circuit& circuit, const RunOptions& options) {
   PlanOptions plan;

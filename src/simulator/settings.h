@@ -15,6 +15,9 @@ struct Settings {
   bool seed_given = false;
 };
 
+/// What the options ask for; they must outlive it.
+ReadOuts read_outs_of(const RunOptions& options);
+
 /// Throws UsageError or UnsupportedError. Draws a seed from the system where none is given (ranks differ: agree).
 Settings check_settings(const Circuit& circuit, const RunOptions& options, int ranks);
 

@@ -88,6 +88,58 @@ struct Difference {
   std::function<void(RunOptions&)> make;
 };
 
+/// Thrown on one rank, with its hint on all.
+template <typename Kind>
+void expect_hint_on_all(const Kind& thrown) {
+  std::mutex lock;
+  std::multiset<std::string> hints;
+  run_thread_ranks(3, [&](Communicator& communicator) {
+    try {
+      together(communicator, [&] {
+        if (communicator.rank() == 1) throw thrown;
+      });
+    } catch (const Kind& error) {
+      const std::lock_guard guard(lock);
+      hints.insert(error.hint());
+    }
+  });
+  EXPECT_EQ(hints.count("a hint"), 3u) << thrown.what();
+}
+
+TEST(Agreement, KeepsTheKindOfAnErrorAndItsHint) {
+  expect_hint_on_all(UsageError("usage", "a hint"));
+  expect_hint_on_all(CircuitError("circuit", "a hint"));
+  expect_hint_on_all(ParseError("parse", {"f", 3, 4}, "a hint"));
+  expect_hint_on_all(UnsupportedError("unsupported", {"f", 3, 4}, "a hint"));
+  expect_hint_on_all(CapacityError("capacity", 2, 1, "a hint"));
+  expect_hint_on_all(DeviceError("device", "a hint"));
+  expect_hint_on_all(CommunicatorError("communication", 1, "a hint"));
+  expect_hint_on_all(VerificationError("verification", "a hint"));
+  expect_hint_on_all(FileError("file", "a hint"));
+}
+
+TEST(Agreement, KeepsThePlacesOfAnError) {
+  std::mutex lock;
+  int told = 0;
+  run_thread_ranks(2, [&](Communicator& communicator) {
+    try {
+      together(communicator, [&] {
+        if (communicator.rank() == 0) return;
+        ParseError error("f:3:4: error", {"f", 3, 4});
+        error.list({{"one", {"f", 3, 4}, "", ExitCode::kCircuit, "one"}, {"two", {"f", 5, 6}, "", {}, "two"}});
+        throw error;
+      });
+    } catch (const ParseError& error) {
+      const std::lock_guard guard(lock);
+      EXPECT_EQ(error.where().line, 3u);
+      ASSERT_EQ(error.diagnostics().size(), 2u);
+      EXPECT_EQ(error.diagnostics()[1].where.column, 6u);
+      ++told;
+    }
+  });
+  EXPECT_EQ(told, 2);
+}
+
 TEST(Agreement, HandsOnEverythingThatIsWrongInAText) {
   std::mutex lock;
   int told = 0;

@@ -17,6 +17,7 @@
 #include "circuit/generate/families.h"
 #include "comm/rank_threads.h"
 #include "qsim/error.h"
+#include "qsim/qasm.h"
 #include "session/rank/rank_session.h"
 #include "session/rank/settle.h"
 
@@ -51,7 +52,51 @@ TEST(Session, TargetsWithoutSenseAreRefused) {
   Target three = on_cpu(3), none = on_cpu(0), jit = on_cpu(), gpu = on_cpu();
   jit.jit = Jit::kOff;
   gpu.gpu_ids = {0};
-  for (const Target& target : {three, none, jit, gpu}) EXPECT_THROW(Session{target}, UsageError);
+  Target threads = on_cpu(), states = on_cpu(), share = on_cpu(), instructions = on_cpu();
+  threads.threads = -1;
+  states.states = 0;
+  share.pool_share = std::numeric_limits<double>::quiet_NaN();
+  instructions.instruction_set = "none";
+  for (const Target& target : {three, none, jit, gpu, threads, states, share, instructions}) {
+    EXPECT_THROW(Session{target}, UsageError);
+  }
+}
+
+TEST(Session, OnTheBackendThatCountsHasStatesWithoutANorm) {
+  Target target;
+  target.backend = BackendKind::kNull;
+  Session session(target);
+  EXPECT_NO_THROW(session.run(generate("random", {12, 5, 1})));
+}
+
+TEST(Session, ProgramsKnowThatTheyWereMovedFrom) {
+  Session session(on_cpu());
+  Program program = session.compile(bell());
+  const Program taken = std::move(program);
+  State state = session.run(taken);
+  expect_bell(state);
+  EXPECT_THROW(session.run(program), UsageError);
+  EXPECT_THROW(session.answer(program, {}), UsageError);
+  EXPECT_THROW(state.run(program), UsageError);
+  EXPECT_THROW(static_cast<void>(program.circuit()), UsageError);
+  EXPECT_THROW(static_cast<void>(program.dynamic()), UsageError);
+  EXPECT_THROW(static_cast<void>(program.work()), UsageError);
+  EXPECT_THROW(static_cast<void>(program.timetable()), UsageError);
+}
+
+TEST(Session, LoopsEndAtTheIterationsThatAreAskedFor) {
+  const Circuit circuit = parse_qasm(R"(OPENQASM 3; include "stdgates.inc"; qubit q; bit c; h q; c = measure q;
+while (!c) { reset q; h q; c = measure q; })")
+                              .circuit;
+  Session session(on_cpu());
+  const Program program = session.compile(circuit);
+  EXPECT_EQ(session.answer(program, {.shots = 100, .seed = 1}).counts.size(), 1u);
+  try {
+    session.answer(program, {.shots = 100, .seed = 1, .max_iterations = 1});
+    FAIL() << "100 shots in one iteration";
+  } catch (const UnsupportedError& error) {
+    EXPECT_NE(std::string(error.what()).find("`max_iterations`"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Session, StatesOfFewQubitsAreHeldByEveryRank) {
@@ -198,6 +243,7 @@ TEST(Session, ACallersProgressFunctionMayEndARun) {
     const Program program = session.compile(generate("random", {18, 40, 1}), {Strategy::kNaive, {}, false});
     EXPECT_THROW(session.run(program), std::domain_error) << ranks;
     expect_bell(other);
+    EXPECT_THROW(session.answer(program, {.marginals = true}), std::domain_error) << ranks;
     ends = false;
     EXPECT_NEAR(session.run(program).norm(), 1, 1e-10);
     expect_bell(other);
@@ -266,6 +312,22 @@ void use_wrongly(Communicator& ranks, std::uint32_t qubits) {
   expect_on_all<CommunicatorError>(ranks, "the call", [&] { last ? (void)state.norm() : (void)state.marginals(); });
   expect_on_all<CommunicatorError>(ranks, "arguments", [&] { session.state(last ? 0 : 3); });
   expect_on_all<UsageError>(ranks, "a state of 0 qubits", [&] { session.state(0); });
+  const PauliSum sum{"", {{bad, {0, 1}}}};
+  expect_on_all<UsageError>(ranks, "not a finite number", [&] { state.expectation(sum); });
+  Questions questions;
+  questions.expectations = {sum};
+  expect_on_all<UsageError>(ranks, "not a finite number",
+                            [&] { session.answer(program, questions, std::vector<double>{0.4}); });
+  questions = {};
+  questions.probabilities = {{last ? 0u : 1u}};
+  expect_on_all<CommunicatorError>(ranks, "arguments",
+                                   [&] { session.answer(program, questions, std::vector<double>{0.4}); });
+  if (qubits > 2) {  // shared: one plan but for a number
+    Circuit own(qubits);
+    own.ry(last ? 0.3 : 0.4, 0).cx(0, 1);
+    const Program other = session.compile(own);
+    expect_on_all<CommunicatorError>(ranks, "the plan's angles and matrices", [&] { session.run(other); });
+  }
   // It is as it was, and the session can be used.
   EXPECT_NEAR(state.marginals()[1], std::pow(std::sin(0.2), 2), 1e-12);
   EXPECT_NEAR(state.norm(), 1, 1e-12);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -43,24 +44,32 @@ std::pair<std::size_t, int> first_difference(const std::vector<std::uint64_t>& a
 
 std::string words(const Fact& fact) { return fact.name + " '" + escape_text(fact.value) + "'"; }
 
+template <class SourceErrorKind>
+[[noreturn]] void throw_with_places(const Failure& failure) {
+  SourceErrorKind error(failure.message, {failure.file, failure.line, failure.column}, failure.hint);
+  error.list(failure.diagnostics);
+  throw error;
+}
+
 [[noreturn]] void throw_as(const Failure& failure) {
   switch (failure.code) {
     case ExitCode::kUsage:
       throw UsageError(failure.message, failure.hint);
     case ExitCode::kCircuit:
-      throw CircuitError(failure.message);
+      if (failure.line != 0 || !failure.diagnostics.empty()) throw_with_places<ParseError>(failure);
+      throw CircuitError(failure.message, failure.hint);
     case ExitCode::kUnsupported:
-      throw UnsupportedError(failure.message, {failure.file, failure.line, failure.column});
+      throw_with_places<UnsupportedError>(failure);
     case ExitCode::kCapacity:
-      throw CapacityError(failure.message, failure.wanted_bytes, failure.free_bytes);
+      throw CapacityError(failure.message, failure.wanted_bytes, failure.free_bytes, failure.hint);
     case ExitCode::kDevice:
-      throw DeviceError(failure.message);
+      throw DeviceError(failure.message, failure.hint);
     case ExitCode::kCommunication:
       throw CommunicatorError(failure.message, failure.rank, failure.hint);
     case ExitCode::kVerification:
-      throw VerificationError(failure.message);
+      throw VerificationError(failure.message, failure.hint);
     case ExitCode::kFile:
-      throw FileError(failure.message);
+      throw FileError(failure.message, failure.hint);
     case ExitCode::kOk:
     case ExitCode::kInternal:
       break;
@@ -182,6 +191,20 @@ void alone(Communicator& communicator, const std::function<void()>& step) {
     }
     throw;
   }
+}
+
+void require_same_numbers(Communicator& communicator, std::span<const double> numbers, const std::string& of) {
+  std::vector<double> first(numbers.begin(), numbers.end());
+  communicator.broadcast(std::as_writable_bytes(std::span(first)), 0);
+  const auto alike = [](double a, double b) { return std::abs(a - b) <= 1e-9 * (1 + std::abs(a)); };
+  together(communicator, [&] {
+    const auto [there, here] = std::mismatch(first.begin(), first.end(), numbers.begin(), alike);
+    if (there == first.end()) return;
+    throw CommunicatorError("ranks were started differently: number " + std::to_string(there - first.begin() + 1) +
+                                " of " + of + " is " + std::to_string(*there) + " on rank 0, and " +
+                                std::to_string(*here) + " on rank " + std::to_string(communicator.rank()),
+                            communicator.rank(), kRemedy);
+  });
 }
 
 void require_same(Communicator& communicator, std::span<const Fact> facts) {

@@ -36,6 +36,10 @@ struct Fact {
 /// two values and the lowest rank that differs from rank 0. Lists may differ in length.
 void require_same(Communicator& communicator, std::span<const Fact> facts);
 
+/// Throws CommunicatorError, the same on every rank, where one of the numbers, equally many on each, differs from rank
+/// 0's by more than hosts round differently: number so and so `of` something.
+void require_same_numbers(Communicator& communicator, std::span<const double> numbers, const std::string& of);
+
 /// `value` of rank `root` on every rank.
 void broadcast_text(Communicator& communicator, std::string& value, int root);
 

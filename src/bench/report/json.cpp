@@ -62,7 +62,7 @@ Json row_json(const BenchRow& row) {
           {"depth", row.depth},
           {"operations", row.operations},
           {"from", bench::start_name(row.start)},
-          {"precision", bench::precision_name(row.precision)},
+          {"precision", name_of(row.precision)},
           {"ranks", row.ranks},
           {"threads", row.run.threads},
           {"backend", parts::text_or_null<Json>(row.run.backend)},
@@ -116,7 +116,7 @@ std::optional<double> baseline_of(const Json& document, const BenchRow& row, con
   for (const Json& run : document.at("runs")) {
     const bool same = bench::base_name(run.at("name").get<std::string>()) == row.name &&
                       run.at("qubits") == row.qubits && run.at("from") == bench::start_name(row.start) &&
-                      run.at("precision") == bench::precision_name(row.precision) && run.at("ranks") == row.ranks;
+                      run.at("precision") == name_of(row.precision) && run.at("ranks") == row.ranks;
     if (!same || run.at("simulate_s").is_null()) continue;
     if (run.at("circuit_xxh3") == row.circuit_hash) return run.at("simulate_s").at("median").get<double>();
     other = true;

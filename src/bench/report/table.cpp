@@ -24,8 +24,6 @@ std::string start_name(Start start) {
   throw Error("unknown start " + std::to_string(static_cast<int>(start)));
 }
 
-std::string precision_name(Precision precision) { return precision == Precision::kDouble ? "double" : "single"; }
-
 std::string status_name(BenchStatus status) {
   switch (status) {
     case BenchStatus::kOk:
@@ -104,7 +102,7 @@ Cells row_cells(const BenchReport& report, const BenchRow& row) {
               std::to_string(row.qubits),
               std::to_string(row.operations),
               start_name(row.start),
-              row.precision == Precision::kDouble ? "double" : "single",
+              std::string(name_of(row.precision)),
               std::to_string(row.ranks)};
   if (row.status != BenchStatus::kOk) {
     // A time that belongs to a wrong state is not a time.

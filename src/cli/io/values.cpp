@@ -223,8 +223,8 @@ std::string seconds_text(double seconds) {
 }
 
 std::string in_flags(std::string text) {
-  static const std::map<std::string, std::string, std::less<>> kOthers{{"pool_share", "--pool"},
-                                                                       {"tile_bits", "--tile"}};
+  static const std::map<std::string, std::string, std::less<>> kOthers{
+      {"pool_share", "--pool"}, {"tile_bits", "--tile"}, {"parameters", "--param"}, {"unitaries", "--unitary"}};
   std::size_t begin = text.find('`');
   while (begin != std::string::npos) {
     const std::size_t end = text.find('`', begin + 1);

@@ -56,7 +56,7 @@ std::string facts(const Result& result) {
       {"operations", std::to_string(result.circuit.operations)},
       {"depth", std::to_string(result.circuit.depth)},
       {"ran on", counted(static_cast<std::uint64_t>(run.ranks), "rank") + " of " + run.backend},
-      {"precision", run.precision == Precision::kDouble ? "double" : "single"},
+      {"precision", std::string(name_of(run.precision))},
       {"simulated in", seconds_text(result.time.simulate)},
       {"all together", seconds_text(result.time.total)},
       {"checks", result.verification.status},

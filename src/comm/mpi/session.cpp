@@ -44,14 +44,12 @@ bool speaks_slurm_pmi() {
 /// srun starts processes without MPI's help unless it is asked for PMIx, and Open MPI then ends them.
 void require_known_launcher() {
   const bool open_mpi = mpi_library_version().find("Open MPI") != std::string::npos;
-  const bool step = std::getenv("SLURM_STEP_NUM_TASKS") != nullptr || std::getenv("SLURM_STEP_ID") != nullptr;
-  const bool has_pmix = std::getenv("PMIX_NAMESPACE") != nullptr || std::getenv("PMIX_RANK") != nullptr;
-  if (!open_mpi || !step || has_pmix || launch_environment().launcher == "Open MPI") return;
-  const bool has_pmi = std::getenv("PMI_RANK") != nullptr || std::getenv("PMI_FD") != nullptr;
-  if (has_pmi && speaks_slurm_pmi()) return;
+  const SlurmStep step = slurm_step();
+  if (!open_mpi || !step.inside || step.pmix || launch_environment().launcher == "Open MPI") return;
+  if (step.pmi && speaks_slurm_pmi()) return;
   const std::string tasks = std::to_string(launch_environment().size);
-  throw CommunicatorError("srun started " + tasks + " tasks " + (has_pmi ? "with PMI-2" : "without PMIx") + ", which " +
-                              mpi_library_version() + " does not speak",
+  throw CommunicatorError("srun started " + tasks + " tasks " + (step.pmi ? "with PMI-2" : "without PMIx") +
+                              ", which " + mpi_library_version() + " does not speak",
                           -1, "srun --mpi=pmix -n " + tasks + " qsim ..., or mpirun qsim ... inside salloc or sbatch");
 }
 

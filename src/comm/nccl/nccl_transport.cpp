@@ -34,7 +34,7 @@ class StartLimit : TimeLimit {
       : TimeLimit(kStartPatience, [rank] {
           end_process("qsim: error: rank " + std::to_string(rank) + ": NCCL has waited for the other ranks for " +
                           std::to_string(kStartPatience.count()) +
-                          " s; the job is ended (choose another way with --exchange)",
+                          " s; the job is ended (choose another way with `exchange`)",
                       static_cast<int>(ExitCode::kCommunication));
         }) {}
 };

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/numbers/bit_products.h"
 #include "base/numbers/rounding.h"
+#include "optimizer/single_qubit.h"
 #include "qsim/error.h"
 
 namespace qsim::cpu {
@@ -82,19 +84,16 @@ class Translator {
     if (one != zero) add_term(mask | target, value | target, tiles, one - zero);
   }
 
-  /// exp(i angle) where (place & mask) == value, with `parity` in places of odd parity alone: zeros are written as
-  /// differences of terms with ones alone.
+  /// exp(i angle) where (place & mask) == value, with `parity` in places of odd parity alone.
   void add_term(Index mask, Index value, const TileCondition& tiles, double angle, Index parity = 0) {
-    const Index zeros = mask & ~value;
-    for (Index chosen = zeros;; chosen = (chosen - 1) & zeros) {
+    for_each_product(mask, value, [&](Index ones, int sign) {
       Term term;
-      term.mask = value | chosen;
+      term.mask = ones;
       term.condition = tiles;
-      term.angle = count_bits(chosen) % 2 == 0 ? angle : -angle;
+      term.angle = sign * angle;
       term.parity = parity;
       items_.push_back(term);
-      if (chosen == 0) break;
-    }
+    });
   }
 
   void add_phase(const PlanOp& op, const PhaseTerm& phase) {
@@ -121,8 +120,7 @@ class Translator {
     add_term(place_mask, place_value, odd, phase.angle);
   }
 
-  /// exp(i angle) at odd parity of `bits`. On few bits as a sum of terms with ones alone: parity of x1..xm is the sum
-  /// over nonempty subsets S of (-2)^(|S| - 1) times the product of S.
+  /// exp(i angle) at odd parity of `bits`. On few bits as a sum of terms with ones alone.
   void add_parity(Index mask, Index value, const TileCondition& tiles, Index bits, double angle) {
     if (odd_parity(bits & value)) {  // what the controls fix of it: the rest must be even
       add_term(mask, value, tiles, angle);
@@ -131,11 +129,9 @@ class Translator {
     bits &= ~mask;
     constexpr unsigned kMostExpanded = 3;
     if (count_bits(bits) > kMostExpanded) return add_term(mask, value, tiles, angle, bits);
-    for (Index chosen = bits; chosen != 0; chosen = (chosen - 1) & bits) {
-      const double weight =
-          std::ldexp(count_bits(chosen) % 2 == 1 ? 1.0 : -1.0, static_cast<int>(count_bits(chosen)) - 1);
-      add_term(mask | chosen, value | chosen, tiles, weight * angle);
-    }
+    for_each_product_of_parity(bits, [&](Index ones, std::int64_t weight) {
+      add_term(mask | ones, value | ones, tiles, static_cast<double>(weight) * angle);
+    });
   }
 
   const Sweep& sweep_;
@@ -218,14 +214,15 @@ bool factor_real(const std::vector<Complex>& m, Complex pivot, Factored& result)
 /// A real rotation or an RX between phases.
 Factored factor_rotation(const std::vector<Complex>& m, bool swapped) {
   Factored result;
-  const Complex pivot = swapped ? m[1] : m[0];
+  const RotationParts parts = rotation_parts({m[0], m[1], m[2], m[3]});
   // With the columns swapped where the second is the larger: m / pivot = [[1, t e^(i beta)], [.., e^(i delta)]] and, as
   // m is unitary, the entry below 1 is -t e^(i (delta - beta)): a real rotation or an RX between phases. It is delta
   // that decides the phase after: beta may be the angle of mere noise.
-  const Complex second = (swapped ? m[0] : m[1]) / pivot;
-  const double t = std::abs(second), beta = std::arg(second), delta = std::arg((swapped ? m[2] : m[3]) / pivot);
+  const double t = swapped ? parts.cosine / parts.sine : parts.sine / parts.cosine;
+  const double beta = std::arg(swapped ? -std::conj(parts.right) : -parts.right);
+  const double delta = std::arg(swapped ? -parts.left * std::conj(parts.right) : parts.left * parts.right);
   constexpr double kPi = std::numbers::pi;
-  result.scale = pivot;
+  result.scale = swapped ? m[1] : m[0];
   // Signs of t are chosen so that the phase before, which cannot wait, is trivial where it can be.
   const double from_cross = clean_angle(beta - kPi / 2), from_shear = clean_angle(beta);
   double before = 0;

@@ -258,7 +258,7 @@ void lay_out_control(const Circuit& circuit, const std::string& pi, CircuitLayou
   const std::optional<Statements> statements = nested_statements(*circuit.control());
   if (!statements) {
     throw UnsupportedError("a program whose branches are no nested ifs and loops has no drawing", {},
-                           "its text in OpenQASM 3 shows it: qsim convert");
+                           "its text in OpenQASM 3 shows it");
   }
   Builder(circuit, pi, layout).build(*statements);
 }

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "base/philox.h"
+#include "optimizer/single_qubit.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/matrix_forms.h"
 #include "plan/permuted_places.h"
@@ -27,15 +28,14 @@ void count_matrix(const PlanOp& op, const Sweep& sweep, ArithmeticCounts& counts
     }
     return;
   }
-  const bool real = std::ranges::all_of(matrix, [](const Complex& entry) { return entry.imag() == 0; });
-  const double size = std::abs(matrix[0]);
-  const bool even =
-      std::ranges::all_of(matrix, [&](const Complex& entry) { return std::abs(std::abs(entry) - size) < 1e-15; });
+  const TurnKind kind = kind_of(matrix);
   if (op.control_mask != 0) {
-    ++(real ? counts.controlled_real : counts.controlled_general);
+    ++(kind == TurnKind::kGeneral ? counts.controlled_general : counts.controlled_real);
     counts.controlled_entries += real_entries(matrix);
   } else {
-    ++(!real ? counts.matrix1_general : even ? counts.butterfly : counts.matrix1_real);
+    ++(kind == TurnKind::kGeneral     ? counts.matrix1_general
+       : kind == TurnKind::kButterfly ? counts.butterfly
+                                      : counts.matrix1_real);
   }
 }
 

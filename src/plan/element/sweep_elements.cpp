@@ -293,11 +293,9 @@ bool is_single_turn(const Element& element) {
 
 double turn_cost(const Matrix2& m, const FormCosts& cost) {
   if (is_diagonal(m)) return 0;  // joins the next merged diagonal
-  if (!is_real(m)) return cost.matrix1_general;
-  const double size = std::abs(m[0].real());
-  const bool even =
-      std::ranges::all_of(m, [&](const Complex& e) { return std::abs(std::abs(e.real()) - size) < 1e-15; });
-  return even ? cost.butterfly : cost.matrix1_real;
+  const TurnKind kind = kind_of(m);
+  if (kind == TurnKind::kGeneral) return cost.matrix1_general;
+  return kind == TurnKind::kButterfly ? cost.butterfly : cost.matrix1_real;
 }
 
 Element phase_element(Index wire, double angle) {

@@ -97,7 +97,7 @@ Json start_document(const CircuitSummary& circuit, bool ok) {
 void add_work(Json& json, const Plan& plan, const PlanWork& work, const PoolLayout& pool, const Machine& machine) {
   json["device"] = machine.name;
   json["ranks"] = std::uint64_t{1} << plan.rank_bits;
-  json["precision"] = plan.precision == Precision::kDouble ? "double" : "single";
+  json["precision"] = name_of(plan.precision);
   json["tile_bits"] = plan.tile_bits;
   json["sweeps"] = work.sweeps;
   json["exchanges"] = work.exchanges;

@@ -84,9 +84,9 @@ std::string head(const Plan& plan, const Machine& machine) {
   for (const Stage& stage : plan.stages) {
     for (const Sweep& sweep : stage.sweeps) operations += sweep.ops.size();
   }
-  std::string text = "plan: " + std::to_string(plan.qubits) + " qubits, " +
-                     (plan.precision == Precision::kDouble ? "double" : "single") + ", " + std::to_string(ranks) +
-                     (ranks == 1 ? " rank" : " ranks") + " of " + escape_text(machine.name) + ", from " +
+  std::string text = "plan: " + std::to_string(plan.qubits) + " qubits, " + std::string(name_of(plan.precision)) +
+                     ", " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") + " of " +
+                     escape_text(machine.name) + ", from " +
                      (plan.start == Start::kZero     ? "|0...0>"
                       : plan.start == Start::kRandom ? "a random state"
                                                      : "the state at hand") +
@@ -181,11 +181,10 @@ std::string program_text(const PlannedCircuit& program, const Circuit& circuit, 
   const PlanWork work = program_work(program);
   std::uint64_t gates = 0;
   for (const Plan& plan : program.plans) gates += plan.gates;
-  std::string text = "program: " + counted(first.qubits, "qubit") + ", " +
-                     (first.precision == Precision::kDouble ? "double" : "single") + ", " +
-                     counted(std::uint64_t{1} << first.rank_bits, "rank") + " of " + escape_text(machine.name) + ", " +
-                     counted(program.steps.size(), "step") + ", " + counted(program.plans.size(), "plan") + " of " +
-                     counted(gates, "gate") + "\n";
+  std::string text = "program: " + counted(first.qubits, "qubit") + ", " + std::string(name_of(first.precision)) +
+                     ", " + counted(std::uint64_t{1} << first.rank_bits, "rank") + " of " + escape_text(machine.name) +
+                     ", " + counted(program.steps.size(), "step") + ", " + counted(program.plans.size(), "plan") +
+                     " of " + counted(gates, "gate") + "\n";
   text += "time:  " + format_seconds(work.total_seconds) + " predicted where each plan runs once\n";
   const PoolLayout pool = program_layout(program, machine, first.rank_bits);
   text += "memory of each rank: " + format_bytes(pool.total_bytes()) + " = state " + format_bytes(pool.state_bytes) +

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "base/numbers/bit_products.h"
 #include "base/numbers/rounding.h"
 #include "optimizer/paths/path_sum.h"
 #include "plan/sixteenths.h"
@@ -290,11 +291,9 @@ class PhaseGatherer {
         add(term.mask | op.control_mask, sixteenths, like);
         continue;
       }
-      // The sum of some bits modulo 2 is the sum over their subsets of products, times powers of -2.
-      for (Index part = term.mask; part != 0; part = (part - 1) & term.mask) {
-        const std::uint32_t factor = std::uint32_t{1} << (popcount(part) - 1);
-        add(part, popcount(part) % 2 == 1 ? sixteenths * factor : 16 * factor - sixteenths * factor, like);
-      }
+      for_each_product_of_parity(term.mask, [&](Index ones, std::int64_t weight) {
+        add(ones, sixteenths * static_cast<std::uint32_t>(weight), like);
+      });
     }
     if (like.gates != 0) result_.remove(like, kReason);
     return true;

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "base/bits.h"
+#include "base/numbers/bit_products.h"
 #include "plan/cost/machine.h"
 #include "plan/dense/dense_clusters.h"
 #include "plan/element/split_steps.h"
@@ -217,12 +218,10 @@ void SweepProgrammer::add_terms(const Diagonal& diagonal, std::vector<PhaseTerm>
     terms.push_back({diagonal.parity, true, diagonal.whole_angle()});
     return;
   }
-  const Index zeros = diagonal.mask & ~diagonal.value;
-  for (Index subset = zeros;; subset = (subset - 1) & zeros) {
-    const OpenAngle own = diagonal.whole_angle(), angle = popcount(subset) % 2 == 0 ? own : out_.open.negated(own);
-    terms.push_back({diagonal.value | subset, false, angle});
-    if (subset == 0) break;
-  }
+  for_each_product(diagonal.mask, diagonal.value, [&](Index ones, int sign) {
+    const OpenAngle own = diagonal.whole_angle();
+    terms.push_back({ones, false, sign > 0 ? own : out_.open.negated(own)});
+  });
 }
 
 void SweepProgrammer::emit_diagonals() {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/bits.h"
+#include "base/numbers/bit_products.h"
 #include "plan/lower/basis_change.h"
 #include "plan/matrix_forms.h"
 #include "plan/plan.h"
@@ -220,12 +221,9 @@ class Builder {
   void add_product(Index mask, Index value, Index parity, const OpenAngle& angle, std::uint32_t gates) {
     const Index zeros = mask & ~value;
     if (zeros == 0 || popcount(zeros) > 3) return add_term(mask, value, parity, angle, gates);
-    for (Index subset = zeros;; subset = (subset - 1) & zeros) {
-      const Index ones = value | subset;
-      const OpenAngle part = popcount(subset) % 2 == 0 ? angle : result_.open.negated(angle);
-      add_term(ones, ones, parity, part, subset == zeros ? gates : 0);
-      if (subset == 0) break;
-    }
+    for_each_product(mask, value, [&](Index ones, int sign) {
+      add_term(ones, ones, parity, sign > 0 ? angle : result_.open.negated(angle), std::exchange(gates, 0));
+    });
   }
 
   OpenAngle sum(const OpenAngle& a, const OpenAngle& b) { return result_.open.added(a, b); }

@@ -153,9 +153,7 @@ void hold_probabilities(const ReadOuts& asked, const ReadOutPlace& place, HostAc
 // Expectation values.
 
 void require_sums(const ReadOuts& asked, const Circuit& circuit) {
-  for (const PauliSum& sum : asked.expectation) {
-    for (const PauliTerm& term : sum.terms) require_expectation(term.pauli, circuit.qubits());
-  }
+  for (const PauliSum& sum : asked.expectation) require_expectation(sum, circuit.qubits());
 }
 
 void read_expectation(const BranchEnd& end, const ReadOuts& asked, Answers& answers) {

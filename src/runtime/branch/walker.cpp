@@ -112,7 +112,7 @@ void Walker::run_classical(Branch& branch, const Step& step) const {
   };
   if (branch.step <= place && ++branch.iterations > read_outs_.max_iterations) {
     refuse("loops that measurements decide ran more than " + std::to_string(read_outs_.max_iterations) +
-           " times in one branch (--max-iterations allows more)");
+           " times in one branch (`max_iterations` allows more)");
   }
   if (++branch.taken > kMaxClassicalSteps) {
     refuse("a branch took more than " + std::to_string(kMaxClassicalSteps) + " classical steps");

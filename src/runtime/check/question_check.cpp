@@ -1,11 +1,43 @@
 #include "runtime/check/question_check.h"
 
+#include <cmath>
+#include <cstdint>
 #include <string>
 
 #include "base/bits.h"
+#include "base/hash.h"
 #include "qsim/error.h"
 
 namespace qsim {
+namespace {
+
+/// How many, and a digest that stands for them.
+template <typename Words>
+std::string digest_text(const Words& words) {
+  const auto bytes = std::as_bytes(std::span(words));
+  return std::to_string(words.size()) + " with digest " +
+         std::to_string(xxh3({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+}
+
+std::vector<std::uint64_t> words_of(std::span<const PauliSum> sums) {
+  std::vector<std::uint64_t> words;
+  for (const PauliSum& sum : sums) {
+    words.push_back(sum.terms.size());
+    for (const PauliTerm& term : sum.terms) words.insert(words.end(), {term.pauli.x, term.pauli.z});
+  }
+  return words;
+}
+
+std::vector<std::uint64_t> words_of(std::span<const std::vector<Qubit>> lists) {
+  std::vector<std::uint64_t> words;
+  for (const std::vector<Qubit>& list : lists) {
+    words.push_back(list.size());
+    words.insert(words.end(), list.begin(), list.end());
+  }
+  return words;
+}
+
+}  // namespace
 
 void require_probabilities(std::span<const Qubit> list, std::uint32_t qubits) {
   Index seen = 0;
@@ -30,6 +62,26 @@ void require_expectation(const PauliString& pauli, std::uint32_t qubits) {
   if ((pauli.x | pauli.z) >> qubits == 0) return;
   throw UsageError("`expectation`: " + pauli_text(pauli) + " names a qubit beyond the last one, " +
                    std::to_string(qubits - 1));
+}
+
+void require_expectation(const PauliSum& sum, std::uint32_t qubits) {
+  for (const PauliTerm& term : sum.terms) {
+    require_expectation(term.pauli, qubits);
+    if (std::isfinite(term.coefficient)) continue;
+    throw UsageError("`expectation`: the coefficient of " + pauli_text(term.pauli) + " is not a finite number");
+  }
+}
+
+std::vector<Fact> facts_of(const ReadOuts& asked) {
+  return {{"marginals", std::to_string(asked.marginals)},
+          {"distribution", std::to_string(asked.distribution)},
+          {"probabilities", digest_text(words_of(asked.probabilities))},
+          {"amplitude indices", digest_text(asked.indices)},
+          {"most probable amplitudes", std::to_string(asked.top)},
+          {"amplitudes", std::to_string(asked.amplitudes)},
+          {"expectation values", digest_text(words_of(asked.expectation))},
+          {"state file", std::to_string(!asked.statevector.empty())},
+          {"iterations", std::to_string(asked.max_iterations)}};
 }
 
 }  // namespace qsim

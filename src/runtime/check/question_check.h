@@ -2,9 +2,12 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
+#include "base/ranks/agreement.h"
 #include "qsim/pauli.h"
 #include "qsim/types.h"
+#include "runtime/read_out/answers.h"
 
 namespace qsim {
 
@@ -12,7 +15,11 @@ namespace qsim {
 void require_probabilities(std::span<const Qubit> list, std::uint32_t qubits);
 /// UsageError for an index of no basis state.
 void require_amplitude(Index index, std::uint32_t qubits);
-/// UsageError for a string that names a qubit beyond the last.
+/// UsageError for a string that names a qubit beyond the last, and for a coefficient that is not finite.
 void require_expectation(const PauliString& pauli, std::uint32_t qubits);
+void require_expectation(const PauliSum& sum, std::uint32_t qubits);
+
+/// What ranks must be asked alike; of draws only how, not how many.
+std::vector<Fact> facts_of(const ReadOuts& asked);
 
 }  // namespace qsim

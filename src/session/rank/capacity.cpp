@@ -59,9 +59,9 @@ RanksMemory agree_on_memory(Communicator& communicator, std::uint64_t usable_byt
 
 void require_capacity(const CapacityQuestion& question, const Machine& machine) {
   if (question.needed_bytes <= question.usable_bytes) return;
-  const bool is_double = question.precision == Precision::kDouble;
   const std::uint32_t shard_bits = question.qubits - question.rank_bits;
-  std::string text = std::to_string(question.qubits) + " qubits in " + (is_double ? "double" : "single") + " need ";
+  std::string text =
+      std::to_string(question.qubits) + " qubits in " + std::string(name_of(question.precision)) + " need ";
   if (question.ranks > 1) {
     text += shown_state(question.precision, question.qubits) + " = " + shown_state(question.precision, shard_bits) +
             " on each of " + std::to_string(question.ranks) + " ranks";

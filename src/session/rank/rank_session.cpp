@@ -51,7 +51,10 @@ void give_back(std::vector<std::byte>& memory) { std::vector<std::byte>().swap(m
 }  // namespace
 
 RankSession::RankSession(Settled settled, Communicator& communicator, Verify verify)
-    : communicator_(communicator), verify_(verify), settled_(std::move(settled)) {}
+    : communicator_(communicator),
+      // What has no amplitudes has no norm.
+      verify_(settled.target.backend == BackendKind::kNull && verify == Verify::kNorm ? Verify::kOff : verify),
+      settled_(std::move(settled)) {}
 
 PoolLayout RankSession::basic_pool(std::uint32_t qubits) const {
   Plan plan;

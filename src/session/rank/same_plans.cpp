@@ -1,4 +1,4 @@
-// Numbers in matrices and angles are left out: hosts whose mathematical libraries differ round them differently.
+// Numbers may differ by rounding: hosts whose mathematical libraries differ round them differently.
 #include "session/rank/same_plans.h"
 
 #include <string>
@@ -9,6 +9,8 @@
 
 namespace qsim {
 namespace {
+
+constexpr char kNumbers[] = "the plan's angles and matrices";
 
 /// The words of what a program does, in the order of execution.
 class Shape {
@@ -58,6 +60,20 @@ class Shape {
   std::vector<std::uint64_t> words_;
 };
 
+/// Angles as what they mean: pi and -pi are one.
+void add_numbers(const Plan& plan, std::vector<double>& numbers) {
+  const auto add = [&](Complex value) { numbers.insert(numbers.end(), {value.real(), value.imag()}); };
+  for (const Complex amplitude : plan.global_start) add(amplitude);
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps) {
+      if (!sweep.reads) add(sweep.start_scale);
+      for (const Complex entry : sweep.matrices) add(entry);
+      for (const PhaseTerm& term : sweep.phases) add(std::polar(1.0, term.angle));
+      for (const Birth& birth : sweep.births) add(birth.factor[0]), add(birth.factor[1]);
+    }
+  }
+}
+
 void require_same(const Shape& shape, Communicator& communicator) {
   const Fact plan{"a plan with the digest", std::to_string(shape.hash())};
   require_same(communicator, {&plan, 1});
@@ -70,6 +86,9 @@ void require_same_plans(const Plan& plan, Communicator& communicator) {
   Shape shape;
   shape.add(plan);
   require_same(shape, communicator);
+  std::vector<double> numbers;
+  add_numbers(plan, numbers);
+  require_same_numbers(communicator, numbers, kNumbers);
 }
 
 void require_same_plans(const PlannedCircuit& program, std::uint32_t snapshots, Communicator& communicator) {
@@ -90,6 +109,9 @@ void require_same_plans(const PlannedCircuit& program, std::uint32_t snapshots, 
     shape.add(step.flow.b);
   }
   require_same(shape, communicator);
+  std::vector<double> numbers;
+  for (const Plan& plan : program.plans) add_numbers(plan, numbers);
+  require_same_numbers(communicator, numbers, kNumbers);
 }
 
 }  // namespace qsim

@@ -6,13 +6,25 @@
 
 #include "base/bits.h"
 #include "base/ranks/agreement.h"
+#include "base/text.h"
 #include "comm/launcher.h"
+#include "cpu/cpu_info.h"
 #include "plan/cost/gpu_pace.h"
 #include "qsim/error.h"
 #include "session/choose/registry.h"
 
 namespace qsim {
 namespace {
+
+void require_sense(const Target& target) {
+  if (target.threads < 0)
+    throw UsageError("`threads` " + std::to_string(target.threads) + ": at least 1, or 0 for all");
+  if (target.states == 0) throw UsageError("`states` 0: a session holds at least one");
+  if (!(target.pool_share >= 0 && target.pool_share <= 1)) {
+    throw UsageError("`pool_share` " + format_number(target.pool_share) + " is no share: 0 to 1");
+  }
+  if (!target.instruction_set.empty()) static_cast<void>(cpu::choose_instruction_set(target.instruction_set));
+}
 
 void require_effect(const Target& target, const BackendChoice& choice) {
   const auto no_effect = [&](const std::string& argument) {
@@ -76,7 +88,10 @@ Settled settle(const Target& target, Communicator& communicator, const std::func
   Settled settled;
   settled.target = target;
   BackendChoice choice;
-  together(communicator, [&] { choice = choose(); });
+  together(communicator, [&] {
+    require_sense(target);
+    choice = choose();
+  });
   const bool wants_cuda = choice.backend == BackendKind::kCuda;
   std::int64_t without_gpu = wants_cuda ? 0 : 1;
   communicator.max({&without_gpu, 1});

@@ -110,7 +110,7 @@ void check_size(const Circuit& circuit, Precision precision, std::uint32_t rank_
   if (circuit.qubits() > kMaxQubits) {
     const bool in_double = precision == Precision::kDouble;
     throw CapacityError(
-        qubits + " qubits in " + (in_double ? "double" : "single") + " need 2^" +
+        qubits + " qubits in " + std::string(name_of(precision)) + " need 2^" +
             std::to_string(circuit.qubits() + (in_double ? 4 : 3)) + " bytes, and an index names at most 2^" +
             std::to_string(kMaxQubits) +
             " amplitudes; largest that fits here: " + std::to_string(largest_qubits(machine, precision, rank_bits)),

@@ -38,7 +38,7 @@ Json conventions_json() {
 Json run_json(const RunSummary& run) {
   Json json{{"backend", run.backend},
             {"device", parts::text_or_null<Json>(run.device)},
-            {"precision", run.precision == Precision::kDouble ? "double" : "single"},
+            {"precision", name_of(run.precision)},
             {"ranks", run.ranks},
             {"threads", run.threads},
             {"exchange", parts::text_or_null<Json>(run.exchange)},

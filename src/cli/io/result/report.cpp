@@ -25,8 +25,7 @@ std::vector<std::string> header(const Result& result) {
   if (!run.exchange.empty()) where += " over " + run.exchange;
   lines.push_back(fmt::format("  ran on     {}", where));
   if (!run.reason.empty()) lines.push_back(fmt::format("  because    {}", run.reason));
-  lines.push_back(fmt::format("  precision  {}; state {}, {} a rank at most",
-                              run.precision == Precision::kDouble ? "double" : "single",
+  lines.push_back(fmt::format("  precision  {}; state {}, {} a rank at most", std::string(name_of(run.precision)),
                               bytes_text(result.memory.state_bytes), bytes_text([&] {
                                 std::uint64_t peak = result.memory.predicted_bytes_per_rank;
                                 for (const auto bytes : result.memory.peak_bytes_per_rank) peak = std::max(peak, bytes);
