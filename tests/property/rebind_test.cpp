@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "base/philox.h"
+#include "qsim/error.h"
 #include "qsim/session.h"
 #include "support/campaign.h"
 #include "support/dense.h"
@@ -76,6 +77,29 @@ TEST(Rebind, GivesWhatPlanningGives) {
       target.precision = precision;
       target.instruction_set = seed % 5 == 0 ? "scalar" : seed % 5 == 1 ? "avx2" : "";
       SCOPED_TRACE("seed " + std::to_string(seed) + ", ranks " + std::to_string(target.ranks));
+      run_values(target, seed);
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+/// Kernels that are compiled for the first numbers are run with the others, or the interpreter is.
+TEST(Rebind, GivesWhatPlanningGivesOnAGpu) {
+  Target gpu;
+  gpu.backend = BackendKind::kCuda;
+  try {
+    const Session here(gpu);
+  } catch (const DeviceError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const test::Campaign campaign(24);
+  for (std::uint64_t seed = campaign.first; seed < campaign.first + campaign.count; ++seed) {
+    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+      Target target;
+      target.backend = BackendKind::kCuda;
+      target.precision = precision;
+      target.jit = seed % 3 == 0 ? Jit::kOff : seed % 3 == 1 ? Jit::kOnly : Jit::kAuto;
+      SCOPED_TRACE("seed " + std::to_string(seed));
       run_values(target, seed);
       if (::testing::Test::HasFailure()) return;
     }

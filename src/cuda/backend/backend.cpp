@@ -27,7 +27,8 @@ class CudaBackend final : public Backend,
                           private ArrivalSweeps,
                           private BitSums,
                           private Drawer,
-                          private VendorLibrary {
+                          private VendorLibrary,
+                          private SweepRenewal {
  public:
   explicit CudaBackend(const BackendOptions& options) : options_(options), pool_(memory_) {
     use_device(options.device_id);
@@ -127,7 +128,7 @@ class CudaBackend final : public Backend,
   }
 
   ShardReader& reader() override { return *this; }
-  Abilities abilities() override { return {this, this, this, this, this}; }
+  Abilities abilities() override { return {this, this, this, this, this, this}; }
 
   std::uint32_t prepare(std::span<const Sweep> sweeps, Summing summing) override {
     set_device();
@@ -219,6 +220,11 @@ class CudaBackend final : public Backend,
     set_device();
     if (!clock_) clock_.emplace(options_.device_id, streams_);
     return &*clock_;
+  }
+
+  void renew(std::uint32_t handle, std::span<const Sweep> sweeps) override {
+    set_device();
+    runner_->renew(handle, sweeps, lane(0));
   }
 
   bool loads_arrived(std::uint32_t handle, Index mask, Index arrivals) override {

@@ -1,32 +1,17 @@
-// The larger entry of the first column is divided out: tangents are at most 1. A small entry's phase is that of its
-// rounding; it decides nothing else than itself.
+// The larger entry of the first column is divided out: tangents are at most 1.
 #include "cuda/factor/gauge.h"
 
 #include <cmath>
 
+#include "optimizer/single_qubit.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {
-namespace {
-
-Complex unit(Complex z) { return z / std::abs(z); }
-
-}  // namespace
 
 Gauge find_gauge(const std::vector<Complex>& m) {
-  const double c = std::abs(m[0]), s = std::abs(m[2]);
-  const Complex i(0, 1);
-  Complex p0, p1, q;
-  if (c >= s) {
-    p0 = unit(m[0]);
-    p1 = s > kRounding ? unit(m[2]) : unit(m[3]);
-    q = s > kRounding ? unit(m[3]) / p1 : Complex(1);
-  } else {
-    p1 = unit(m[2]);
-    p0 = c > kRounding ? unit(m[0]) : unit(m[1]);
-    q = -unit(m[1]) / p0;
-  }
-  const Complex post = p1 / p0;
+  const RotationParts parts = rotation_parts({m[0], m[1], m[2], m[3]});
+  const double c = parts.cosine, s = parts.sine;
+  const Complex i(0, 1), p0 = parts.around, post = parts.left, q = parts.right;
   struct Candidate {
     Rotation direct, swapped;
     double sign;

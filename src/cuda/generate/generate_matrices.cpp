@@ -22,13 +22,37 @@ constexpr double kMostHeldDoubles = 15, kMostHeldFloats = 32;
 void KernelText::rotate(const TileOp& op) {
   for (std::uint32_t s = 0; s < static_cast<std::uint32_t>(program_.register_bits); ++s) {
     if (op.rotation[s] == Rotation::kNone) continue;
-    const bool hadamard = op.rotation[s] == Rotation::kRealMinus && is_tiny(op.tangent[s] - 1);
+    const bool open = (op.open >> s & 1) != 0;
+    const bool hadamard = !open && op.rotation[s] == Rotation::kRealMinus && is_tiny(op.tangent[s] - 1);
     const std::string tangent = hadamard ? "" : "," + real_arg(op.tangent[s]);
     const int form = hadamard ? 7 : static_cast<int>(op.rotation[s]);
-    for (std::uint32_t j = 0; j < registers_; ++j) {
-      if ((j >> s & 1) == 0) line(fmt::format("r{}({},{}{});", form, a(j), a(j | 1u << s), tangent));
+    const auto write = [&](int which) {
+      for (std::uint32_t j = 0; j < registers_; ++j) {
+        if ((j >> s & 1) == 0) line(fmt::format("r{}({},{}{});", which, a(j), a(j | 1u << s), tangent));
+      }
+    };
+    if (!open) {
+      write(form);
+      continue;
     }
+    constexpr int kSwaps = static_cast<int>(Rotation::kRealSwap) - static_cast<int>(Rotation::kReal);
+    const bool swaps = form > kSwaps;
+    line(fmt::format("if ({}) {{", bit_arg(swaps)));
+    write(swaps ? form : form + kSwaps);
+    line("} else {");
+    write(swaps ? form - kSwaps : form);
+    line("}");
   }
+}
+
+std::string KernelText::bit_arg(bool value) {
+  if (bits_used_ % 64 == 0) {
+    (void)int_arg(0);
+    bits_place_ = out_.ints.size() - 1;
+  }
+  const std::size_t bit = bits_used_++ % 64;
+  if (value) out_.ints[bits_place_] |= std::uint64_t{1} << bit;
+  return fmt::format("p.u[{}] >> {} & 1", bits_place_, bit);
 }
 
 std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std::size_t order) {

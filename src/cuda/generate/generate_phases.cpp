@@ -27,17 +27,8 @@ Plain plain_of(Complex value) {
 
 std::string KernelText::table_entry(int table) const {
   const std::uint64_t offset = table_offset(table);
-  if (!separable(program_.tables[static_cast<std::size_t>(table)]))
-    return fmt::format("__ldg(p.tables + {} + t)", offset);
+  if (!program_.separable[static_cast<std::size_t>(table)]) return fmt::format("__ldg(p.tables + {} + t)", offset);
   return fmt::format("mul(__ldg(p.tables + {0} + (t & 31u)), __ldg(p.tables + {0} + (t & ~31u)))", offset);
-}
-
-bool KernelText::separable(const std::vector<Complex>& table) {
-  if (table.size() <= 32) return false;
-  for (std::size_t t = 0; t < table.size(); ++t) {
-    if (!is_tiny(table[t] - table[t & 31] * table[t & ~std::size_t{31}])) return false;
-  }
-  return true;
 }
 
 void KernelText::defer(const TileOp& op) {

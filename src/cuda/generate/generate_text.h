@@ -33,6 +33,8 @@ class KernelText {
     out_.ints.push_back(value);
     return "p.u[" + std::to_string(out_.ints.size() - 1) + "]";
   }
+  /// Text of a truth value, a bit of such an argument.
+  std::string bit_arg(bool value);
   /// Text of a real number among the arguments. One that is `held` is loaded once, to a uniform register; of the others
   /// the compiler loads all but a few again for each use: up to a third of a kernel's instructions.
   std::string real_arg(double value, bool held = true) {
@@ -101,7 +103,6 @@ class KernelText {
   /// Text of this thread's entry of a table. Most are products of a lane's and a warp's part: reading those touches few
   /// lines, so they stay in the first-level cache.
   std::string table_entry(int table) const;
-  static bool separable(const std::vector<Complex>& table);
   /// Keeps phases aside; declares the factors that threads or tiles change.
   void defer(const TileOp& op);
   void multiply_deferred();
@@ -156,6 +157,7 @@ class KernelText {
   bool double_ = true, tile_read_ = false, others_read_ = false;
   std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
   std::size_t products_ = 0;                           // that have a name
+  std::size_t bits_used_ = 0, bits_place_ = 0;         // of truth values, and where the latest of them are
   std::map<std::uint32_t, std::string> entries_read_;  // of lookups, by factor
   std::size_t function_count_ = 0, dense_used_ = 0;
   bool has_wide_matrices_ = false;

@@ -162,6 +162,7 @@ void take_in_neighbours(ItemList& list, Blocks blocks) { Neighbours(list, blocks
 void take_in(ItemList& list, Item& block, const Item& item, bool after) {
   if (item.kind == Item::Kind::kRotate) list.scale *= std::hypot(1.0L, static_cast<long double>(item.tangent));
   block.matrix = product_with(block, item, after);
+  block.open = block.open || item.open;
 }
 
 void divide_out(ItemList& list, Blocks blocks, bool full) {
@@ -206,7 +207,8 @@ void add_rotation(ItemList& list, Item item) {
   list.scale *= scale_beside(gauge.scale, norm, norm);
   const unsigned target = item.targets[0];
   add_bit_phase(list, target, gauge.pre);
-  if (gauge.tangent != 0 || gauge.rotation >= Rotation::kRealSwap || gauge.rotation == Rotation::kRealMinus) {
+  if (item.open || gauge.tangent != 0 || gauge.rotation >= Rotation::kRealSwap ||
+      gauge.rotation == Rotation::kRealMinus) {
     item.kind = Item::Kind::kRotate;
     item.rotation = gauge.rotation;
     item.tangent = gauge.tangent;

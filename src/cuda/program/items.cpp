@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 #include "base/bits.h"
+#include "base/numbers/bit_products.h"
 #include "base/numbers/rounding.h"
 #include "cuda/factor/canonical.h"
 #include "cuda/factor/gauge.h"
@@ -43,7 +45,11 @@ class ItemMaker {
     for (const PlanOp& op : sweep_.ops) {
       switch (op.form) {
         case Form::kPhases:
-          for (std::uint32_t t = 0; t < op.data_count; ++t) add_phase(op, sweep_.phases[op.data_begin + t]);
+          for (std::uint32_t t = 0; t < op.data_count; ++t) {
+            is_open_ = sweep_.phases[op.data_begin + t].open != 0;
+            add_phase(op, sweep_.phases[op.data_begin + t]);
+          }
+          is_open_ = false;
           break;
         case Form::kFlip:
           add_flip(op);
@@ -66,14 +72,18 @@ class ItemMaker {
   }
 
   void bound_growth() {
-    std::array<double, kMaxTileBits> growth;
-    growth.fill(1);
+    struct Growth {
+      double total = 1, most = 1;  // and what it may be with other numbers
+    };
+    std::array<Growth, kMaxTileBits> growth;
     for (Item& item : list_.items) {
       const double own = growth_of(item);
-      if (own == 1) continue;
-      double& total = growth[item.targets[0]];
+      const bool turns = item.open && item.kind == Item::Kind::kRotate;
+      if (own == 1 && !turns) continue;
+      auto& [total, most] = growth[item.targets[0]];
       total *= own;
-      if (total <= largest_growth(precision_)) continue;
+      most *= turns ? std::numbers::sqrt2 : own;
+      if (most <= largest_growth(precision_)) continue;
       if (item.kind == Item::Kind::kRotate) {
         const std::array<Complex, 4> matrix = rotation_matrix(item.rotation, item.tangent);
         item.kind = Item::Kind::kMatrix;
@@ -81,7 +91,7 @@ class ItemMaker {
       }
       for (Complex& entry : item.matrix) entry /= total;
       list_.scale *= total;
-      total = 1;
+      total = most = 1;
     }
   }
 
@@ -194,28 +204,19 @@ class ItemMaker {
       angle = -angle;
     }
     parity &= ~mask;
-    const Index low = parity & (~parity + 1), rest = parity ^ low;
-    switch (count_bits(parity)) {
-      case 0:
-        return;
-      case 1:
-        return add_term(mask | low, value | low, 0, angle);
-      case 2:
-        add_term(mask | low, value | low, 0, angle);
-        add_term(mask | rest, value | rest, 0, angle);
-        return add_term(mask | parity, value | parity, 0, -2 * angle);
-      default:
-        return add_term(mask, value, parity, angle);
-    }
+    constexpr unsigned kMostExpanded = 2;
+    if (count_bits(parity) > kMostExpanded) return add_term(mask, value, parity, angle);
+    for_each_product_of_parity(parity, [&](Index ones, std::int64_t weight) {
+      add_term(mask | ones, value | ones, 0, static_cast<double>(weight) * angle);
+    });
   }
 
   void add_term(Index mask, Index value, Index parity, double angle) {
     if (angle == 0) return;
+    constexpr unsigned kMostExpanded = 3;
     const Index zeros = mask & ~value;
-    if (zeros != 0 && parity == 0 && count_bits(zeros) <= 3) {
-      const Index bit = zeros & (~zeros + 1);
-      add_term(mask ^ bit, value, 0, angle);
-      add_term(mask, value | bit, 0, -angle);
+    if (zeros != 0 && parity == 0 && count_bits(zeros) <= kMostExpanded) {
+      for_each_product(mask, value, [&](Index ones, int sign) { add_term(ones, ones, 0, sign * angle); });
       return;
     }
     if (mask == 0 && parity == 0) {
@@ -231,6 +232,7 @@ class ItemMaker {
     term.tile_value = outside_value;
     split(parity, term.parity, term.tile_parity);
     term.has_parity = parity != 0;
+    term.open = is_open_;
     term.angle = angle;
     item.looks = term.mask | term.parity;
     list_.items.push_back(std::move(item));
@@ -274,6 +276,7 @@ class ItemMaker {
         item.matrix[r * order + c] = sweep_.matrices[op.data_begin + (r ^ flipped) * order + (c ^ flipped)];
       }
     }
+    item.open = op.open != 0;
     if (op.target_count == 1 && op.control_mask == 0) return add_rotation(list_, std::move(item));
     list_.items.push_back(std::move(item));
   }
@@ -282,6 +285,7 @@ class ItemMaker {
   const std::vector<int>& coordinate_of_;
   const Precision precision_;
   ItemList list_;
+  bool is_open_ = false;                                   // the phase that is being read
   Index frame_ = 0;                                        // index bits flipped so far, to be flipped at the end
   std::array<std::optional<Item>, kMaxTileBits> waiting_;  // local factors that no block has taken in yet
 };

@@ -13,7 +13,7 @@ namespace qsim::cuda {
 struct Term {
   Coordinate mask = 0, value = 0, parity = 0;
   Index tile_mask = 0, tile_value = 0, tile_parity = 0;
-  bool has_parity = false;
+  bool has_parity = false, open = false;
   double angle = 0;
   /// An AND of ones only: the kind that merges best.
   bool plain() const { return !has_parity && value == mask && tile_value == tile_mask; }
@@ -28,6 +28,7 @@ struct Item {
   TileGuard guard;
   Rotation rotation = Rotation::kNone;
   double tangent = 0;
+  bool open = false;  // numbers may be put in again: what is made of them does not hang on what they are
   std::vector<Complex> matrix;
   Term term;
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/bits.h"
+#include "base/numbers/rounding.h"
 #include "cuda/program/items.h"
 #include "cuda/program/phases.h"
 #include "cuda/program/schedule.h"
@@ -39,6 +40,7 @@ class Lowering {
     program_.reads = sweep_.reads;
     program_.sums_bits = options_.sums_bits;
     program_.light = blocks_ == Blocks::kLight;
+    program_.choice = {static_cast<std::uint8_t>(blocks_), trial_};
     choose_bits();
     set_births();
     if (!items) items = make_items(sweep_, coordinate_of_, blocks_, options_.precision);
@@ -244,6 +246,7 @@ class Lowering {
         const std::size_t slot = slot_of(epoch, item.targets[0]);
         layer.rotation[slot] = item.rotation;
         layer.tangent[slot] = item.tangent;
+        if (item.open) layer.open |= 1u << slot;
         any = true;
       }
       if (any) epoch.ops.push_back(layer);
@@ -336,8 +339,13 @@ class Lowering {
       by_thread = true;
     }
     if (!by_thread) return;
+    constexpr std::size_t kLanes = std::size_t{1} << kWarpBits;
+    bool separable = table.size() > kLanes;
+    for (std::size_t t = 0; t < table.size() && separable; ++t)
+      separable = is_tiny(table[t] - table[t % kLanes] * table[t - t % kLanes]);
     program_.start_table = static_cast<int>(program_.tables.size());
     program_.tables.push_back(std::move(table));
+    program_.separable.push_back(separable);
   }
 
   const Sweep& sweep_;
@@ -356,11 +364,14 @@ class Lowering {
 constexpr double kLanesWorth = 0.76;
 
 TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options) {
+  std::optional<ItemList> items;
+  if (options.choice) {
+    return Lowering(sweep, options, static_cast<Blocks>(options.choice->blocks), options.choice->trial).lower(items);
+  }
   const bool any_blocks = std::any_of(sweep.ops.begin(), sweep.ops.end(), [](const PlanOp& op) {
     return op.form == Form::kMatrix && op.target_count == 2 && op.control_mask == 0;
   });
   Blocks form = Blocks::kWhole;
-  std::optional<ItemList> items;
   TileProgram best = Lowering(sweep, options, form, 0).lower(items);
   const auto try_form = [&](Blocks blocks, double worth) {
     std::optional<ItemList> own;

@@ -1,6 +1,8 @@
 // A specialised sweep as a tile program: geometry, epochs, merged phases, folded flips.
 #pragma once
 
+#include <optional>
+
 #include "cuda/tile/tile_program.h"
 #include "plan/plan.h"
 
@@ -17,6 +19,7 @@ struct LowerOptions {
   bool lanes = false;        // tensor cores: blocks of two targets may be done on lanes, where that is less work
   bool lookups = false;      // generated kernels read phases of many terms on few bits from tables of those bits
   std::uint32_t trials = 1;  // schedules that are tried; that of the least work is taken
+  std::optional<LowerChoice> choice = {};  // of the same sweep with other numbers: nothing is tried
 };
 
 TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options);

@@ -51,6 +51,7 @@ class PhaseMerger {
   }
 
   void merge(std::span<const Term> terms) {
+    open_ = std::ranges::any_of(terms, &Term::open);
     for (const Term& term : terms) {
       const Placed placed = place(term);
       const bool simple =
@@ -101,14 +102,6 @@ class PhaseMerger {
     return static_cast<int>(program_.tile_factors.size()) - 1;
   }
 
-  /// exp(i angle) by thread.
-  int add_table(std::span<const double> angles) {
-    std::vector<Complex> table;
-    for (const double angle : angles) table.push_back(std::polar(1.0, angle));
-    program_.tables.push_back(std::move(table));
-    return static_cast<int>(program_.tables.size()) - 1;
-  }
-
   Factor factor_of(const Group& group) {
     Factor factor;
     factor.present = true;
@@ -122,7 +115,7 @@ class PhaseMerger {
           if ((thread & term.thread) == term.thread) angles[thread] += term.angle;
         }
       }
-      factor.table = add_table(angles);
+      factor.table = add_table(program_, angles);
     }
     if (!group.by_tile.empty()) factor.tile = tile_factor(group.by_tile);
     for (const auto& [bit, terms] : group.by_both) factor.cross.emplace_back(static_cast<int>(bit), tile_factor(terms));
@@ -297,10 +290,10 @@ class PhaseMerger {
   std::pair<int, int> turned_entry(std::span<const double> angles, Index parity) {
     std::vector<double> key(angles.begin(), angles.end());
     const auto first = std::ranges::find_if(key, [](double angle) { return angle != 0; });
-    const bool negative = first != key.end() && *first < 0;
+    const bool negative = !open_ && first != key.end() && *first < 0;
     if (negative) std::ranges::transform(key, key.begin(), std::negate<>());
     const auto [table, fresh] = turned_tables_.try_emplace(key, 0);
-    if (fresh) table->second = add_table(key);
+    if (fresh) table->second = add_table(program_, key);
     const auto [sign, unknown] = signs_.try_emplace({parity, negative}, 0);
     if (unknown) {  // (-1)^parity, from half turns
       std::vector<TileTerm> half_turns;
@@ -317,7 +310,7 @@ class PhaseMerger {
       factor.constant = std::polar(1.0, angles.front());
       return;
     }
-    factor.table = add_table(angles);
+    factor.table = add_table(program_, angles);
   }
 
   void multiply_where(const Outside& outside, std::span<const Term> terms) {
@@ -337,7 +330,9 @@ class PhaseMerger {
     for (const Sets& sets : apart) each += work(sets);
     if (work(together) <= each) apart = {together};
     for (const Sets& sets : apart) {
-      for (const auto& [angles, set] : sets) multiply_set(set, angles, {}, guard);
+      std::map<std::uint32_t, Sets::const_pointer> by_register;  // an order that no angle decides
+      for (const auto& one : sets) by_register[one.second & (~one.second + 1)] = &one;
+      for (const auto& [first, one] : by_register) multiply_set(one->second, one->first, {}, guard);
     }
   }
 
@@ -478,6 +473,7 @@ class PhaseMerger {
   }
 
   const bool may_look_up_;
+  bool open_ = false;  // angles may be put in again
   TileProgram& program_;
   Epoch& epoch_;
   std::map<std::uint32_t, Group> groups_;

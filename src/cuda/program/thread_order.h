@@ -7,8 +7,6 @@
 
 namespace qsim::cuda {
 
-constexpr int kWarpBits = 5;
-
 /// Coordinates whose places are neighbours within a memory line.
 Coordinate low_coordinates(const TileProgram& program, const std::vector<Bit>& places);
 

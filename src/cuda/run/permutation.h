@@ -31,10 +31,12 @@ class Permutation {
   template <class Real>
   bool run(std::byte* state, std::span<std::byte> spare, std::span<std::byte> steps, NormCell* norm,
            const DriverKernel* kernel, cudaStream_t stream);
-  /// Whether a kernel of its own is faster than those that are compiled ahead.
-  bool wants_kernel() const { return !affine_; }
+  /// Whether a kernel of its own is faster than those that are compiled ahead, and compiled in less time than it takes.
+  bool wants_kernel() const { return !affine_ && steps_.size() <= kMostCompiledSteps; }
 
  private:
+  static constexpr std::size_t kMostCompiledSteps = 4000;
+
   void set_steps(const PermutationProgram& program);
   void set_words(const PermutationProgram& program);
   void set_columns(const Sweep& sweep);

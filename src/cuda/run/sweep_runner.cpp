@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "cuda/run/jit.h"
 #include "cuda/run/permutation.h"
 #include "cuda/tile/addresses.h"
+#include "cuda/tile/split_sweep.h"
 #include "device/gpu_parts.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
@@ -29,32 +31,7 @@ constexpr std::size_t kKeptSweeps = 256;  // more are lowered again each time th
 // they come back often, so that a single short run never waits for a compiler at its end.
 constexpr std::uint32_t kCompileBits = 30;
 constexpr std::uint32_t kCompileUses = 16;
-// Longer programs would take longer to compile than they take.
-constexpr std::size_t kMostPermutingOperations = 4000;
 constexpr std::uint32_t kTrials = 8;  // of a schedule, 0.3 ms each, where sweeps take 8 ms
-
-/// A sweep cut in two that do the same one after the other.
-std::pair<Sweep, Sweep> split_sweep(const Sweep& sweep) {
-  Sweep first = sweep, second = sweep;
-  if (sweep.ops.size() >= 2) {
-    const auto middle = static_cast<std::ptrdiff_t>(sweep.ops.size() / 2);
-    first.ops.erase(first.ops.begin() + middle, first.ops.end());
-    second.ops.erase(second.ops.begin(), second.ops.begin() + middle);
-  } else if (sweep.ops.size() == 1 && sweep.ops[0].form == Form::kPhases && sweep.ops[0].data_count >= 2) {
-    const std::uint32_t half = sweep.ops[0].data_count / 2;
-    first.ops[0].data_count = half;
-    second.ops[0].data_begin += half;
-    second.ops[0].data_count -= half;
-  } else {
-    throw CapacityError("one operation of a sweep needs more device table space than the pool has; raise `max_memory`",
-                        0, 0);
-  }
-  first.store = first.active;
-  for (const Birth& birth : sweep.births) second.unborn &= ~bit_mask(birth.bit);
-  second.births.clear();
-  second.reads = true;
-  return {std::move(first), std::move(second)};
-}
 
 template <class Real>
 class Runner final : public SweepRunner {
@@ -88,7 +65,10 @@ class Runner final : public SweepRunner {
     std::vector<std::byte> staged;
     const std::uint64_t start = table_used_;
     const std::size_t end = std::min<std::size_t>(prepared_.size(), kKeptSweeps);
-    std::vector<Variant> variants = lower_all(first, end);
+    std::vector<Variant> variants(end > first ? end - first : 0);
+    on_threads(variants.size(), compiles_at_once(), [&](std::uint64_t i, int) {
+      if (!prepared_[first + i].permutation) variants[i] = lowered(prepared_[first + i], 0);
+    });
     for (std::size_t i = first; i < end; ++i) {
       Variant& variant = prepared_[i].variants.emplace_back(std::move(variants[i - first]));
       ask_for_kernels(variant);
@@ -99,6 +79,24 @@ class Runner final : public SweepRunner {
     upload(staged.data(), start, staged.size(), stream);
     table_used_ = start + staged.size();
     return first;
+  }
+
+  void renew(std::uint32_t handle, std::span<const Sweep> sweeps, cudaStream_t stream) override {
+    for (std::size_t i = 0; i < sweeps.size(); ++i) {
+      Prepared& prepared = prepared_.at(handle + i);
+      prepared.sweep = sweeps[i];
+      if (prepared.permutation) prepare_permutation(prepared);
+    }
+    std::vector<std::vector<Variant>> fresh(sweeps.size());
+    on_threads(sweeps.size(), true, [&](std::uint64_t i, int) {
+      const Prepared& prepared = prepared_[handle + i];
+      for (const Variant& before : prepared.variants) fresh[i].push_back(lowered(prepared, before.outside, &before));
+    });
+    // What is under way may still read the tables.
+    for (const Stream& lane : memory_.lanes) wait_for(lane.get());
+    for (std::size_t i = 0; i < sweeps.size(); ++i) {
+      for (std::size_t v = 0; v < fresh[i].size(); ++v) replace(prepared_[handle + i].variants[v], fresh[i][v], stream);
+    }
   }
 
   void expect_chunks(std::uint32_t handle, Index mask, Index arrivals, cudaStream_t stream) override {
@@ -160,7 +158,8 @@ class Runner final : public SweepRunner {
     std::uint64_t bytes() const { return padded(encoded.tables.bytes.size()) + padded(kernel_tables.bytes.size()); }
   };
   struct Variant {
-    Index inside = 0;  // active index bits: a chunk view must not fix them
+    Index outside = 0;  // bits that were not to be active
+    Index inside = 0;   // active index bits: a chunk view must not fix them
     std::uint64_t generation = 0;
     std::vector<Part> parts;
     std::uint64_t bytes() const {
@@ -187,39 +186,68 @@ class Runner final : public SweepRunner {
 
   void prepare_permutation(Prepared& prepared) const {
     prepared.permutation.emplace(prepared.sweep, memory_.local_bits);
-    if (!jit_ || !prepared.permutation->wants_kernel() || prepared.sweep.ops.size() > kMostPermutingOperations) return;
-    constexpr Precision kPrecision = sizeof(Real) == 8 ? Precision::kDouble : Precision::kSingle;
-    prepared.permuting.generated = generate_permutation(prepared.sweep, memory_.local_bits, kPrecision);
-    ask_for_kernel(prepared.permuting, !compiles_at_once());
+    if (!jit_ || !prepared.permutation->wants_kernel()) return;
+    Kernel kernel{generate_permutation(prepared.sweep, memory_.local_bits, kPrecision), {}, 0};
+    keep_or_ask(prepared.permuting, kernel);
+    prepared.permuting = std::move(kernel);
   }
 
-  /// Sweeps `first` to `end`; several threads at once where each is tried in many ways.
-  std::vector<Variant> lower_all(std::size_t first, std::size_t end) const {
-    std::vector<Variant> variants(end > first ? end - first : 0);
-    const auto lower_one = [&](std::uint64_t i, int) {
-      if (!prepared_[first + i].permutation) variants[i] = lowered(prepared_[first + i], 0);
-    };
-    const std::size_t threads = std::min<std::size_t>({variants.size(), std::thread::hardware_concurrency(), 8});
-    if (compiles_at_once() && threads > 1) {
-      ThreadTeam(static_cast<int>(threads)).run(variants.size(), lower_one);
-    } else {
-      for (std::size_t i = 0; i < variants.size(); ++i) lower_one(i, 0);
+  /// The kernel of the same text, which `before` may have. A text that came with new numbers may not come again.
+  void keep_or_ask(const Kernel& before, Kernel& kernel) const {
+    if (!jit_) return;
+    if (!before.ticket || before.generated.source != kernel.generated.source)
+      return ask_for_kernel(kernel, (before.ticket && mode_ != Jit::kOnly) || !compiles_at_once());
+    kernel.ticket = before.ticket;
+    kernel.uses = before.uses;
+  }
+
+  /// `variant` of a renewed sweep becomes `fresh`, at its place among the tables if it has one.
+  void replace(Variant& variant, Variant& fresh, cudaStream_t stream) {
+    static const Kernel kNone;
+    const bool alike = fresh.parts.size() == variant.parts.size();
+    for (std::size_t p = 0; p < fresh.parts.size(); ++p) {
+      Part& part = fresh.parts[p];
+      keep_or_ask(alike ? variant.parts[p].kernel : kNone, part.kernel);
+      if (!alike || variant.parts[p].program.arrivals == 0 || !jit_) continue;
+      part.program.arrivals = variant.parts[p].program.arrivals;
+      part.arrived = {generate(part.program), {}, 0};
+      keep_or_ask(variant.parts[p].arrived, part.arrived);
     }
-    return variants;
+    const std::uint64_t at = variant.parts.front().table_at;
+    const bool placed = variant.generation == generation_ && at != kNotPlaced && fresh.bytes() <= variant.bytes();
+    variant = std::move(fresh);
+    if (!placed) return;
+    place_tables(variant, at);
+    for (const Part& part : variant.parts) upload(part, part.table_at, stream);
   }
 
-  Variant lowered(const Prepared& prepared, Index outside) const {
+  /// Does work(0, ...), ..., work(count - 1, ...), on several threads where it is long.
+  static void on_threads(std::size_t count, bool is_long, const std::function<void(std::uint64_t, int)>& work) {
+    const std::size_t threads = std::min<std::size_t>({count, std::thread::hardware_concurrency(), 8});
+    if (is_long && threads > 1) {
+      ThreadTeam(static_cast<int>(threads)).run(count, work);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) work(i, 0);
+    }
+  }
+
+  /// `before`: of the same sweep with other numbers.
+  Variant lowered(const Prepared& prepared, Index outside, const Variant* before = nullptr) const {
     Variant variant;
-    add_parts(prepared.sweep, prepared.sums_bits, outside, variant);
+    variant.outside = outside;
+    std::optional<LowerChoice> choice;
+    if (before != nullptr && before->parts.size() == 1) choice = before->parts.front().program.choice;
+    add_parts(prepared.sweep, prepared.sums_bits, choice, variant);
     return variant;
   }
 
-  void add_parts(const Sweep& sweep, bool sums_bits, Index outside, Variant& variant) const {
+  void add_parts(const Sweep& sweep, bool sums_bits, const std::optional<LowerChoice>& choice, Variant& variant) const {
     LowerOptions options;
     options.sums_bits = sums_bits;
-    options.precision = sizeof(Real) == 8 ? Precision::kDouble : Precision::kSingle;
+    options.precision = kPrecision;
     options.local_bits = memory_.local_bits;
-    options.outside = outside;
+    options.outside = variant.outside;
+    options.choice = choice;
     options.register_bits = register_bits(Real{});
     options.max_bits = register_bits(Real{}) + kMaxThreadBits;
     const bool compile = compiles_at_once();
@@ -235,12 +263,13 @@ class Runner final : public SweepRunner {
       kernel_tables = std::move(encoded->tables);
       options.canonical = options.lanes = options.lookups = false;
       options.trials = 1;
+      options.choice.reset();
       encoded = encode<Real>(lower_sweep(sweep, options));  // of blocks in registers: what interprets faster
     }
     if (!encoded || padded(encoded->tables.bytes.size()) + padded(kernel_tables.bytes.size()) > memory_.table_bytes) {
       const auto [first, second] = split_sweep(sweep);
-      add_parts(first, false, outside, variant);
-      add_parts(second, sums_bits, outside, variant);
+      add_parts(first, false, {}, variant);
+      add_parts(second, sums_bits, {}, variant);
       return;
     }
     for (const Bit bit : program.active) {
@@ -317,15 +346,13 @@ class Runner final : public SweepRunner {
       table_used_ = 0;
       ++generation_;
     }
-    if (bytes > memory_.table_bytes) return run_parts_alone(variant);
+    if (bytes > memory_.table_bytes) {  // its parts fit one at a time: launch() uploads them
+      for (Part& part : variant.parts) part.table_at = kNotPlaced;
+      return;
+    }
     place_tables(variant, table_used_);
     for (const Part& part : variant.parts) upload(part, part.table_at, stream);
     table_used_ += bytes;
-  }
-
-  /// Parts that fit the table space only one at a time are uploaded by launch().
-  void run_parts_alone(Variant& variant) {
-    for (Part& part : variant.parts) part.table_at = kNotPlaced;
   }
 
   void upload(const Part& part, std::uint64_t at, cudaStream_t stream) {
@@ -339,8 +366,7 @@ class Runner final : public SweepRunner {
     wait_for(stream);  // a copy from pageable memory would block in the driver until the stream gets there
     check(cudaMemcpyAsync(memory_.tables + at, data, bytes, cudaMemcpyHostToDevice, stream),
           "cudaMemcpyAsync of sweep tables");
-    // Other lanes read the tables too.
-    wait_for(stream);
+    wait_for(stream);  // other lanes read the tables too
   }
 
   void launch(Part& part, ChunkView chunk, Index arrivals, std::span<const Arrival> arrived, cudaStream_t stream,
@@ -451,6 +477,7 @@ class Runner final : public SweepRunner {
   }
 
   static constexpr std::uint64_t kNotPlaced = ~std::uint64_t{0};
+  static constexpr Precision kPrecision = sizeof(Real) == 8 ? Precision::kDouble : Precision::kSingle;
 
   const Jit mode_;
   bool lanes_ = false;  // generated kernels may do blocks on lanes

@@ -38,6 +38,8 @@ class SweepRunner {
   /// Where the state is: a sweep that permutes may have left it where SweepMemory::spare was.
   virtual std::byte* state() const = 0;
   virtual std::uint32_t prepare(std::span<const Sweep> sweeps, Summing summing, cudaStream_t stream) = 0;
+  /// Sweeps `handle`, ... become `sweeps`, which differ in their numbers alone: kernels stay where those are arguments.
+  virtual void renew(std::uint32_t handle, std::span<const Sweep> sweeps, cudaStream_t stream) = 0;
   virtual void expect_chunks(std::uint32_t handle, Index mask, Index arrivals, cudaStream_t stream) = 0;
   /// Whether run_arrived() has its kernel.
   virtual bool loads_arrived(std::uint32_t handle, Index mask, Index arrivals) = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/bits.h"
+#include "base/numbers/rounding.h"
 
 namespace qsim::cuda {
 
@@ -30,6 +31,23 @@ Coordinate Epoch::coordinate(std::uint32_t thread_number, std::uint32_t register
   for (std::size_t i = 0; i < thread.size(); ++i) v |= (thread_number >> i & 1u) << thread[i];
   for (std::size_t j = 0; j < reg.size(); ++j) v |= (register_number >> j & 1u) << reg[j];
   return v;
+}
+
+// Rounding of sums of large angles must not decide.
+int add_table(TileProgram& program, std::span<const double> angles) {
+  constexpr std::size_t kLanes = std::size_t{1} << kWarpBits;
+  double largest = 0;
+  for (const double angle : angles) largest = std::max(largest, std::abs(angle));
+  bool separable = angles.size() > kLanes && angles[0] == 0;
+  for (std::size_t t = 0; t < angles.size() && separable; ++t) {
+    const double apart = angles[t % kLanes] + angles[t - t % kLanes];
+    separable = std::abs(angles[t] - apart) <= kRounding * std::max(1.0, largest);
+  }
+  std::vector<Complex> table;
+  for (const double angle : angles) table.push_back(std::polar(1.0, angle));
+  program.tables.push_back(std::move(table));
+  program.separable.push_back(separable);
+  return static_cast<int>(program.tables.size()) - 1;
 }
 
 bool uses_lanes(const TileProgram& program) {

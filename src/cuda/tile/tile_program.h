@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -101,6 +102,7 @@ struct TileOp {
   std::uint32_t set = 0;  // kMultiply: registers; kMatrix*, kSwap: registers with 0 on the slots that head a group
   std::array<Rotation, kMaxRegisterBits> rotation{};
   std::array<double, kMaxRegisterBits> tangent{};
+  std::uint32_t open = 0;  // kRotate: slots where generated kernels ask whether the form is the swapped one
   std::vector<Complex> matrix;
   std::vector<std::uint8_t> targets;               // kDense
   Coordinate control_mask = 0, control_value = 0;  // kDense
@@ -126,7 +128,16 @@ struct Epoch {
   Coordinate coordinate(std::uint32_t thread_number, std::uint32_t register_number) const;
 };
 
+constexpr int kWarpBits = 5;  // of a thread's number: its lane
+
+/// What lowering chose by trying.
+struct LowerChoice {
+  std::uint8_t blocks = 0;  // of enum class Blocks
+  std::uint32_t trial = 0;
+};
+
 struct TileProgram {
+  LowerChoice choice;
   Precision precision = Precision::kDouble;
   int register_bits = 4;
   int bits = 0;              // coordinates, phantoms included
@@ -152,6 +163,7 @@ struct TileProgram {
   std::array<std::uint8_t, kMaxTileBits> bank{};
   std::vector<Epoch> epochs;
   std::vector<std::vector<Complex>> tables;         // [table][thread]
+  std::vector<bool> separable;                      // [table]: products of a lane's entry and a warp's first one
   std::vector<std::vector<Complex>> lookups;        // generated kernels: tables of other bits than a thread's number
   std::vector<std::vector<TileTerm>> tile_factors;  // each exp(i sum of angles)
   int thread_bits() const { return bits - register_bits; }
@@ -160,6 +172,9 @@ struct TileProgram {
 /// All tables, then all lookups, as they lie in memory; and where there a lookup's begin.
 std::vector<Complex> table_memory(const TileProgram& program);
 std::uint64_t lookup_offset(const TileProgram& program, int lookup);
+
+/// Adds a table of exp(i angle) by thread; returns its number.
+int add_table(TileProgram& program, std::span<const double> angles);
 
 /// Whether it has blocks on lanes.
 bool uses_lanes(const TileProgram& program);
