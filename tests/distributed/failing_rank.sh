@@ -3,7 +3,7 @@
 # with that error's exit code and say what happened.
 set -uo pipefail
 here=$(dirname "$0")
-for call in 20 24 28; do  # uses of the communicator while sweeps and exchanges run
+for call in 34 40 46; do  # uses of the communicator while sweeps and exchanges run
   text=$(QSIM_TEST_FAIL_AT=$call timeout 30 "$here/mpirun_local.sh" "$1" 4 "$2" 2>&1)
   code=$?
   echo "$text"

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <nccl.h>
 
-#include <array>
 #include <chrono>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include <string>
 
 #include "base/file/shared_library.h"
+#include "base/ranks/agreement.h"
 #include "comm/gpu/driver.h"
 #include "comm/gpu/strided_copy.h"
 #include "comm/job_end.h"
@@ -78,20 +78,21 @@ class NcclTransport final : public Transport {
   NcclTransport(Backend& backend, Communicator& communicator, ShardShape shape, const NcclLibrary& nccl)
       : backend_(backend), shape_(shape), nccl_(nccl), rank_(communicator.rank()) {
     ncclUniqueId id{};
-    std::array<std::int64_t, 1> failed{0};
-    if (communicator.rank() == 0 && nccl_.get_unique_id(&id) != ncclSuccess) failed[0] = 1;
-    communicator.max(failed);
-    if (failed[0] != 0) throw CommunicatorError("ncclGetUniqueId failed on rank 0", 0);
+    together(communicator, [&] {
+      if (communicator.rank() == 0 && nccl_.get_unique_id(&id) != ncclSuccess)
+        throw CommunicatorError("ncclGetUniqueId failed on rank 0", 0);
+    });
     communicator.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
     const ncclResult_t status = join(communicator, id);
-    failed[0] = status == ncclSuccess ? 0 : 1;
-    communicator.max(failed);
-    if (failed[0] != 0) {
+    try {
+      together(communicator, [&] {
+        if (status == ncclSuccess) return;
+        throw CommunicatorError(std::string("ncclCommInitRank: ") + nccl_.get_error_string(status),
+                                communicator.rank());
+      });
+    } catch (const CommunicatorError&) {
       if (status == ncclSuccess) nccl_.comm_abort(comm_);
-      throw CommunicatorError(status == ncclSuccess
-                                  ? "NCCL could not start on another rank"
-                                  : std::string("ncclCommInitRank: ") + nccl_.get_error_string(status),
-                              communicator.rank());
+      throw;
     }
   }
 
@@ -216,9 +217,11 @@ std::unique_ptr<Transport> open_nccl_transport(Backend& backend, Communicator& c
                                                Precision precision) {
   setenv("NCCL_NVLS_ENABLE", "0", 1);
   const NcclLibrary nccl = NcclLibrary::load();
-  std::array<std::int64_t, 1> missing{nccl.loaded() ? 0 : 1};
-  communicator.max(missing);
-  if (missing[0] != 0) throw CommunicatorError("libnccl.so.2 cannot be loaded on every rank");
+  together(communicator, [&] {
+    if (nccl.loaded()) return;
+    throw CommunicatorError("libnccl.so.2 cannot be loaded on rank " + std::to_string(communicator.rank()),
+                            communicator.rank());
+  });
   return std::make_unique<NcclTransport>(backend, communicator, ShardShape{local_bits, amplitude_bytes(precision)},
                                          nccl);
 }

@@ -86,7 +86,8 @@ TEST_P(GpuRanksOverMpi, TradeChunksLargerThanASlot) {
   RunOptions gpu = on_gpus();
   gpu.marginals = true;
   const Result found = simulate(circuit, gpu, test::mpi_world());
-  EXPECT_GT(found.work.exchanges, 0u);
+  // Left to itself a run may find that one GPU is faster.
+  EXPECT_TRUE(found.work.exchanges > 0 || GetParam() == ExchangeKind::kAuto);
   for (std::size_t qubit = 0; qubit < circuit.qubits(); ++qubit) {
     EXPECT_NEAR((*wanted.results.marginals)[qubit], (*found.results.marginals)[qubit], 1e-10);
   }

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/ranks/agreement.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -69,13 +69,15 @@ PeerEvents::PeerEvents(Communicator& communicator, std::size_t lanes) : lanes_(l
     const EventOffer* const offers = &all[peer * each + 2 * rank * lanes];
     for (std::size_t i = 0; i < 2 * lanes && failure.empty(); ++i) open(offers[i], theirs_[2 * peer * lanes + i]);
   }
-  std::array<std::int64_t, 1> worst{failure.empty() ? -1 : communicator.rank()};
-  communicator.max(worst);
-  if (worst[0] < 0) return;
-  for (const cudaEvent_t event : opened_) cudaEventDestroy(event);
-  for (const cudaEvent_t event : own_) cudaEventDestroy(event);
-  throw CommunicatorError(failure.empty() ? "another rank cannot open its peers' events" : failure,
-                          static_cast<int>(worst[0]));
+  try {
+    together(communicator, [&] {
+      if (!failure.empty()) throw CommunicatorError(failure, communicator.rank());
+    });
+  } catch (const CommunicatorError&) {
+    for (const cudaEvent_t event : opened_) cudaEventDestroy(event);
+    for (const cudaEvent_t event : own_) cudaEventDestroy(event);
+    throw;
+  }
 }
 
 PeerEvents::~PeerEvents() {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "base/ranks/agreement.h"
 #include "comm/gpu/driver.h"
 #include "qsim/error.h"
 
@@ -95,12 +96,13 @@ PeerMemory::PeerMemory(Communicator& communicator, MemoryRegion own) {
     const std::string why = map_peer(offers[rank], mine, regions_[rank], opened_);
     if (!why.empty()) failure = "rank " + std::to_string(rank) + "'s device memory cannot be mapped: " + why;
   }
-  std::array<std::int64_t, 1> worst{failure.empty() ? -1 : communicator.rank()};
-  communicator.max(worst);
-  if (worst[0] >= 0) {
+  try {
+    together(communicator, [&] {
+      if (!failure.empty()) throw CommunicatorError(failure, communicator.rank());
+    });
+  } catch (const CommunicatorError&) {
     for (void* base : opened_) cudaIpcCloseMemHandle(base);
-    throw CommunicatorError(failure.empty() ? "another rank cannot map its peers' device memory" : failure,
-                            static_cast<int>(worst[0]));
+    throw;
   }
 }
 
