@@ -135,7 +135,6 @@ class Circuit {
   /// While what it gives lives, operations that are appended run only where the condition holds. It ends before an
   /// outer one does, and before the circuit is moved.
   [[nodiscard]] When when(const Condition& condition);
-  void set_line(std::uint32_t line) { current_line_ = line; }  // of the source of what is appended from now on
 
   /// Copies `op` of `other` (same qubit numbering) with all its operands, and its condition unless it is to have none.
   void append(const Circuit& other, const Operation& op, bool with_condition = true);
@@ -192,6 +191,7 @@ class Circuit {
   const Finish* finish() const { return finish_.get(); }
 
  private:
+  friend struct SourceLines;
   Operation& append_operation(OpKind kind, std::span<const Qubit> controls, std::span<const Qubit> targets);
   std::int32_t intern_condition(const Condition& condition);
   std::uint32_t parameter_index(const std::string& name);     // in parameters_, where it is put if it is new

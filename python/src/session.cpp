@@ -253,7 +253,8 @@ void add_sessions(nb::module_& module) {
             return answers(self, program, shots, seed, distribution, marginals, lists, sums, values, max_iterations);
           },
           nb::arg("program"), nb::arg("shots"), nb::arg("seed").none(), nb::arg("distribution"), nb::arg("marginals"),
-          nb::arg("probabilities"), nb::arg("observables"), nb::arg("params").none(), nb::arg("max_iterations"))
+          nb::arg("probabilities"), nb::arg("observables"), nb::arg("params").none(),
+          nb::arg("max_iterations") = Questions().max_iterations)
       .def("close", &Core::close,
            "Ends it: its states cannot be used any more, and their memory is free when they are gone. UsageError "
            "while another thread's call is under way.")

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/file/files.h"
+#include "base/file/source_lines.h"
 #include "base/text.h"
 #include "circuit/gate_table.h"
 #include "qsim/circuit.h"
@@ -135,7 +136,7 @@ Circuit read_gate_list(const std::string& path) {
     const bench::ListedGate& gate = gates[i];
     const std::span<const Qubit> all(gate.qubits);
     const auto controls = static_cast<std::size_t>(gate.gate.controls);
-    circuit.set_line(lines[i]);
+    SourceLines::set(circuit, lines[i]);
     try {
       circuit.add_gate(gate.gate.gate, all.first(controls), all.subspan(controls), gate.angles);
     } catch (const CircuitError& error) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/file/source_lines.h"
 #include "circuit/gate_table.h"
 #include "classical/control.h"
 #include "document/result.h"
@@ -49,7 +50,7 @@ Circuit Circuit::inverse() const {
   for (const Register& qreg : qregs_) inverse.add_qreg(qreg.name, qreg.size);
   for (const Register& creg : cregs_) inverse.add_creg(creg.name, creg.size);
   for (auto op = operations_.rbegin(); op != operations_.rend(); ++op) {
-    inverse.set_line(op->line);
+    SourceLines::set(inverse, op->line);
     if (op->condition >= 0) throw UnsupportedError("a circuit with an if has no inverse", {"", op->line, 0});
     switch (op->kind) {
       case OpKind::kGate: {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/file/source_lines.h"
 #include "classical/flow.h"
 
 namespace qsim {
@@ -179,7 +180,7 @@ void append_steps(const Control& control, std::size_t first, const Circuit& from
                   const std::vector<std::vector<Clbit>>& bits_of, Circuit& circuit) {
   for (std::size_t i = first; i < control.steps.size(); ++i) {
     const FlowStep& step = control.steps[i];
-    circuit.set_line(step.line);
+    SourceLines::set(circuit, step.line);
     if (step.kind == Kind::kReset) circuit.add_reset(step.a);
     if (step.kind == Kind::kMeasure) {
       for (const Clbit bit : bits_of[step.b]) circuit.add_measure(step.a, bit);

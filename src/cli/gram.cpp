@@ -72,7 +72,7 @@ Output command_gram(std::span<const std::string> arguments, Context& context) {
   context.together([&] {
     flags.positionals("files", typed.files, "OpenQASM 2.0 circuits, at least two", Role::kInput);
     flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");
-    flags.choice("--precision", typed.precision, {"double", "single"}, "of the states");
+    flags.choice("--precision", typed.precision, names_of<Precision>(), "of the states");
     flags.text("--threads", typed.threads, "N", "CPU threads (default: the affinity mask)");
     flags.text("--max-memory", typed.max_memory, "SIZE", "most memory for all states together");
     circuit_flags.add_unitary_to(flags);

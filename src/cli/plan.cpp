@@ -49,7 +49,7 @@ void declare(Flags& flags, PlanFlags& typed) {
   flags.text("--device", typed.device, "NAME",
              "h200, cpu or a file: whose costs and memory (default: what a run would use here)", Role::kInput);
   flags.text("--tile", typed.tile, "K", "active bits of a sweep, fixed; then the fewest sweeps come first");
-  flags.choice("--precision", typed.precision, {"double", "single"}, "of the state");
+  flags.choice("--precision", typed.precision, names_of<Precision>(), "of the state");
   flags.choice("--from", typed.from, {"zero", "random"}, "start state");
   flags.choice("--known-zeros", typed.known_zeros, {"on", "off"}, "skip amplitudes that are still zero");
   flags.text("--max-memory", typed.max_memory, "SIZE", "memory of a rank, instead of the device's");

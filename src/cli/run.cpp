@@ -67,7 +67,7 @@ void declare(Flags& flags, RunFlags& typed) {
   flags.text("--statevector", typed.statevector, "FILE.npy", "write the whole state", Role::kOutput);
   flags.group("Where and how");
   flags.choice("--backend", typed.backend, {"auto", "cpu", "cuda"}, "what computes");
-  flags.choice("--precision", typed.precision, {"double", "single"}, "of the state");
+  flags.choice("--precision", typed.precision, names_of<Precision>(), "of the state");
   flags.text("--threads", typed.threads, "N", "CPU threads a rank (default: the affinity mask)");
   flags.text("--ranks", typed.ranks, "N", "ranks in this process, on the CPU");
   flags.text("--gpus", typed.gpus, "N", "how many GPUs");

@@ -60,6 +60,8 @@ SlurmStep slurm_step() {
   return {any("SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"), any("PMIX_NAMESPACE", "PMIX_RANK"), any("PMI_RANK", "PMI_FD")};
 }
 
+const char* shown_gpus() { return std::getenv("CUDA_VISIBLE_DEVICES"); }
+
 int launched_rank() {
   for (const Dialect& dialect : kDialects) {
     if (const std::optional<int> rank = environment_number(dialect.rank)) return *rank;

@@ -19,6 +19,9 @@ struct SlurmStep {
 };
 SlurmStep slurm_step();
 
+/// CUDA_VISIBLE_DEVICES: the GPUs that a launcher or a user shows this process; null: all.
+const char* shown_gpus();
+
 /// "Open MPI v4.1.4", or empty when the library was built without MPI.
 std::string mpi_library_version();
 

@@ -55,7 +55,7 @@ int hardware_queues(int ranks, int launched, std::optional<std::size_t> gpus) {
 void choose_queues(int ranks) {
   constexpr const char* kName = "CUDA_DEVICE_MAX_CONNECTIONS";
   if (std::getenv(kName) != nullptr) return;  // by the user, or by a call before
-  const auto gpus = visible_gpus(gpus_of_machine(), std::getenv("CUDA_VISIBLE_DEVICES"));
+  const auto gpus = visible_gpus(gpus_of_machine(), shown_gpus());
   const int queues = hardware_queues(ranks, launch_environment().size, gpus);
   setenv(kName, std::to_string(queues).c_str(), 0);
 }

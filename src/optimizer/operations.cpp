@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/bits.h"
+#include "base/file/source_lines.h"
 #include "circuit/gate_table.h"
 
 namespace qsim {
@@ -124,7 +125,7 @@ void Rewriter::add_matrix(std::uint32_t i, Qubit qubit, const Matrix2& matrix) {
 }
 
 Circuit& Rewriter::append_for(std::uint32_t i) {
-  result_.circuit.set_line(circuit_.operations()[i].line);
+  SourceLines::set(result_.circuit, circuit_.operations()[i].line);
   return result_.circuit;
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/file/source_lines.h"
 #include "qasm/text/expansion.h"
 
 namespace qsim::qasm {
@@ -120,7 +121,7 @@ bool Parser::operation() {
 }
 
 void Parser::statement() {
-  circuit_.set_line(source_->include_line != 0 ? source_->include_line : stream_->token().line);
+  SourceLines::set(circuit_, source_->include_line != 0 ? source_->include_line : stream_->token().line);
   if (operation()) return;
   switch (stream_->kind()) {
     case TokenKind::kBarrier:

@@ -9,6 +9,7 @@
 #include <numbers>
 #include <vector>
 
+#include "base/file/source_lines.h"
 #include "qsim/error.h"
 #include "support/dense.h"
 #include "support/random_circuit.h"
@@ -174,7 +175,7 @@ TEST(Circuit, AppendCopiesOperandsConditionsAndLines) {
   options.dynamic = true;
   const Circuit original = test::random_circuit(options);
   Circuit copy(5, 5);
-  copy.set_line(77);
+  SourceLines::set(copy, 77);
   for (const Operation& op : original.operations()) copy.append(original, op);
   ASSERT_EQ(copy.operations().size(), original.operations().size());
   for (std::size_t i = 0; i < copy.operations().size(); ++i) {

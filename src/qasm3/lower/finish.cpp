@@ -4,6 +4,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/file/source_lines.h"
 #include "qasm3/lower/lowering.h"
 
 namespace qsim::qasm3 {
@@ -84,7 +85,7 @@ void Lowering::number_physical(Flow& flow) {
     return result;
   };
   for (const Operation& op : from.operations()) {
-    to.set_line(op.line);
+    SourceLines::set(to, op.line);
     const std::vector<Qubit> controls = mapped(from.controls(op)), targets = mapped(from.targets(op));
     if (op.kind == OpKind::kGate) {
       to.add_gate(op.gate, controls, targets, from.params(op));

@@ -1,6 +1,7 @@
 // Statements, one after the other.
 #include <algorithm>
 
+#include "base/file/source_lines.h"
 #include "qasm/text/expansion.h"
 #include "qasm3/lower/lowering.h"
 
@@ -30,7 +31,7 @@ Lowering::Status Lowering::execute(NodeId statement) {
   const Node& node = tree_[statement];
   if (gates_ == 0) {
     line_ = line_of(node);
-    out_->set_line(line_);
+    SourceLines::set(*out_, line_);
   }
   at_ = node.at;
   charge(0, 1, node.at);

@@ -132,7 +132,7 @@ GpuInfo pick_gpu(const GpuSurvey& survey, const Target& target, int place) {
   const auto number = static_cast<std::size_t>(place);
   if (number < usable.size()) return usable[number];
   // A launcher that shows every rank a GPU of its own shows it as the only one.
-  const bool own = usable.size() == 1 && target.gpu_ids.empty() && std::getenv("CUDA_VISIBLE_DEVICES") != nullptr;
+  const bool own = usable.size() == 1 && target.gpu_ids.empty() && shown_gpus() != nullptr;
   if (own || target.oversubscribe_gpus) return usable[number % usable.size()];
   throw DeviceError("rank " + std::to_string(place) + " of this host has no GPU: there are " +
                     std::to_string(usable.size()) + " for at least " + std::to_string(place + 1) +
