@@ -97,6 +97,8 @@ TEST(Rebind, GivesWhatPlanningGivesOnAGpu) {
     for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
       Target target;
       target.backend = BackendKind::kCuda;
+      target.ranks = 1 << seed % 2;
+      target.oversubscribe_gpus = true;
       target.precision = precision;
       target.jit = seed % 3 == 0 ? Jit::kOff : seed % 3 == 1 ? Jit::kOnly : Jit::kAuto;
       SCOPED_TRACE("seed " + std::to_string(seed));
