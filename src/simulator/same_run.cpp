@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "base/hash.h"
 #include "base/ranks/agreement.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
@@ -13,13 +12,6 @@
 
 namespace qsim {
 namespace {
-
-/// How many, and a digest that stands for them.
-template <typename T>
-std::string digest_text(const std::vector<T>& words) {
-  const std::string_view bytes(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(T));
-  return std::to_string(words.size()) + " with digest " + std::to_string(xxh3(bytes));
-}
 
 std::string registers_text(const std::vector<Register>& registers) {
   std::string text;

@@ -1,7 +1,8 @@
 // Programs with open angles, run for one set of values after the other, against the dense reference.
 #include <gtest/gtest.h>
 
-#include <optional>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "base/bits.h"
@@ -67,20 +68,28 @@ void run_values(const Target& target, std::uint64_t seed) {
   }
 }
 
-TEST(Rebind, GivesWhatPlanningGives) {
-  const test::Campaign campaign(40);
+/// In both precisions, on what `target_of` gives for each seed.
+void run_campaign(std::uint64_t usual, const std::function<Target(std::uint64_t)>& target_of) {
+  const test::Campaign campaign(usual);
   for (std::uint64_t seed = campaign.first; seed < campaign.first + campaign.count; ++seed) {
     for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
-      Target target;
-      target.backend = BackendKind::kCpu;
-      target.ranks = 1 << seed % 3;
+      Target target = target_of(seed);
       target.precision = precision;
-      target.instruction_set = seed % 5 == 0 ? "scalar" : seed % 5 == 1 ? "avx2" : "";
       SCOPED_TRACE("seed " + std::to_string(seed) + ", ranks " + std::to_string(target.ranks));
       run_values(target, seed);
       if (::testing::Test::HasFailure()) return;
     }
   }
+}
+
+TEST(Rebind, GivesWhatPlanningGives) {
+  run_campaign(40, [](std::uint64_t seed) {
+    Target target;
+    target.backend = BackendKind::kCpu;
+    target.ranks = 1 << seed % 3;
+    target.instruction_set = seed % 5 == 0 ? "scalar" : seed % 5 == 1 ? "avx2" : "";
+    return target;
+  });
 }
 
 /// Kernels that are compiled for the first numbers are run with the others, or the interpreter is.
@@ -92,20 +101,13 @@ TEST(Rebind, GivesWhatPlanningGivesOnAGpu) {
   } catch (const DeviceError& error) {
     GTEST_SKIP() << error.what();
   }
-  const test::Campaign campaign(24);
-  for (std::uint64_t seed = campaign.first; seed < campaign.first + campaign.count; ++seed) {
-    for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
-      Target target;
-      target.backend = BackendKind::kCuda;
-      target.ranks = 1 << seed % 2;
-      target.oversubscribe_gpus = true;
-      target.precision = precision;
-      target.jit = seed % 3 == 0 ? Jit::kOff : seed % 3 == 1 ? Jit::kOnly : Jit::kAuto;
-      SCOPED_TRACE("seed " + std::to_string(seed));
-      run_values(target, seed);
-      if (::testing::Test::HasFailure()) return;
-    }
-  }
+  run_campaign(24, [&gpu](std::uint64_t seed) {
+    Target target = gpu;
+    target.ranks = 1 << seed % 2;
+    target.oversubscribe_gpus = true;
+    target.jit = seed % 3 == 0 ? Jit::kOff : seed % 3 == 1 ? Jit::kOnly : Jit::kAuto;
+    return target;
+  });
 }
 
 }  // namespace

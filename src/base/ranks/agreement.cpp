@@ -193,6 +193,11 @@ void alone(Communicator& communicator, const std::function<void()>& step) {
   }
 }
 
+std::string digest_text(std::span<const std::uint64_t> words) {
+  return std::to_string(words.size()) + " with digest " +
+         std::to_string(xxh3({reinterpret_cast<const char*>(words.data()), words.size_bytes()}));
+}
+
 void require_same_numbers(Communicator& communicator, std::span<const double> numbers, const std::string& of) {
   std::vector<double> first(numbers.begin(), numbers.end());
   communicator.broadcast(std::as_writable_bytes(std::span(first)), 0);

@@ -2,6 +2,7 @@
 // current_failure are collective.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -31,6 +32,9 @@ void alone(Communicator& communicator, const std::function<void()>& step);
 struct Fact {
   std::string name, value;
 };
+
+/// For Fact::value: how many words, and a digest that stands for them.
+std::string digest_text(std::span<const std::uint64_t> words);
 
 /// Throws CommunicatorError, the same on every rank, where the ranks' lists differ: with the first fact that does, its
 /// two values and the lowest rank that differs from rank 0. Lists may differ in length.

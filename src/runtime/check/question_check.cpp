@@ -5,19 +5,10 @@
 #include <string>
 
 #include "base/bits.h"
-#include "base/hash.h"
 #include "qsim/error.h"
 
 namespace qsim {
 namespace {
-
-/// How many, and a digest that stands for them.
-template <typename Words>
-std::string digest_text(const Words& words) {
-  const auto bytes = std::as_bytes(std::span(words));
-  return std::to_string(words.size()) + " with digest " +
-         std::to_string(xxh3({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-}
 
 std::vector<std::uint64_t> words_of(std::span<const PauliSum> sums) {
   std::vector<std::uint64_t> words;

@@ -19,7 +19,7 @@ void require_amplitude(Index index, std::uint32_t qubits);
 void require_expectation(const PauliString& pauli, std::uint32_t qubits);
 void require_expectation(const PauliSum& sum, std::uint32_t qubits);
 
-/// What ranks must be asked alike; of draws only how, not how many.
+/// What ranks must be asked alike, but for shots and seeds.
 std::vector<Fact> facts_of(const ReadOuts& asked);
 
 }  // namespace qsim

@@ -1,6 +1,7 @@
 // Numbers may differ by rounding: hosts whose mathematical libraries differ round them differently.
 #include "session/rank/same_plans.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,6 @@
 
 namespace qsim {
 namespace {
-
-constexpr char kNumbers[] = "the plan's angles and matrices";
 
 /// The words of what a program does, in the order of execution.
 class Shape {
@@ -74,9 +73,13 @@ void add_numbers(const Plan& plan, std::vector<double>& numbers) {
   }
 }
 
-void require_same(const Shape& shape, Communicator& communicator) {
+/// `shape`: of what these plans are.
+void require_same(const Shape& shape, std::span<const Plan> plans, Communicator& communicator) {
   const Fact plan{"a plan with the digest", std::to_string(shape.hash())};
   require_same(communicator, {&plan, 1});
+  std::vector<double> numbers;
+  for (const Plan& each : plans) add_numbers(each, numbers);
+  require_same_numbers(communicator, numbers, "the plan's angles and matrices");
 }
 
 }  // namespace
@@ -85,10 +88,7 @@ void require_same_plans(const Plan& plan, Communicator& communicator) {
   if (communicator.size() == 1) return;
   Shape shape;
   shape.add(plan);
-  require_same(shape, communicator);
-  std::vector<double> numbers;
-  add_numbers(plan, numbers);
-  require_same_numbers(communicator, numbers, kNumbers);
+  require_same(shape, {&plan, 1}, communicator);
 }
 
 void require_same_plans(const PlannedCircuit& program, std::uint32_t snapshots, Communicator& communicator) {
@@ -108,10 +108,7 @@ void require_same_plans(const PlannedCircuit& program, std::uint32_t snapshots, 
     shape.add(step.flow.a);
     shape.add(step.flow.b);
   }
-  require_same(shape, communicator);
-  std::vector<double> numbers;
-  for (const Plan& plan : program.plans) add_numbers(plan, numbers);
-  require_same_numbers(communicator, numbers, kNumbers);
+  require_same(shape, program.plans, communicator);
 }
 
 }  // namespace qsim
