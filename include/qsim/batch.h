@@ -54,7 +54,7 @@ struct GramResult {
 /// The states that `circuits` (all of one number of qubits) prepare from |0...0> on one device. All states are held at
 /// once: CapacityError says what would fit. UsageError, UnsupportedError for circuits that have no single final state.
 GramResult gram(std::span<const Circuit> circuits, const Target& target);
-/// The same for the evaluations of one circuit, prepared as a batch in double precision.
+/// The same for the evaluations of one circuit, prepared as a batch.
 GramResult gram(const Circuit& circuit, std::span<const double> values, const Target& target);
 
 }  // namespace qsim

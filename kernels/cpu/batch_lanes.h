@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "device/batch_program.h"
+#include "device/batch/batch_program.h"
 
 namespace qsim::cpu {
 

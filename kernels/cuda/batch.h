@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/batch_program.h"
+#include "device/batch/batch_program.h"
 #include "kernels/cuda/sweep.h"
 
 namespace qsim::cuda {

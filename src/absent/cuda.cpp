@@ -1,5 +1,6 @@
 // Stands in for src/cuda in a build without CUDA.
 #include "device/backend.h"
+#include "device/batch/batch_device.h"
 #include "device/gpu_parts.h"
 #include "qsim/error.h"
 
@@ -9,13 +10,13 @@ std::unique_ptr<Backend> make_cuda_backend(const BackendOptions&) {
   throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use `backend` cpu");
 }
 
-void run_batch_on_gpu(const BatchProgram&, std::span<const double>, std::size_t, const BatchOutputs&, const Target&,
-                      const BatchWatch&) {
+void run_batch_on_gpu(const BatchProgram&, std::span<const double>, std::size_t, const BatchOutputs&,
+                      const BackendOptions&, const BatchWatch&) {
   throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use the CPU");
 }
 
 BatchGramTimes run_gram_on_gpu(const BatchProgram&, std::span<const double>, std::size_t, std::span<Complex>,
-                               const Target&) {
+                               const BackendOptions&) {
   throw DeviceError("this qsim was built without CUDA: build with -DQSIM_CUDA=ON, or use the CPU");
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/batch_program.h"
+#include "device/batch/batch_program.h"
 #include "optimizer/open/open_angles.h"
 #include "plan/open_numbers.h"
 #include "qsim/types.h"

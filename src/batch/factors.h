@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "batch/angle_sums.h"
-#include "device/batch_program.h"
+#include "device/batch/batch_program.h"
 #include "optimizer/single_qubit.h"
 #include "plan/open_numbers.h"
 

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <string>
 
-#include "base/bits.h"
 #include "base/clock.h"
 #include "base/numbers/finite.h"
 #include "base/text.h"
+#include "batch/batch_session.h"
 #include "batch/program.h"
-#include "device/gpu_parts.h"
+#include "device/batch/batch_device.h"
 #include "plan/cost/state_bytes.h"
 #include "qsim/batch.h"
 #include "qsim/error.h"
@@ -15,8 +15,6 @@
 
 namespace qsim {
 namespace {
-
-constexpr std::size_t kBlock = 16;  // states of a block whose rows stay in cache
 
 void check_circuits(std::span<const Circuit> circuits) {
   if (circuits.size() < 2) throw UsageError("states are compared with states: at least 2 circuits are needed");
@@ -46,16 +44,6 @@ void require_room(std::span<const Program> programs, const Session& session, std
                           format_bytes(needed) + "; " + format_bytes(usable) + " can be used, which is " +
                           std::to_string(fit) + " states",
                       needed, usable);
-}
-
-/// Products of 2^qubits amplitudes, in the order of the indices.
-Complex inner_product(const Complex* a, const Complex* b, std::size_t size) {
-  double re[4] = {}, im[4] = {};
-  for (std::size_t i = 0; i < size; ++i) {
-    re[i & 3] += a[i].real() * b[i].real() + a[i].imag() * b[i].imag();
-    im[i & 3] += a[i].real() * b[i].imag() - a[i].imag() * b[i].real();
-  }
-  return {(re[0] + re[2]) + (re[1] + re[3]), (im[0] + im[2]) + (im[1] + im[3])};
 }
 
 void require_products(const GramResult& result) {
@@ -109,40 +97,19 @@ GramResult gram(std::span<const Circuit> circuits, const Target& target) {
 }
 
 GramResult gram(const Circuit& circuit, std::span<const double> values, const Target& target) {
-  if (target.precision != Precision::kDouble) throw UsageError("a batch of states is prepared in double precision");
   GramResult result;
   result.qubits = circuit.qubits();
   result.states = count_evaluations(circuit, values, 0);
   result.gram.resize(result.states * result.states);
   const BatchProgram program = make_batch_program(circuit, true);
-  result.backend = choose_batch_backend(program, result.states, target);
-  if (result.backend == BackendKind::kCuda) {
-    const BatchGramTimes times = run_gram_on_gpu(program, values, result.states, result.gram, target);
+  BatchSession session(program, result.states, target);
+  result.backend = session.backend();
+  const auto run_on = result.backend == BackendKind::kCuda ? run_gram_on_gpu : run_gram_on_cpu;
+  session.run([&](const BackendOptions& device, const BatchWatch&) {
+    const BatchGramTimes times = run_on(program, values, result.states, result.gram, device);
     result.prepare_seconds = times.prepare_seconds;
     result.product_seconds = times.product_seconds;
-    require_products(result);
-    return result;
-  }
-  BatchOptions batch;
-  batch.target = target;
-  batch.target.backend = BackendKind::kCpu;
-  batch.marginals = false;
-  batch.states = true;
-  const BatchResult prepared = run_batch(circuit, values, batch);
-  result.prepare_seconds = prepared.seconds;
-  const Clock::time_point start = Clock::now();
-  const std::size_t size = std::size_t{1} << circuit.qubits();
-  const Complex* const states = prepared.states.data();
-  for (std::size_t first = 0; first < result.states; first += kBlock) {
-    for (std::size_t j = first; j < result.states; ++j) {
-      for (std::size_t i = first; i < std::min(first + kBlock, j + 1); ++i) {
-        const Complex value = inner_product(states + i * size, states + j * size, size);
-        result.gram[i * result.states + j] = value;
-        result.gram[j * result.states + i] = std::conj(value);
-      }
-    }
-  }
-  result.product_seconds = seconds_since(start);
+  });
   require_products(result);
   return result;
 }

@@ -65,7 +65,7 @@ BatchPlan plan_of(const Circuit& circuit, const OpenAngles& angles) {
 }
 
 /// An operation on the way: matrices on one target by their factors.
-struct Step {
+struct Action {
   BatchOp op;
   Factors factors;             // kBirth, kTurn
   std::vector<Complex> dense;  // kMatrix
@@ -84,12 +84,12 @@ struct Step {
 class Joining {
  public:
   Joining(const Plan& plan, const OpenNumbers& numbers, AngleSums& sums)
-      : numbers_(numbers), sums_(sums), name_(plan.qubits), steps_(plan.qubits) {
+      : numbers_(numbers), sums_(sums), name_(plan.qubits), actions_(plan.qubits) {
     start_.push_back(OpenAngle(std::arg(plan.global_start.front())));
     for (Qubit q = 0; q < plan.qubits; ++q) {
-      steps_[q].op.form = BatchForm::kBirth;
-      steps_[q].op.target_count = 1;
-      steps_[q].op.targets[0] = static_cast<std::uint8_t>(q);
+      actions_[q].op.form = BatchForm::kBirth;
+      actions_[q].op.target_count = 1;
+      actions_[q].op.targets[0] = static_cast<std::uint8_t>(q);
     }
     std::vector<const Sweep*> sweeps;
     for (const Stage& stage : plan.stages) {
@@ -111,7 +111,7 @@ class Joining {
     }
   }
 
-  std::vector<Step> steps() { return std::move(steps_); }
+  std::vector<Action> actions() { return std::move(actions_); }
   /// The phase of everything.
   AngleSums::Phase start() const { return sums_.total(start_); }
 
@@ -126,7 +126,7 @@ class Joining {
 
   void append(const Sweep& sweep) {
     for (const Birth& birth : sweep.births) {
-      Factors& factors = steps_[name_[static_cast<std::size_t>(birth.bit)]].factors;
+      Factors& factors = actions_[name_[static_cast<std::size_t>(birth.bit)]].factors;
       const Matrix2 fixed{birth.factor[0], -std::conj(birth.factor[1]), birth.factor[1], std::conj(birth.factor[0])};
       if (!sweep.reads) {
         factors = birth.open != 0 ? Factors(numbers_.factors(birth.open), sums_) : Factors(fixed);
@@ -135,12 +135,12 @@ class Joining {
       }
     }
     for (const PlanOp& op : sweep.ops) {
-      Step step;
-      step.op.mask = named(op.control_mask);
-      step.op.value = named(op.control_value);
-      step.op.target_count = op.target_count;
+      Action action;
+      action.op.mask = named(op.control_mask);
+      action.op.value = named(op.control_value);
+      action.op.target_count = op.target_count;
       if (op.form == Form::kPhases) {
-        append_phases(step, std::span(sweep.phases).subspan(op.data_begin, op.data_count));
+        append_phases(action, std::span(sweep.phases).subspan(op.data_begin, op.data_count));
         continue;
       }
       if (op.target_count > kMaxBatchTargets) {
@@ -148,42 +148,42 @@ class Joining {
                                std::to_string(op.target_count));
       }
       for (std::size_t j = 0; j < op.target_count; ++j) {
-        step.op.targets[j] = static_cast<std::uint8_t>(name_[static_cast<std::size_t>(op.targets[j])]);
+        action.op.targets[j] = static_cast<std::uint8_t>(name_[static_cast<std::size_t>(op.targets[j])]);
       }
       const auto matrix = std::span(sweep.matrices).subspan(op.data_begin, op.data_count);
       if (op.form == Form::kMatrix && op.target_count == 1) {
-        step.op.form = BatchForm::kTurn;
-        step.factors = op.open != 0 ? Factors(numbers_.factors(op.open), sums_)
-                                    : Factors(Matrix2{matrix[0], matrix[1], matrix[2], matrix[3]});
+        action.op.form = BatchForm::kTurn;
+        action.factors = op.open != 0 ? Factors(numbers_.factors(op.open), sums_)
+                                      : Factors(Matrix2{matrix[0], matrix[1], matrix[2], matrix[3]});
       } else if (op.form == Form::kMatrix) {
-        step.op.form = BatchForm::kMatrix;
-        step.dense.assign(matrix.begin(), matrix.end());
+        action.op.form = BatchForm::kMatrix;
+        action.dense.assign(matrix.begin(), matrix.end());
       }
-      steps_.push_back(std::move(step));
+      actions_.push_back(std::move(action));
     }
   }
 
-  void append_phases(const Step& like, std::span<const PhaseTerm> terms) {
+  void append_phases(const Action& like, std::span<const PhaseTerm> terms) {
     for (const PhaseTerm& term : terms) {
-      Step step = like;
+      Action action = like;
       const std::uint32_t bits = named(term.mask);
-      step.op.form = BatchForm::kPhase;
+      action.op.form = BatchForm::kPhase;
       if (term.parity) {
-        step.op.parity = bits;
+        action.op.parity = bits;
         if (bits == 0) continue;
       } else {
-        if ((step.op.mask & bits & ~step.op.value) != 0) continue;
-        step.op.mask |= bits;
-        step.op.value |= bits;
+        if ((action.op.mask & bits & ~action.op.value) != 0) continue;
+        action.op.mask |= bits;
+        action.op.value |= bits;
       }
-      if (step.op.mask == 0 && bits == 0) {
+      if (action.op.mask == 0 && bits == 0) {
         start_.push_back(term.whole_angle());
         continue;
       }
       const AngleSums::Phase phase = sums_.total({{term.whole_angle()}});
-      step.op.sum = phase.sum;
-      step.op.phase = phase.fixed;
-      steps_.push_back(std::move(step));
+      action.op.sum = phase.sum;
+      action.op.phase = phase.fixed;
+      actions_.push_back(std::move(action));
     }
   }
 
@@ -191,27 +191,27 @@ class Joining {
   AngleSums& sums_;
   std::vector<OpenAngle> start_;
   std::vector<Qubit> name_;  // of each bit of the plan, where the sweep that is appended has its operations
-  std::vector<Step> steps_;
+  std::vector<Action> actions_;
 };
 
 /// The identity.
-void clear(Step& step) {
-  step = {};
-  step.op.form = BatchForm::kTurn;
+void clear(Action& action) {
+  action = {};
+  action.op.form = BatchForm::kTurn;
 }
 
 /// A controlled rotation comes as matrices around phases under its controls, X P G: they are (X P 1/X) X G, whose first
 /// part acts under the controls alone and whose second one is a single matrix.
-void join_controlled(std::vector<Step>& steps) {
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i].op.form != BatchForm::kTurn || steps[i].op.mask != 0 || !steps[i].factors.fixed()) continue;
-    const std::uint32_t target = steps[i].target();
+void join_controlled(std::vector<Action>& actions) {
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    if (actions[i].op.form != BatchForm::kTurn || actions[i].op.mask != 0 || !actions[i].factors.fixed()) continue;
+    const std::uint32_t target = actions[i].target();
     std::vector<std::size_t> phases, own;  // under controls, and without any
     double share = 0;                      // of a matrix on all amplitudes
     std::size_t at = i - 1;
     for (;; --at) {  // at last comes the target's birth
-      if (!steps[at].touches(target)) continue;
-      const BatchOp& op = steps[at].op;
+      if (!actions[at].touches(target)) continue;
+      const BatchOp& op = actions[at].op;
       if (op.form != BatchForm::kPhase || op.parity != 0 || (op.value & target) == 0) break;
       if (op.mask == target) {
         own.push_back(at);
@@ -220,99 +220,99 @@ void join_controlled(std::vector<Step>& steps) {
       phases.push_back(at);
       share += std::ldexp(1, 1 - std::popcount(op.mask));
     }
-    const BatchOp& before = steps[at].op;
+    const BatchOp& before = actions[at].op;
     const bool single = before.target_count == 1 && before.mask == 0 && before.form != BatchForm::kFlip;
     if (phases.empty() || share > 0.5 || !single) continue;
-    const Matrix2 matrix = steps[i].factors.matrix();
+    const Matrix2 matrix = actions[i].factors.matrix();
     for (const std::size_t p : own) {
-      steps[at].factors.then({steps[p].op.sum, steps[p].op.phase}, 1);
-      clear(steps[p]);
+      actions[at].factors.then({actions[p].op.sum, actions[p].op.phase}, 1);
+      clear(actions[p]);
     }
-    steps[at].factors.then(matrix);
+    actions[at].factors.then(matrix);
     for (const std::size_t p : phases) {
-      Step& step = steps[p];
-      step.factors = Factors(adjoint(matrix));
-      step.factors.then({step.op.sum, step.op.phase}, 1);
-      step.factors.then(matrix);
-      step.op = {.form = BatchForm::kTurn,
-                 .target_count = 1,
-                 .targets = steps[i].op.targets,
-                 .mask = step.op.mask & ~target,
-                 .value = step.op.value & ~target};
+      Action& action = actions[p];
+      action.factors = Factors(adjoint(matrix));
+      action.factors.then({action.op.sum, action.op.phase}, 1);
+      action.factors.then(matrix);
+      action.op = {.form = BatchForm::kTurn,
+                   .target_count = 1,
+                   .targets = actions[i].op.targets,
+                   .mask = action.op.mask & ~target,
+                   .value = action.op.value & ~target};
       // A phase of the controls beside it goes into the matrix.
       for (std::size_t k = p; k-- > 0;) {
-        const BatchOp& other = steps[k].op;
-        if (other.form == BatchForm::kPhase && other.parity == 0 && other.mask == step.op.mask &&
-            other.value == step.op.value) {
-          for (const int line : {0, 1}) step.factors.then({other.sum, other.phase}, line);
-          clear(steps[k]);
+        const BatchOp& other = actions[k].op;
+        if (other.form == BatchForm::kPhase && other.parity == 0 && other.mask == action.op.mask &&
+            other.value == action.op.value) {
+          for (const int line : {0, 1}) action.factors.then({other.sum, other.phase}, line);
+          clear(actions[k]);
           break;
         }
-        if (other.form != BatchForm::kPhase && steps[k].touches(step.op.mask)) break;
+        if (other.form != BatchForm::kPhase && actions[k].touches(action.op.mask)) break;
       }
     }
-    clear(steps[i]);
+    clear(actions[i]);
   }
 }
 
 /// Phases of one qubit go into the matrix before them on it, past operations that leave its value as it is.
-void absorb_phases(std::vector<Step>& steps) {
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const BatchOp& op = steps[i].op;
+void absorb_phases(std::vector<Action>& actions) {
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    const BatchOp& op = actions[i].op;
     if (op.form != BatchForm::kPhase || op.parity != 0 || std::popcount(op.value) != 1 || op.mask != op.value) continue;
     std::size_t at = i - 1;
-    while (!steps[at].changes(op.mask)) --at;  // at last comes the qubit's birth
-    const BatchOp& before = steps[at].op;
+    while (!actions[at].changes(op.mask)) --at;  // at last comes the qubit's birth
+    const BatchOp& before = actions[at].op;
     if (before.mask != 0 || (before.form != BatchForm::kTurn && before.form != BatchForm::kBirth)) continue;
-    steps[at].factors.then({op.sum, op.phase}, 1);
-    clear(steps[i]);
+    actions[at].factors.then({op.sum, op.phase}, 1);
+    clear(actions[i]);
   }
 }
 
 /// Without phases that change no probability: those after which their qubits are only permuted or mixed no more.
-void drop_unseen(std::vector<Step>& steps) {
+void drop_unseen(std::vector<Action>& actions) {
   std::uint32_t mixed = 0;
-  for (std::size_t i = steps.size(); i-- > 0;) {
-    Step& step = steps[i];
-    const std::uint32_t target = step.target();
-    switch (step.op.form) {
+  for (std::size_t i = actions.size(); i-- > 0;) {
+    Action& action = actions[i];
+    const std::uint32_t target = action.target();
+    switch (action.op.form) {
       case BatchForm::kPhase:
-        if (!step.touches(mixed)) {
-          step.op.sum = 0;
-          step.op.phase = 1;
+        if (!action.touches(mixed)) {
+          action.op.sum = 0;
+          action.op.phase = 1;
         }
         break;
       case BatchForm::kFlip:  // takes phases of the target to phases of the target and the controls
-        if (step.touches(mixed)) mixed |= target;
+        if (action.touches(mixed)) mixed |= target;
         break;
       case BatchForm::kTurn:
       case BatchForm::kBirth:
-        if (!step.touches(mixed)) step.factors.drop_last_phases();
-        if (!step.factors.empty()) mixed |= target;
+        if (!action.touches(mixed)) action.factors.drop_last_phases();
+        if (!action.factors.empty()) mixed |= target;
         break;
       case BatchForm::kMatrix:
-        mixed |= step.changed();
+        mixed |= action.changed();
         break;
     }
   }
 }
 
-void append(Step& step, AngleSums& sums, BatchProgram& program) {
-  BatchOp& op = step.op;
+void append(Action& action, AngleSums& sums, BatchProgram& program) {
+  BatchOp& op = action.op;
   const bool turns = op.form == BatchForm::kTurn;
-  if (turns && step.factors.empty()) return;
+  if (turns && action.factors.empty()) return;
   if (op.form == BatchForm::kPhase && op.sum == 0 && op.phase == Complex(1)) return;
-  if (turns && step.factors.fixed()) {
+  if (turns && action.factors.fixed()) {
     op.form = BatchForm::kMatrix;
-    const Matrix2 matrix = step.factors.matrix();
-    step.dense.assign(matrix.begin(), matrix.end());
+    const Matrix2 matrix = action.factors.matrix();
+    action.dense.assign(matrix.begin(), matrix.end());
   }
   if (op.form == BatchForm::kMatrix) {
     op.begin = static_cast<std::uint32_t>(program.matrices.size());
-    program.matrices.insert(program.matrices.end(), step.dense.begin(), step.dense.end());
+    program.matrices.insert(program.matrices.end(), action.dense.begin(), action.dense.end());
   } else if (op.form == BatchForm::kTurn || op.form == BatchForm::kBirth) {
     op.begin = static_cast<std::uint32_t>(program.factors.size());
-    step.factors.write(op.form == BatchForm::kBirth, sums, program);
+    action.factors.write(op.form == BatchForm::kBirth, sums, program);
     op.end = static_cast<std::uint32_t>(program.factors.size());
   }
   op.sum = sums.used(op.sum, program);
@@ -336,17 +336,17 @@ BatchProgram make_batch_program(const Circuit& circuit, bool wants_states) {
   program.parameters = static_cast<std::uint32_t>(circuit.parameters().size());
   AngleSums sums(plan.numbers, angles);
   Joining joining(plan.plan, plan.numbers, sums);
-  std::vector<Step> steps = joining.steps();
-  join_controlled(steps);
-  absorb_phases(steps);
+  std::vector<Action> actions = joining.actions();
+  join_controlled(actions);
+  absorb_phases(actions);
   if (wants_states) {
     const AngleSums::Phase start = joining.start();
     program.start_sum = sums.used(start.sum, program);
     program.start = start.fixed;
   } else {
-    drop_unseen(steps);
+    drop_unseen(actions);
   }
-  for (Step& step : steps) append(step, sums, program);
+  for (Action& action : actions) append(action, sums, program);
   program.plain_values = sums.plain_values(program);
   return program;
 }

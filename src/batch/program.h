@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "device/batch_program.h"
+#include "device/batch/batch_program.h"
 #include "qsim/batch.h"
 #include "qsim/circuit.h"
 
@@ -16,7 +16,4 @@ BatchProgram make_batch_program(const Circuit& circuit, bool wants_states);
 /// How many sets `values` are; UsageError where they are no whole number of sets. Without parameters: `evaluations`,
 /// or 1.
 std::size_t count_evaluations(const Circuit& circuit, std::span<const double> values, std::size_t evaluations);
-/// kCpu or kCuda; UsageError for a target that is not one device.
-BackendKind choose_batch_backend(const BatchProgram& program, std::size_t evaluations, const Target& target);
-
 }  // namespace qsim

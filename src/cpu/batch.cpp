@@ -3,14 +3,16 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <complex>
 #include <deque>
 #include <exception>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/threads/thread_team.h"
 #include "cpu/cpu_info.h"
 #include "cpu/line_vector.h"
-#include "device/batch_program.h"
+#include "device/batch/batch_device.h"
 #include "device/numbers/probability.h"
 #include "kernels/cpu/batch_lanes.h"
 
@@ -239,13 +241,13 @@ class LaneGroup {
 
 template <typename Real>
 void run_lanes(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
-               const BatchOutputs& outputs, const Target& target, const BatchWatch& watch) {
+               const BatchOutputs& outputs, const BackendOptions& options, const BatchWatch& watch) {
   constexpr std::size_t kLanes = LaneGroup<Real>::kLanes;
   const std::size_t groups = (evaluations + kLanes - 1) / kLanes;
-  const auto wanted = static_cast<std::size_t>(target.threads > 0 ? target.threads : affinity_threads());
+  const auto wanted = static_cast<std::size_t>(options.threads > 0 ? options.threads : affinity_threads());
   Watched watched(watch, program, groups);
   ThreadTeam team(static_cast<int>(std::max<std::size_t>(1, std::min(wanted, groups))));
-  const BatchLanes<Real> lanes = lanes_of<Real>(target.instruction_set);
+  const BatchLanes<Real> lanes = lanes_of<Real>(options.instruction_set);
   std::deque<LaneGroup<Real>> workers;
   for (int worker = 0; worker < team.size(); ++worker) workers.emplace_back(program, lanes);
   team.run(groups, [&](std::uint64_t group, int worker) {
@@ -257,13 +259,49 @@ void run_lanes(const BatchProgram& program, std::span<const double> values, std:
   watched.rethrow();
 }
 
+constexpr std::size_t kGramBlock = 16;  // states of a block whose rows stay in cache
+
+/// Products of `size` amplitudes, in their order.
+Complex inner_product(const Complex* a, const Complex* b, std::size_t size) {
+  double re[4] = {}, im[4] = {};
+  for (std::size_t i = 0; i < size; ++i) {
+    re[i & 3] += a[i].real() * b[i].real() + a[i].imag() * b[i].imag();
+    im[i & 3] += a[i].real() * b[i].imag() - a[i].imag() * b[i].real();
+  }
+  return {(re[0] + re[2]) + (re[1] + re[3]), (im[0] + im[2]) + (im[1] + im[3])};
+}
+
 }  // namespace
 }  // namespace cpu
 
 void run_batch_on_cpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
-                      const BatchOutputs& outputs, const Target& target, const BatchWatch& watch) {
-  const auto run = target.precision == Precision::kDouble ? cpu::run_lanes<double> : cpu::run_lanes<float>;
-  run(program, values, evaluations, outputs, target, watch);
+                      const BatchOutputs& outputs, const BackendOptions& options, const BatchWatch& watch) {
+  const auto run = options.precision == Precision::kDouble ? cpu::run_lanes<double> : cpu::run_lanes<float>;
+  run(program, values, evaluations, outputs, options, watch);
+}
+
+BatchGramTimes run_gram_on_cpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
+                               std::span<Complex> gram, const BackendOptions& options) {
+  BatchGramTimes times;
+  const std::size_t size = std::size_t{1} << program.qubits;
+  Clock::time_point start = Clock::now();
+  std::vector<Complex> states(evaluations * size);
+  BatchOutputs outputs;
+  outputs.states = states;
+  run_batch_on_cpu(program, values, evaluations, outputs, options, {});
+  times.prepare_seconds = seconds_since(start);
+  start = Clock::now();
+  for (std::size_t first = 0; first < evaluations; first += cpu::kGramBlock) {
+    for (std::size_t j = first; j < evaluations; ++j) {
+      for (std::size_t i = first; i < std::min(first + cpu::kGramBlock, j + 1); ++i) {
+        const Complex value = cpu::inner_product(&states[i * size], &states[j * size], size);
+        gram[i * evaluations + j] = value;
+        gram[j * evaluations + i] = std::conj(value);
+      }
+    }
+  }
+  times.product_seconds = seconds_since(start);
+  return times;
 }
 
 }  // namespace qsim

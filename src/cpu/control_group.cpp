@@ -85,7 +85,8 @@ std::string below_mount(const std::string& group, const std::string& mounted) {
 
 ControlGroup control_group(const std::string& root) {
   ControlGroup limits;
-  const std::vector<Hierarchy> all = hierarchies(root);
+  static const std::vector<Hierarchy> own = hierarchies("");  // which nobody mounts anew while a process runs
+  const std::vector<Hierarchy> all = root.empty() ? own : hierarchies(root);
   std::istringstream lines(read_system_file(root + "/proc/self/cgroup"));
   for (std::string line; std::getline(lines, line);) {  // number:controllers:group
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);

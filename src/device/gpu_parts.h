@@ -3,14 +3,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/file/cache.h"
 #include "base/ranks/communicator.h"
 #include "device/backend.h"
-#include "device/batch_program.h"
 #include "device/transport.h"
 #include "plan/cost/gpu_pace.h"
 #include "qsim/target.h"
@@ -42,19 +40,6 @@ struct GpuSurvey {
 };
 /// Starts the driver; faster for one rank. `ranks` will share a state, 0: that is open.
 GpuSurvey survey_gpus(int ranks);
-
-/// The GPU that a batch runs on: the one that the target names, or the first.
-inline int batch_gpu(const Target& target) { return target.gpu_ids.empty() ? 0 : target.gpu_ids.front(); }
-/// run_batch_on_cpu's counterpart, in the target's precision; DeviceError where there is no such GPU.
-void run_batch_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
-                      const BatchOutputs& outputs, const Target& target, const BatchWatch& watch);
-
-struct BatchGramTimes {
-  double prepare_seconds = 0, product_seconds = 0;
-};
-/// gram[i * evaluations + j] = <i|j> of the batch's states, which stay on the GPU; DeviceError, CapacityError.
-BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
-                               std::span<Complex> gram, const Target& target);
 
 constexpr std::uint64_t kMostCachedKernelBytes = std::uint64_t{256} << 20;
 /// The folder that RunOptions::kernel_cache means: empty where it is "off" or the user has none.

@@ -381,6 +381,17 @@ TEST(Batch, WrongUseIsAnError) {
   two.target.ranks = 1;
   two.target.gpu_ids = {0, 1};
   EXPECT_THROW(run_batch(Circuit(2), {}, two), UsageError);
+  // What a session refuses and what would have no effect.
+  for (const auto& spoil : std::initializer_list<void (*)(Target&)>{
+           [](Target& target) { target.threads = -1; }, [](Target& target) { target.instruction_set = "sse"; },
+           [](Target& target) { target.gpu_ids = {0}; }, [](Target& target) { target.pool_share = 0.5; },
+           [](Target& target) { target.backend = BackendKind::kNull; }}) {
+    BatchOptions options = on_cpu();
+    spoil(options.target);
+    EXPECT_THROW(run_batch(Circuit(2), {}, options), UsageError);
+    const std::vector<double> values{1, 2};
+    EXPECT_THROW(gram(circuit, values, options.target), UsageError);
+  }
 }
 
 TEST(Gram, ProductsOfWholeStates) {
@@ -420,32 +431,45 @@ TEST(Gram, ABatchOfStatesEqualsItsCircuits) {
     for (int p = 0; p < 3; ++p) values.push_back(random.uniform(-3, 3));
     circuits.push_back(circuit.bind(std::span(values).last(3)));
   }
-  RunOptions options;
-  options.backend = BackendKind::kCpu;
-  const GramResult batch = gram(circuit, values, options), one_by_one = gram(circuits, options);
-  ASSERT_EQ(batch.states, 37u);
-  for (std::size_t i = 0; i < batch.gram.size(); ++i) {
-    ASSERT_LT(std::abs(batch.gram[i] - one_by_one.gram[i]), 1e-12) << i;
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    Target target;
+    target.backend = BackendKind::kCpu;
+    const GramResult one_by_one = gram(circuits, target);
+    target.precision = precision;
+    const GramResult batch = gram(circuit, values, target);
+    ASSERT_EQ(batch.states, 37u);
+    double worst = 0;
+    for (std::size_t i = 0; i < batch.gram.size(); ++i) {
+      worst = std::max(worst, std::abs(batch.gram[i] - one_by_one.gram[i]));
+    }
+    EXPECT_LT(worst, test::tolerance(precision));
+    if (precision == Precision::kSingle) {
+      EXPECT_GT(worst, 1e-9) << "the states were made in double precision";
+    }
   }
 }
 
 TEST(Gram, GpuGivesWhatTheCpuGives) {
-  for (const std::uint32_t qubits : {1u, 4u, 9u, 13u}) {
-    const Circuit circuit = random_parametric(qubits, 20, qubits);
-    std::vector<double> values;
-    PhiloxSequence random(4);
-    for (int i = 0; i < 3 * 41; ++i) values.push_back(random.uniform(-3, 3));
-    RunOptions options;
-    options.backend = BackendKind::kCpu;
-    const GramResult cpu = gram(circuit, values, options);
-    options.backend = BackendKind::kCuda;
-    GramResult gpu;
-    try {
-      gpu = gram(circuit, values, options);
-    } catch (const DeviceError& error) {
-      GTEST_SKIP() << error.what();
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    for (const std::uint32_t qubits : {1u, 4u, 9u, 13u}) {
+      const Circuit circuit = random_parametric(qubits, 20, qubits);
+      std::vector<double> values;
+      PhiloxSequence random(4);
+      for (int i = 0; i < 3 * 41; ++i) values.push_back(random.uniform(-3, 3));
+      Target target;
+      target.backend = BackendKind::kCpu;
+      const GramResult cpu = gram(circuit, values, target);
+      target.backend = BackendKind::kCuda;
+      target.precision = precision;
+      GramResult gpu;
+      try {
+        gpu = gram(circuit, values, target);
+      } catch (const DeviceError& error) {
+        GTEST_SKIP() << error.what();
+      }
+      const double slack = precision == Precision::kDouble ? 1e-12 : test::tolerance(precision);
+      for (std::size_t i = 0; i < cpu.gram.size(); ++i) ASSERT_LT(std::abs(gpu.gram[i] - cpu.gram[i]), slack) << i;
     }
-    for (std::size_t i = 0; i < cpu.gram.size(); ++i) ASSERT_LT(std::abs(gpu.gram[i] - cpu.gram[i]), 1e-12) << i;
   }
 }
 

@@ -72,7 +72,7 @@ const std::map<std::string, Strings> kRooms{
     {"src/plan",
      {"", "cost", "lower", "timeline", "search", "element", "dense", "sweep", "build", "make", "program", "show"}},
     {"src/circuit", {"", "generate"}},
-    {"src/device", {"numbers", "permutation", ""}},
+    {"src/device", {"numbers", "permutation", "", "batch"}},
     {"src/comm", {"", "gpu", "gpu/peer", "nccl", "transports", "mpi"}},
     {"src/cpu", {"", "items", "tile", "direct", "read_out", "backend"}},
     {"src/cuda", {"", "tile", "factor", "program", "generate", "run", "read_out", "backend"}},

@@ -15,8 +15,7 @@
 #include "comm/gpu/pinned_buffer.h"
 #include "cuda/backend/uploaded_batch.h"
 #include "cuda/device_array.h"
-#include "device/batch_program.h"
-#include "device/gpu_parts.h"
+#include "device/batch/batch_device.h"
 
 namespace qsim {
 namespace cuda {
@@ -217,13 +216,12 @@ class BatchRun {
 }  // namespace cuda
 
 void run_batch_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
-                      const BatchOutputs& outputs, const Target& target, const BatchWatch& watch) {
-  const int device = batch_gpu(target);
-  cuda::use_device(device);
-  if (target.precision == Precision::kDouble) {
-    cuda::BatchRun<double>(program, values, evaluations, outputs, watch, device).run();
+                      const BatchOutputs& outputs, const BackendOptions& options, const BatchWatch& watch) {
+  cuda::use_device(options.device_id);
+  if (options.precision == Precision::kDouble) {
+    cuda::BatchRun<double>(program, values, evaluations, outputs, watch, options.device_id).run();
   } else {
-    cuda::BatchRun<float>(program, values, evaluations, outputs, watch, device).run();
+    cuda::BatchRun<float>(program, values, evaluations, outputs, watch, options.device_id).run();
   }
 }
 

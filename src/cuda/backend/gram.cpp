@@ -6,33 +6,32 @@
 #include "cuda/backend/uploaded_batch.h"
 #include "cuda/device_array.h"
 #include "cuda/read_out/cublas.h"
-#include "device/gpu_parts.h"
+#include "device/batch/batch_device.h"
 #include "kernels/cuda/batch.h"
 #include "qsim/error.h"
 
 namespace qsim {
+namespace cuda {
+namespace {
 
-BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
-                               std::span<Complex> gram, const Target& target) {
-  using namespace cuda;
-  const int device = batch_gpu(target);
-  use_device(device);
-  const std::uint64_t wanted = (evaluations * sizeof(Complex) << program.qubits) + gram.size_bytes();
+void require_room(std::uint64_t wanted, const BatchProgram& program, std::size_t evaluations, int device) {
   const std::uint64_t free = device_facts(device).free_bytes;
-  if (wanted > free / 100 * 95) {
-    throw CapacityError(std::to_string(evaluations) + " states of " + std::to_string(program.qubits) + " qubits need " +
-                            format_bytes(wanted) + " on the GPU, which has " + format_bytes(free) + " free",
-                        wanted, free);
-  }
-  BatchGramTimes times;
-  Clock::time_point start = Clock::now();
-  const Stream stream;
+  if (wanted <= free / 100 * 95) return;
+  throw CapacityError(std::to_string(evaluations) + " states of " + std::to_string(program.qubits) + " qubits need " +
+                          format_bytes(wanted) + " on the GPU, which has " + format_bytes(free) + " free",
+                      wanted, free);
+}
+
+/// Into `states`, one behind the other.
+template <typename Real>
+void make_states(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
+                 const DeviceArray<double2>& states, const Stream& stream) {
   require_finite_angles(program, values);
   const UploadedBatch uploaded(program, stream);
   const DeviceArray<double> device_values(values.size());
-  const DeviceArray<double2> scratch(batch_scratch_amplitudes(program.qubits)), states(evaluations << program.qubits);
+  const DeviceArray<Amplitude<Real>> scratch(batch_scratch_amplitudes(program.qubits));
   device_values.upload(values.data(), values.size_bytes(), stream);
-  BatchWork<double> work;
+  BatchWork<Real> work;
   work.program = uploaded.arrays();
   work.values = device_values.get();
   work.states = states.get();
@@ -40,6 +39,23 @@ BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const doub
   work.evaluations = evaluations;
   check(launch_batch(work, stream.get()), "launch of a batch");
   check(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize after a batch");
+}
+
+}  // namespace
+}  // namespace cuda
+
+BatchGramTimes run_gram_on_gpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
+                               std::span<Complex> gram, const BackendOptions& options) {
+  using namespace cuda;
+  use_device(options.device_id);
+  require_room((evaluations * sizeof(Complex) << program.qubits) + gram.size_bytes(), program, evaluations,
+               options.device_id);
+  BatchGramTimes times;
+  Clock::time_point start = Clock::now();
+  const Stream stream;
+  const DeviceArray<double2> states(evaluations << program.qubits);
+  const auto make = options.precision == Precision::kDouble ? make_states<double> : make_states<float>;
+  make(program, values, evaluations, states, stream);
   times.prepare_seconds = seconds_since(start);
   start = Clock::now();
   const Cublas cublas;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cuda/device_array.h"
-#include "device/batch_program.h"
+#include "device/batch/batch_program.h"
 #include "kernels/cuda/batch.h"
 
 namespace qsim::cuda {

@@ -2,6 +2,8 @@
 #include "plan/cost/machine.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/file/files.h"
@@ -163,6 +165,17 @@ CostTable parse_costs(const Json& json, const std::string& where) {
   return cost;
 }
 
+/// Parsed when it is asked for first: every session does.
+Machine parsed(const detail::BuiltInMachine& machine) {
+  static std::mutex mutex;
+  static std::map<std::string_view, Machine> known;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(machine.name);
+  if (found != known.end()) return found->second;
+  return known.emplace(machine.name, detail::parse_machine(machine.json, "cost table " + std::string(machine.name)))
+      .first->second;
+}
+
 BackendKind parse_kind(const std::string& text, const std::string& where) {
   for (const Named<BackendKind>& kind : choices<BackendKind>()) {
     if (kind.choice != BackendKind::kAuto && kind.name == text) return kind.choice;
@@ -215,7 +228,7 @@ void FormCosts::scale(double arithmetic, double moves) {
 Machine find_machine(const std::string& name) {
   std::string known;
   for (const auto& machine : detail::built_in_machines()) {
-    if (machine.name == name) return detail::parse_machine(machine.json, "cost table " + name);
+    if (machine.name == name) return parsed(machine);
     known += (known.empty() ? "" : ", ") + std::string(machine.name);
   }
   if (!is_regular_file(name)) {

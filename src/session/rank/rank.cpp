@@ -19,15 +19,7 @@ void Rank::reserve(const PoolLayout& pool, std::uint32_t qubits) {
   const int threads = settled_.threads(local_bits, communicator_);
   if (!backend_ || threads != threads_) {
     backend_.reset();
-    BackendOptions options;
-    options.precision = target.precision;
-    options.threads = threads;
-    if (settled_.gpu) options.device_id = settled_.gpu->id;
-    options.instruction_set = target.instruction_set;
-    options.jit = target.jit;
-    options.pool_share = target.pool_share;
-    options.kernel_cache = target.kernel_cache;
-    backend_ = make_backend(target.backend, options);
+    backend_ = make_backend(target.backend, settled_.backend_options(threads));
     threads_ = threads;
   }
   pool_ = pool;

@@ -63,6 +63,18 @@ int Settled::threads(std::uint32_t local_bits, const Communicator& communicator)
   return rank_threads(target.threads, local_bits, communicator.name() == "threads" ? communicator.size() : 1);
 }
 
+BackendOptions Settled::backend_options(int of_threads) const {
+  BackendOptions options;
+  options.precision = target.precision;
+  options.threads = of_threads;
+  if (gpu) options.device_id = gpu->id;
+  options.instruction_set = target.instruction_set;
+  options.jit = target.jit;
+  options.pool_share = target.pool_share;
+  options.kernel_cache = target.kernel_cache;
+  return options;
+}
+
 CapacityQuestion Settled::capacity_question(std::uint32_t qubits, std::uint64_t needed_bytes) const {
   CapacityQuestion question;
   question.qubits = qubits;

@@ -27,6 +27,8 @@ struct Settled {
 
   /// Threads of a rank for shards of 2^local_bits.
   int threads(std::uint32_t local_bits, const Communicator& communicator) const;
+  /// For a backend of this rank with so many threads.
+  BackendOptions backend_options(int of_threads) const;
   /// Whether `needed_bytes` a rank fit, for a state of `qubits` qubits; of the rank that has least.
   CapacityQuestion capacity_question(std::uint32_t qubits, std::uint64_t needed_bytes) const;
 };

@@ -1,4 +1,4 @@
-#include "device/batch_program.h"
+#include "device/batch/batch_program.h"
 
 #include <algorithm>
 #include <cmath>

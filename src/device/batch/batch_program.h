@@ -3,11 +3,9 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
-#include "qsim/target.h"
 #include "qsim/types.h"
 
 namespace qsim {
@@ -91,13 +89,6 @@ struct BatchOutputs {
   std::uint32_t shots = 0;
   std::uint64_t seed = 0;
 };
-
-/// Told on the way, by the calling thread, what share is done. What it throws ends the batch. May be empty.
-using BatchWatch = std::function<void(double)>;
-
-/// values[e * parameters + p]. The target's precision, threads and instruction set. Defined in src/cpu.
-void run_batch_on_cpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
-                      const BatchOutputs& outputs, const Target& target, const BatchWatch& watch);
 
 /// Where a batch lands: the first index whose running total of units passes the draw's place.
 std::uint64_t batch_draw(std::uint64_t seed, std::uint64_t evaluation, std::uint64_t shot, std::uint64_t total);
