@@ -1,6 +1,7 @@
 // Times sweeps on one GPU: whole circuits as planned, and the entries of the planner's cost table. JSON on stdout.
-//   qsim_kernels circuits FILE.qasm... [--single] [--jit off|only|auto] [--zero] [--repeat N] [--strategy
-//   greedy|search] qsim_kernels costs [--single] [--qubits N] [--jit off|only]
+//   qsim_kernels circuits FILE.qasm... [--single] [--jit off|only|auto] [--zero] [--repeat N] [--device NAME]
+//                [--strategy greedy|search]
+//   qsim_kernels costs [--single] [--qubits N] [--jit off|only]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -34,7 +35,8 @@ struct Arguments {
   Precision precision = Precision::kDouble;
   Jit jit = Jit::kOff;
   std::string strategy = "search";
-  bool zero = false, each = false;
+  std::string device = "h200";
+  bool zero = false;
   int repeat = 5;
   std::uint32_t qubits = 28;
 };
@@ -49,12 +51,12 @@ Arguments read_arguments(std::span<char*> words) {
       arguments.precision = Precision::kSingle;
     else if (word == "--jit")
       arguments.jit = choice_of<Jit>(value());
+    else if (word == "--device")
+      arguments.device = value();
     else if (word == "--strategy")
       arguments.strategy = value();
     else if (word == "--zero")
       arguments.zero = true;
-    else if (word == "--each")
-      arguments.each = true;
     else if (word == "--repeat")
       arguments.repeat = std::stoi(value());
     else if (word == "--qubits")
@@ -83,19 +85,24 @@ PoolLayout layout_of(const Arguments& arguments, std::uint32_t bits) {
 // -- whole circuits
 
 /// A sweep's time and what it is made of, for fit_costs.py.
-std::string sweep_row(const Sweep& sweep, const Plan& plan, double seconds) {
+std::string sweep_row(const Sweep& sweep, const Plan& plan, const Machine& machine, double seconds) {
   const SweepTraffic traffic = sweep_traffic(sweep, plan.local_bits());
-  const ArithmeticCounts counts = arithmetic_counts(sweep, find_machine("h200").register_bits);
-  char text[64];
-  std::snprintf(text, sizeof text, "{\"ms\": %.3f", seconds * 1e3);
+  const ArithmeticCounts counts = arithmetic_counts(sweep, machine.register_bits);
+  const SweepBounds bounds = sweep_bounds(sweep, plan.local_bits(), plan.precision, machine);
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "{\"ms\": %.3f, \"predicted_ms\": %.3f, \"memory_ms\": %.3f, \"arithmetic_ms\": %.3f", seconds * 1e3,
+                sweep.predicted_seconds * 1e3, bounds.memory_seconds * 1e3, bounds.arithmetic_seconds * 1e3);
   std::string row = text;
   row += ", \"bytes\": " +
          std::to_string((traffic.amplitudes_read + traffic.amplitudes_written) * amplitude_bytes(plan.precision));
+  row += ", \"bytes_written\": " + std::to_string(traffic.amplitudes_written * amplitude_bytes(plan.precision));
   const auto add = [&](const std::string& name, double count) {
     if (count == 0) return;
     std::snprintf(text, sizeof text, "%g", count);
     row += ", \"" + name + "\": " + text;
   };
+  add("births", static_cast<double>(sweep.births.size()));
   add("matrix1_general", counts.matrix1_general);
   add("matrix1_real", counts.matrix1_real);
   add("controlled_general", counts.controlled_general);
@@ -121,7 +128,8 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
   options.start = arguments.zero ? Start::kZero : Start::kRandom;
   options.strategy = arguments.strategy == "greedy" ? Strategy::kGreedy : Strategy::kSearch;
   const auto plan_start = Clock::now();
-  const Plan plan = make_plan(circuit, find_machine("h200"), options);
+  const Machine machine = find_machine(arguments.device);
+  const Plan plan = make_plan(circuit, machine, options);
   const double plan_seconds = seconds_since(plan_start);
   std::vector<Sweep> sweeps;
   std::size_t ops = 0;
@@ -132,7 +140,9 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
     }
   }
   PoolLayout layout = layout_of(arguments, plan.local_bits());
-  layout.spare_bytes = pool_layout(plan, find_machine("h200")).spare_bytes;
+  const PoolLayout planned = pool_layout(plan, machine);
+  layout.spare_bytes = planned.spare_bytes;
+  layout.step_bytes = planned.step_bytes;
   backend.reserve(layout, plan.local_bits());
   backend.fill_random(plan.initial_layout, 0, 1, std::pow(2.0, -0.5 * (plan.local_bits() + 1)));
   backend.synchronize();
@@ -166,7 +176,7 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
       arguments.zero ? "zero" : "random", std::string(name_of(arguments.jit)).c_str(), sweeps.size(), ops, total,
       work.total_seconds, static_cast<double>(work.bytes_swept_per_rank) / total / 1e9, plan_seconds, prepare_seconds);
   for (std::size_t s = 0; s < each.size(); ++s) {
-    std::printf("%s%s", s == 0 ? "" : ", ", sweep_row(sweeps[s], plan, each[s]).c_str());
+    std::printf("%s%s", s == 0 ? "" : ", ", sweep_row(sweeps[s], plan, machine, each[s]).c_str());
   }
   std::printf("]}\n");
   std::fflush(stdout);
@@ -176,7 +186,7 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
 
 class CostMeter {
  public:
-  CostMeter(const Arguments& arguments, Backend& backend) : arguments_(arguments), backend_(backend) {
+  CostMeter(const Arguments& arguments, Backend& backend) : backend_(backend) {
     bits_ = arguments.qubits;
     PoolLayout layout = layout_of(arguments, bits_);
     layout.snapshot_bytes = layout.state_bytes;
@@ -331,7 +341,6 @@ class CostMeter {
 
  private:
   static Index bit_of(Bit bit) { return Index{1} << bit; }
-  const Arguments& arguments_;
   Backend& backend_;
   std::uint32_t bits_ = 0;
   std::mt19937_64 random_{1};

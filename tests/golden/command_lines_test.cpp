@@ -110,7 +110,7 @@ class CommandLines : public testing::Test {
     const auto number = [&](std::uint64_t bound) { return std::to_string(choices.below(bound)); };
     if (flag.name == "--shots") return number(3000);
     if (flag.name == "--threads") return number(5);
-    if (flag.name == "--device") return choices.of({"h200", "cpu", folder.path() + "/machine.json"});
+    if (flag.name == "--device") return choices.of({"h200", "h100", "a100", "cpu", folder.path() + "/machine.json"});
     if (flag.name == "--ranks") return choices.of({"1", "2", "4", "8", "3", "1,2", "256", "257"});
     if (flag.name == "--max-memory") return choices.of({"1G", "64M", "8M", "1K", "1", "16E", "1.5G"});
     if (flag.name == "--expectation") return choices.one_in(2) ? folder.path() + "/sum.txt" : pauli_sum(choices);

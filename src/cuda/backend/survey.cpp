@@ -75,6 +75,20 @@ GpuRates rates_of(int id, const cudaDeviceProp& properties) {
   return rates;
 }
 
+std::vector<GpuInfo> all_devices() {
+  std::vector<GpuInfo> devices;
+  int count = 0;
+  cuda::check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  for (int id = 0; id < count; ++id) {
+    cudaDeviceProp properties{};
+    cuda::check(cudaGetDeviceProperties(&properties, id), "cudaGetDeviceProperties");
+    const std::uint64_t total = properties.totalGlobalMem;
+    devices.push_back(
+        {id, properties.name, total, total > kContextBytes ? total - kContextBytes : 0, rates_of(id, properties)});
+  }
+  return devices;
+}
+
 std::string runtime_compiler() {
   try {
     const cuda::RuntimeCompiler compiler = cuda::RuntimeCompiler::load();
@@ -116,15 +130,8 @@ GpuSurvey survey_gpus(int ranks) {
     survey.reason = error.what();
     return survey;
   }
-  int count = 0;
-  cuda::check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
-  for (int id = 0; id < count; ++id) {
-    cudaDeviceProp properties{};
-    cuda::check(cudaGetDeviceProperties(&properties, id), "cudaGetDeviceProperties");
-    const std::uint64_t total = properties.totalGlobalMem;
-    survey.devices.push_back(
-        {id, properties.name, total, total > kContextBytes ? total - kContextBytes : 0, rates_of(id, properties)});
-  }
+  static const std::vector<GpuInfo> devices = all_devices();  // the driver takes most of a millisecond for each
+  survey.devices = devices;
   return survey;
 }
 

@@ -1,8 +1,10 @@
-// Cost tables of GPUs that nobody has measured: an H200's, at the pace of the card's own rates.
+// Cost tables of other GPUs than an H200: its own, at the pace of the card's rates.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "plan/cost/machine.h"
 
@@ -29,9 +31,18 @@ struct GpuPace {
 /// 1000 for what is unknown, and for rates within 4 % of an H200's.
 GpuPace pace_of(const GpuRates& rates);
 
-/// The machine "h200", or what it is at another pace, under the name of the GPU. What threads trade among themselves
-/// goes at the pace of single precision. Where double is slower than half of single by more than a quarter, so are its
-/// tensor cores: no blocks on lanes either.
+/// Cards whose rates are known without the driver, for `qsim plan --device`.
+struct KnownGpu {
+  std::string_view name;
+  GpuRates rates;
+  std::uint64_t memory_bytes = 0;
+};
+std::span<const KnownGpu> known_gpus();
+
+/// The machine "h200", or what it is at another pace, under the name of the GPU; "(estimated)" stands behind it where
+/// no card of that pace has been measured (an H200 and an H100 have). What threads trade among themselves goes at the
+/// pace of single precision. Where double is slower than half of single by more than a quarter, so are its tensor
+/// cores: no blocks on lanes either.
 Machine gpu_machine(const GpuPace& pace, const std::string& name);
 
 }  // namespace qsim

@@ -8,6 +8,7 @@
 
 #include "base/file/files.h"
 #include "base/text.h"
+#include "plan/cost/gpu_pace.h"
 #include "qsim/error.h"
 
 namespace qsim {
@@ -229,7 +230,15 @@ Machine find_machine(const std::string& name) {
   std::string known;
   for (const auto& machine : detail::built_in_machines()) {
     if (machine.name == name) return parsed(machine);
-    known += (known.empty() ? "" : ", ") + std::string(machine.name);
+    known += std::string(machine.name) + ", ";
+  }
+  for (const KnownGpu& gpu : known_gpus()) {
+    if (gpu.name == name) {
+      Machine machine = gpu_machine(pace_of(gpu.rates), name);
+      machine.memory_bytes_per_rank = gpu.memory_bytes;
+      return machine;
+    }
+    known += std::string(gpu.name) + (&gpu == &known_gpus().back() ? "" : ", ");
   }
   if (!is_regular_file(name)) {
     throw UsageError("device \"" + escape_text(name) + "\" is neither a known one (" + known + ") nor a file",

@@ -88,7 +88,7 @@ struct Machine {
   const CostTable& cost(Precision p) const { return p == Precision::kDouble ? cost_double : cost_single; }
 };
 
-/// "h200", "cpu", or a JSON file (qsim.machine/1); UsageError with what is known otherwise.
+/// "cpu", "h200", another of known_gpus(), or a JSON file (qsim.machine/1); UsageError with what is known otherwise.
 Machine find_machine(const std::string& name);
 
 namespace detail {
