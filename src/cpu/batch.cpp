@@ -3,12 +3,10 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <complex>
 #include <deque>
 #include <exception>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/threads/thread_team.h"
 #include "cpu/cpu_info.h"
 #include "cpu/line_vector.h"
@@ -259,18 +257,6 @@ void run_lanes(const BatchProgram& program, std::span<const double> values, std:
   watched.rethrow();
 }
 
-constexpr std::size_t kGramBlock = 16;  // states of a block whose rows stay in cache
-
-/// Products of `size` amplitudes, in their order.
-Complex inner_product(const Complex* a, const Complex* b, std::size_t size) {
-  double re[4] = {}, im[4] = {};
-  for (std::size_t i = 0; i < size; ++i) {
-    re[i & 3] += a[i].real() * b[i].real() + a[i].imag() * b[i].imag();
-    im[i & 3] += a[i].real() * b[i].imag() - a[i].imag() * b[i].real();
-  }
-  return {(re[0] + re[2]) + (re[1] + re[3]), (im[0] + im[2]) + (im[1] + im[3])};
-}
-
 }  // namespace
 }  // namespace cpu
 
@@ -278,30 +264,6 @@ void run_batch_on_cpu(const BatchProgram& program, std::span<const double> value
                       const BatchOutputs& outputs, const BackendOptions& options, const BatchWatch& watch) {
   const auto run = options.precision == Precision::kDouble ? cpu::run_lanes<double> : cpu::run_lanes<float>;
   run(program, values, evaluations, outputs, options, watch);
-}
-
-BatchGramTimes run_gram_on_cpu(const BatchProgram& program, std::span<const double> values, std::size_t evaluations,
-                               std::span<Complex> gram, const BackendOptions& options) {
-  BatchGramTimes times;
-  const std::size_t size = std::size_t{1} << program.qubits;
-  Clock::time_point start = Clock::now();
-  std::vector<Complex> states(evaluations * size);
-  BatchOutputs outputs;
-  outputs.states = states;
-  run_batch_on_cpu(program, values, evaluations, outputs, options, {});
-  times.prepare_seconds = seconds_since(start);
-  start = Clock::now();
-  for (std::size_t first = 0; first < evaluations; first += cpu::kGramBlock) {
-    for (std::size_t j = first; j < evaluations; ++j) {
-      for (std::size_t i = first; i < std::min(first + cpu::kGramBlock, j + 1); ++i) {
-        const Complex value = cpu::inner_product(&states[i * size], &states[j * size], size);
-        gram[i * evaluations + j] = value;
-        gram[j * evaluations + i] = std::conj(value);
-      }
-    }
-  }
-  times.product_seconds = seconds_since(start);
-  return times;
 }
 
 }  // namespace qsim

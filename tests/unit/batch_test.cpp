@@ -449,6 +449,31 @@ TEST(Gram, ABatchOfStatesEqualsItsCircuits) {
   }
 }
 
+// Fewer states than a block has, one more, rows that are shorter than a vector and longer than what stays in cache.
+TEST(Gram, IsThatOfTheBatchsStatesWithEveryInstructionSet) {
+  for (const std::string& set : cpu::instruction_sets()) {
+    for (const auto& [qubits, states] : {std::pair(1u, 2u), {1u, 9u}, {2u, 5u}, {3u, 17u}, {5u, 8u}, {11u, 6u}}) {
+      SCOPED_TRACE(set + ", " + std::to_string(states) + " states of " + std::to_string(qubits) + " qubits");
+      const Circuit circuit = random_parametric(qubits, 20, qubits + states);
+      PhiloxSequence random(states);
+      std::vector<double> values(3 * states);
+      for (double& value : values) value = random.uniform(-3, 3);
+      BatchOptions options = on_cpu();
+      options.target.instruction_set = set;
+      const std::vector<Complex> all = run_batch(circuit, values, options).states;
+      const GramResult found = gram(circuit, values, options.target);
+      const std::size_t size = std::size_t{1} << qubits;
+      for (std::size_t i = 0; i < states; ++i) {
+        for (std::size_t j = 0; j < states; ++j) {
+          Complex product = 0;
+          for (std::size_t k = 0; k < size; ++k) product += std::conj(all[i * size + k]) * all[j * size + k];
+          ASSERT_LT(std::abs(found.at(i, j) - product), 1e-14) << i << " " << j;
+        }
+      }
+    }
+  }
+}
+
 TEST(Gram, GpuGivesWhatTheCpuGives) {
   for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
     for (const std::uint32_t qubits : {1u, 4u, 9u, 13u}) {
