@@ -47,7 +47,8 @@ void declare(Flags& flags, PlanFlags& typed) {
   typed.circuit.add_to(flags);
   flags.text("--ranks", typed.ranks, "N", "how many ranks (devices) share the state (default 1)");
   flags.text("--device", typed.device, "NAME",
-             "h200, h100, a100, cpu or a file: whose costs and memory (default: what a run would use here)", Role::kInput);
+             "h200, h100, a100, cpu or a file: whose costs and memory (default: what a run would use here)",
+             Role::kInput);
   flags.text("--tile", typed.tile, "K", "active bits of a sweep, fixed; then the fewest sweeps come first");
   flags.choice("--precision", typed.precision, names_of<Precision>(), "of the state");
   flags.choice("--from", typed.from, {"zero", "random"}, "start state");
