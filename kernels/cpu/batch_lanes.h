@@ -8,6 +8,9 @@
 #include <type_traits>
 
 #include "device/batch/batch_program.h"
+#ifdef QSIM_BATCH_LANES_BODY
+#include "kernels/cpu/pack_bytes.h"
+#endif
 
 namespace qsim::cpu {
 
@@ -59,14 +62,6 @@ BatchLanes<Real> batch_lanes_avx512();
 
 #ifdef QSIM_BATCH_LANES_BODY
 namespace {
-
-#if defined(__AVX512F__)
-constexpr int kPackBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kPackBytes = 32;
-#else
-constexpr int kPackBytes = 16;
-#endif
 
 /// Neighbouring lanes that an instruction takes at once.
 template <typename Real, int kBytes = kPackBytes>

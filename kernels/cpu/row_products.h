@@ -4,30 +4,23 @@
 
 #include <cstddef>
 
+#ifdef QSIM_ROW_PRODUCTS_BODY
+#include "kernels/cpu/pack_bytes.h"
+#endif
+
 namespace qsim::cpu {
 
 constexpr std::size_t kProductRows = 4, kProductColumns = 2;  // as many sums as hide a fused multiply-add's latency
 
 /// out[i * stride + j] += the sum of a[i][k] * b[j][k] over k < length.
-using AddRowProducts = void (*)(const double* const* a, const double* const* b, std::size_t length, double* out,
-                                std::size_t stride);
-void add_row_products_scalar(const double* const* a, const double* const* b, std::size_t length, double* out,
-                             std::size_t stride);
-void add_row_products_avx2(const double* const* a, const double* const* b, std::size_t length, double* out,
-                           std::size_t stride);
-void add_row_products_avx512(const double* const* a, const double* const* b, std::size_t length, double* out,
-                             std::size_t stride);
+using AddRowProducts = void(const double* const* a, const double* const* b, std::size_t length, double* out,
+                            std::size_t stride);
+AddRowProducts add_row_products_scalar, add_row_products_avx2, add_row_products_avx512;
 
 #ifdef QSIM_ROW_PRODUCTS_BODY
 namespace {
 
-#if defined(__AVX512F__)
-constexpr std::size_t kWide = 8;
-#elif defined(__AVX2__)
-constexpr std::size_t kWide = 4;
-#else
-constexpr std::size_t kWide = 2;
-#endif
+constexpr std::size_t kWide = kPackBytes / sizeof(double);
 using WideSum __attribute__((vector_size(kWide * sizeof(double)))) = double;
 using WideRow __attribute__((vector_size(kWide * sizeof(double)), aligned(alignof(double)), may_alias)) = double;
 

@@ -16,4 +16,5 @@ BatchProgram make_batch_program(const Circuit& circuit, bool wants_states);
 /// How many sets `values` are; UsageError where they are no whole number of sets. Without parameters: `evaluations`,
 /// or 1.
 std::size_t count_evaluations(const Circuit& circuit, std::span<const double> values, std::size_t evaluations);
+
 }  // namespace qsim

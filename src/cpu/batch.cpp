@@ -19,13 +19,6 @@ namespace cpu {
 
 namespace {
 
-template <typename Real>
-BatchLanes<Real> lanes_of(const std::string& wanted_set) {
-  const std::string set = choose_instruction_set(wanted_set);
-  if (set == "avx512") return batch_lanes_avx512<Real>();
-  return set == "avx2" ? batch_lanes_avx2<Real>() : batch_lanes_scalar<Real>();
-}
-
 constexpr std::size_t kLookEvery = std::size_t{1} << 18;  // amplitudes that a thread writes between two looks
 
 /// What the threads of a batch share: how much is done, and whether to go on.
@@ -242,10 +235,12 @@ void run_lanes(const BatchProgram& program, std::span<const double> values, std:
                const BatchOutputs& outputs, const BackendOptions& options, const BatchWatch& watch) {
   constexpr std::size_t kLanes = LaneGroup<Real>::kLanes;
   const std::size_t groups = (evaluations + kLanes - 1) / kLanes;
-  const auto wanted = static_cast<std::size_t>(options.threads > 0 ? options.threads : affinity_threads());
+  const auto wanted = static_cast<std::size_t>(threads_or_all(options.threads));
   Watched watched(watch, program, groups);
   ThreadTeam team(static_cast<int>(std::max<std::size_t>(1, std::min(wanted, groups))));
-  const BatchLanes<Real> lanes = lanes_of<Real>(options.instruction_set);
+  const auto lanes_here = for_instruction_set(choose_instruction_set(options.instruction_set), batch_lanes_scalar<Real>,
+                                              batch_lanes_avx2<Real>, batch_lanes_avx512<Real>);
+  const BatchLanes<Real> lanes = lanes_here();
   std::deque<LaneGroup<Real>> workers;
   for (int worker = 0; worker < team.size(); ++worker) workers.emplace_back(program, lanes);
   team.run(groups, [&](std::uint64_t group, int worker) {

@@ -31,5 +31,11 @@ std::string processor_name();
 std::vector<std::string> instruction_sets();
 /// `wanted`, or the best one where it is empty. UsageError when this processor lacks it.
 std::string choose_instruction_set(const std::string& wanted);
+/// The one of these functions that was compiled for `chosen`, which choose_instruction_set() gave.
+template <typename Function>
+Function* for_instruction_set(const std::string& chosen, Function* scalar, Function* avx2, Function* avx512) {
+  if (chosen == "avx512") return avx512;
+  return chosen == "avx2" ? avx2 : scalar;
+}
 
 }  // namespace qsim::cpu

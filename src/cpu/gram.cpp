@@ -18,16 +18,10 @@ namespace {
 constexpr std::size_t kColumns = 8;   // states of a block
 constexpr std::size_t kDepth = 1024;  // numbers of each that are worked on together: all of them stay in cache
 
-AddRowProducts row_products_of(const std::string& wanted_set) {
-  const std::string set = choose_instruction_set(wanted_set);
-  if (set == "avx512") return add_row_products_avx512;
-  return set == "avx2" ? add_row_products_avx2 : add_row_products_scalar;
-}
-
 /// What a thread works with.
 class GramBlocks {
  public:
-  GramBlocks(std::span<const Complex> states, std::size_t count, AddRowProducts add)
+  GramBlocks(std::span<const Complex> states, std::size_t count, AddRowProducts* add)
       : numbers_(reinterpret_cast<const double*>(states.data())),
         count_(count),
         length_(2 * states.size() / count),
@@ -81,7 +75,7 @@ class GramBlocks {
 
   const double* const numbers_;
   const std::size_t count_, length_;
-  const AddRowProducts add_;
+  AddRowProducts* const add_;
   LineVector<double> panel_;
   std::vector<double> sums_;  // of each row with each of the panel's
 };
@@ -101,9 +95,12 @@ BatchGramTimes run_gram_on_cpu(const BatchProgram& program, std::span<const doub
   times.prepare_seconds = seconds_since(start);
   start = Clock::now();
   const std::uint64_t blocks = (evaluations + cpu::kColumns - 1) / cpu::kColumns;
-  const auto wanted = static_cast<std::uint64_t>(options.threads > 0 ? options.threads : affinity_threads());
+  const auto wanted = static_cast<std::uint64_t>(threads_or_all(options.threads));
   ThreadTeam team(static_cast<int>(std::min(wanted, blocks)));
-  const cpu::GramBlocks first(states, evaluations, cpu::row_products_of(options.instruction_set));
+  const cpu::GramBlocks first(
+      states, evaluations,
+      cpu::for_instruction_set(cpu::choose_instruction_set(options.instruction_set), cpu::add_row_products_scalar,
+                               cpu::add_row_products_avx2, cpu::add_row_products_avx512));
   std::vector<cpu::GramBlocks> workers(static_cast<std::size_t>(team.size()), first);
   // The last blocks are the longest.
   team.run(blocks, [&](std::uint64_t block, int worker) {

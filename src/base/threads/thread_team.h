@@ -61,5 +61,7 @@ class ThreadTeam {
 
 /// Number of processors in the calling thread's affinity mask, at least 1.
 int affinity_threads();
+/// `wanted`, or as many where that is 0.
+inline int threads_or_all(int wanted) { return wanted > 0 ? wanted : affinity_threads(); }
 
 }  // namespace qsim

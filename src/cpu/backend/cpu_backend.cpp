@@ -28,7 +28,7 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
  public:
   explicit CpuBackend(const BackendOptions& options)
       : instruction_set_(choose_instruction_set(options.instruction_set)),
-        team_(options.threads > 0 ? options.threads : affinity_threads()),
+        team_(threads_or_all(options.threads)),
         pool_(memory_),
         engine_(make_engine<T>(instruction_set_)) {}
 

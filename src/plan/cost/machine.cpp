@@ -230,7 +230,7 @@ Machine find_machine(const std::string& name) {
   std::string known;
   for (const auto& machine : detail::built_in_machines()) {
     if (machine.name == name) return parsed(machine);
-    known += std::string(machine.name) + ", ";
+    known += (known.empty() ? "" : ", ") + std::string(machine.name);
   }
   for (const KnownGpu& gpu : known_gpus()) {
     if (gpu.name == name) {
@@ -238,7 +238,7 @@ Machine find_machine(const std::string& name) {
       machine.memory_bytes_per_rank = gpu.memory_bytes;
       return machine;
     }
-    known += std::string(gpu.name) + (&gpu == &known_gpus().back() ? "" : ", ");
+    known += ", " + std::string(gpu.name);
   }
   if (!is_regular_file(name)) {
     throw UsageError("device \"" + escape_text(name) + "\" is neither a known one (" + known + ") nor a file",
