@@ -62,61 +62,85 @@ TurnKind kind_of(std::span<const Complex> matrix) {
   return even ? TurnKind::kButterfly : TurnKind::kReal;
 }
 
+double special_phase(const Matrix2& m) { return 0.5 * std::arg(m[0] * m[3] - m[1] * m[2]); }
+
+namespace {
+
+// Phases as numbers of modulus 1, and as angles: what factoring takes from entries and from one another.
+struct AsUnits {
+  static constexpr Complex kNone{1};
+  static Complex of(Complex z) { return z / std::abs(z); }
+  static Complex over(Complex a, Complex b) { return a / b; }
+  /// The axis that the phase is on, where an entry of this size cannot tell the two apart.
+  static std::optional<Complex> on_axis(Complex phase, double size) {
+    const Complex axis = std::abs(phase.real()) >= std::abs(phase.imag()) ? Complex(std::copysign(1, phase.real()))
+                                                                          : Complex(0, std::copysign(1, phase.imag()));
+    return std::abs(phase - axis) * size <= kRounding ? std::optional(axis) : std::nullopt;
+  }
+};
+struct AsAngles {
+  static constexpr double kNone = 0;
+  static double of(Complex z) { return std::arg(z); }
+  static double over(double a, double b) { return wrap_angle(a - b); }
+  static std::optional<double> on_axis(double phase, double size) {
+    constexpr double kQuarter = 0.5 * std::numbers::pi;
+    const double axis = kQuarter * std::nearbyint(phase / kQuarter);
+    return std::abs(phase - axis) * size <= kRounding ? std::optional(axis) : std::nullopt;
+  }
+};
+
 // A small entry's phase has its rounding for a larger error. What it decides is put right where it is next to an axis
 // (those of gates mostly are, and then cost nothing), and taken back where the large entries are.
-RotationParts rotation_parts(const Matrix2& m) {
-  const auto unit = [](Complex z) { return z / std::abs(z); };
-  RotationParts parts{std::abs(m[0]), std::abs(m[2])};
+template <class Phases, class Phase>
+RotationFactors<Phase> factors(const Matrix2& m) {
+  RotationFactors<Phase> parts{std::abs(m[0]), std::abs(m[2]), Phases::kNone, Phases::kNone, Phases::kNone};
   const double smaller = std::min(parts.cosine, parts.sine);
   if (smaller <= kRounding) {
     if (parts.cosine >= parts.sine) {
-      parts.around = unit(m[0]);
-      parts.left = unit(m[3]) / parts.around;
+      parts.around = Phases::of(m[0]);
+      parts.left = Phases::over(Phases::of(m[3]), parts.around);
     } else {
-      parts.around = unit(-m[1]);
-      parts.left = unit(m[2]) / parts.around;
+      parts.around = Phases::of(-m[1]);
+      parts.left = Phases::over(Phases::of(m[2]), parts.around);
     }
     return parts;
   }
-  const auto on_axis = [&](Complex phase) -> std::optional<Complex> {
-    const Complex axis = std::abs(phase.real()) >= std::abs(phase.imag()) ? Complex(std::copysign(1, phase.real()))
-                                                                          : Complex(0, std::copysign(1, phase.imag()));
-    return std::abs(phase - axis) * smaller <= kRounding ? std::optional(axis) : std::nullopt;
-  };
-  parts.around = unit(m[0]);
+  parts.around = Phases::of(m[0]);
+  const Phase lower = Phases::of(m[2]);  // around times left
   if (parts.cosine >= parts.sine) {
-    const Complex both = unit(m[3]) / parts.around;  // left times right
-    parts.left = unit(m[2]) / parts.around;
-    parts.right = both / parts.left;
-    if (const auto left = on_axis(parts.left)) {
+    const Phase both = Phases::over(Phases::of(m[3]), parts.around);  // left times right
+    parts.left = Phases::over(lower, parts.around);
+    parts.right = Phases::over(both, parts.left);
+    if (const auto left = Phases::on_axis(parts.left, smaller)) {
       parts.left = *left;
-      parts.right = both / *left;
-    } else if (const auto right = on_axis(parts.right)) {
+      parts.right = Phases::over(both, *left);
+    } else if (const auto right = Phases::on_axis(parts.right, smaller)) {
       parts.right = *right;
-      parts.left = both / *right;
+      parts.left = Phases::over(both, *right);
     }
   } else {
-    const Complex lower = unit(m[2]), upper = -unit(m[1]);  // around times left, and times right
-    if (const auto left = on_axis(lower / parts.around)) {
-      parts.around = lower / *left;
-    } else if (const auto right = on_axis(upper / parts.around)) {
-      parts.around = upper / *right;
+    const Phase upper = Phases::of(-m[1]);  // around times right
+    if (const auto left = Phases::on_axis(Phases::over(lower, parts.around), smaller)) {
+      parts.around = Phases::over(lower, *left);
+    } else if (const auto right = Phases::on_axis(Phases::over(upper, parts.around), smaller)) {
+      parts.around = Phases::over(upper, *right);
     }
-    parts.left = lower / parts.around;
-    parts.right = upper / parts.around;
+    parts.left = Phases::over(lower, parts.around);
+    parts.right = Phases::over(upper, parts.around);
   }
   return parts;
 }
 
-// As rotation_parts(), but by arguments: which of many plans is found hangs on their last digits.
-std::optional<Split> split(const Matrix2& m) {
-  const double cosine = std::abs(m[0]), sine = std::abs(m[2]), phase = std::arg(m[0]);
-  Split parts{{cosine, -sine, sine, cosine}, phase, wrap_angle(std::arg(m[2]) - phase), 0};
-  // A small entry's angle is that of its rounding. What it decides is taken back where the large entries are.
-  parts.right = wrap_angle(cosine >= sine ? std::arg(m[3]) - phase - parts.left : std::arg(-m[1]) - phase);
-  const Complex around = std::polar(1.0, phase), left = around * std::polar(1.0, parts.left);
+}  // namespace
+
+RotationParts rotation_parts(const Matrix2& m) { return factors<AsUnits, Complex>(m); }
+
+std::optional<RotationAngles> rotation_angles(const Matrix2& m) {
+  const RotationAngles parts = factors<AsAngles, double>(m);
+  const Complex around = std::polar(1.0, parts.around), left = around * std::polar(1.0, parts.left);
   const Complex right = std::polar(1.0, parts.right);
-  const Matrix2 made{around * cosine, -around * right * sine, left * sine, left * right * cosine};
+  const Matrix2 made{around * parts.cosine, -around * right * parts.sine, left * parts.sine,
+                     left * right * parts.cosine};
   return recomposes(made, m) ? std::optional(parts) : std::nullopt;
 }
 

@@ -33,21 +33,27 @@ bool is_real(const Matrix2& matrix);
 enum class TurnKind : std::uint8_t { kGeneral, kReal, kButterfly };
 TurnKind kind_of(std::span<const Complex> matrix);
 
-/// matrix = around diag(1, left) [[cosine, -sine], [sine, cosine]] diag(1, right), the phases of modulus 1 and the sine
-/// not negative: the one factoring of a 2x2 unitary, from which devices make their forms. Of what is not unitary the
-/// parts do not give it back.
-struct RotationParts {
+/// Half the angle of the determinant: e^{-i angle} matrix has determinant 1 where the matrix is unitary.
+double special_phase(const Matrix2& matrix);
+
+/// matrix = around diag(1, left) [[cosine, -sine], [sine, cosine]] diag(1, right), the sine not negative: the one
+/// factoring of a 2x2 unitary. Phases next to an axis are on it.
+template <class Phase>
+struct RotationFactors {
   double cosine = 1, sine = 0;
-  Complex around{1}, left{1}, right{1};
+  Phase around, left, right;
+
+  Matrix2 rotation() const { return {cosine, -sine, sine, cosine}; }
 };
+
+/// The phases as numbers of modulus 1, from which devices make their forms. Of what is not unitary the parts do not
+/// give it back.
+using RotationParts = RotationFactors<Complex>;
 RotationParts rotation_parts(const Matrix2& matrix);
 
-/// The same in angles: matrix = e^{i phase} diag(1, e^{i left}) rotation diag(1, e^{i right}).
-struct Split {
-  Matrix2 rotation;
-  double phase = 0, left = 0, right = 0;
-};
-/// Nothing where the parts put together again are not the matrix (one that is not unitary to rounding).
-std::optional<Split> split(const Matrix2& matrix);
+/// The phases as angles between -pi and pi. Nothing where the parts put together again are not the matrix (one that is
+/// not unitary to rounding).
+using RotationAngles = RotationFactors<double>;
+std::optional<RotationAngles> rotation_angles(const Matrix2& matrix);
 
 }  // namespace qsim

@@ -54,7 +54,7 @@ TEST(OptimizerSize, OfWhatEachPassLeavesIsWhatWasReached) {
       {"recognise_rotations", {13896, 6763, 14784}, {11994, 7512, 34816}},
       {"shorten_cx_networks", {14521, 7411, 14784}, {11993, 7511, 34816}},
       {"merge_diagonals", {13880, 7690, 14784}, {11792, 7481, 34816}},
-      {"split_turns", {14951, 7773, 14920}, {12240, 7518, 35128}},
+      {"split_turns", {14951, 7773, 14920}, {12242, 7518, 35132}},
   }};
   for (const Row& row : table) {
     SCOPED_TRACE(row.pass);
@@ -74,7 +74,7 @@ TEST(OptimizerSize, OfWhatAllPassesLeaveIsWhatWasReached) {
   for (const GeneratorInfo& family : generators()) {
     add_left(generate(family.name, {20, family.default_depth, 1}), {}, families);
   }
-  test::expect_reached(busy, Left{10779, 4761, 13940});
+  test::expect_reached(busy, Left{10778, 4761, 13940});
   test::expect_reached(families, Left{4543, 2581, 1772});
 }
 

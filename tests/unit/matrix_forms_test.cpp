@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numbers>
+
 #include "base/numbers/rounding.h"
 #include "optimizer/single_qubit.h"
 #include "plan/lower/basis_change.h"
@@ -93,11 +95,51 @@ TEST(MatrixForms, EveryUnitaryHasAnEigenbasis) {
   }
 }
 
+TEST(MatrixForms, FactorsAreTheSameAsNumbersAndAsAngles) {
+  constexpr double kQuarter = 0.5 * std::numbers::pi;
+  // Sines from nothing to all, next to what counts as nothing, and phases on an axis, within rounding of it and off it.
+  for (const double turn : {0.0, 1e-16, 1e-15, 3e-15, 1e-9, 0.3, 0.25 * std::numbers::pi, 1.2, kQuarter - 1e-9,
+                            kQuarter - 3e-15, kQuarter - 1e-15, kQuarter}) {
+    for (const double around : {0.0, 0.4, kQuarter, 3.0}) {
+      for (const double left : {0.0, 2e-16, -5e-16, kQuarter + 3e-16, -2 * kQuarter, 1.1, 1e-9}) {
+        for (const double right : {0.0, 4e-16, kQuarter, 2 * kQuarter - 4e-16, -2.2}) {
+          const Complex all = std::polar(1.0, around), below = std::polar(1.0, left), before = std::polar(1.0, right);
+          const double c = std::cos(turn), s = std::sin(turn);
+          const Matrix2 m{all * c, -all * before * s, all * below * s, all * below * before * c};
+          const RotationParts parts = rotation_parts(m);
+          const auto angles = rotation_angles(m);
+          ASSERT_TRUE(angles) << turn << ' ' << around << ' ' << left << ' ' << right;
+          const Matrix2 made{parts.around * parts.cosine, -parts.around * parts.right * parts.sine,
+                             parts.around * parts.left * parts.sine,
+                             parts.around * parts.left * parts.right * parts.cosine};
+          EXPECT_TRUE(recomposes(made, m)) << turn << ' ' << around << ' ' << left << ' ' << right;
+          EXPECT_NEAR(std::abs(parts.around - std::polar(1.0, angles->around)), 0, 1e-15);
+          EXPECT_NEAR(std::abs(parts.left - std::polar(1.0, angles->left)), 0, 1e-15);
+          EXPECT_NEAR(std::abs(parts.right - std::polar(1.0, angles->right)), 0, 1e-15);
+        }
+      }
+    }
+  }
+}
+
+TEST(MatrixForms, PhasesNextToAnAxisAreOnIt) {
+  const Complex off = std::polar(1.0, 3e-16), i(0, 1);
+  const auto angles = rotation_angles({0.6, -0.8 * i * off, 0.8 * off, 0.6 * i});
+  ASSERT_TRUE(angles);
+  EXPECT_EQ(angles->left, 0);
+  EXPECT_NEAR(angles->right, 0.5 * std::numbers::pi, 1e-15);
+  // Diagonals and flips have one phase beside that of all.
+  const auto diagonal = rotation_angles({kTurn, 0, 0, i}), flip = rotation_angles({0, kTurn, i, 0});
+  ASSERT_TRUE(diagonal && flip);
+  EXPECT_EQ(diagonal->right, 0);
+  EXPECT_EQ(flip->right, 0);
+}
+
 TEST(MatrixForms, NoUnitaryNoFactors) {
-  EXPECT_FALSE(split({1, 0.5, 0, 1}));
+  EXPECT_FALSE(rotation_angles({1, 0.5, 0, 1}));
   EXPECT_FALSE(eigenbasis({1, 1, 0, 1}));
   EXPECT_FALSE(eigenbasis({1, 0, 0, 3}));
-  EXPECT_TRUE(split({0.6, 0.8, -0.8, 0.6}));
+  EXPECT_TRUE(rotation_angles({0.6, 0.8, -0.8, 0.6}));
   EXPECT_TRUE(eigenbasis({0.6, 0.8, -0.8, 0.6}));
   LoweredOp op;
   op.target_count = 1;

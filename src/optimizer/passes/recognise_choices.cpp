@@ -132,12 +132,12 @@ class ChoiceRecogniser {
     const std::size_t values = products.size();
     Choice choice{target, run.controls, Angles(values), Angles(values), Angles(values), Angles(values), run.members};
     for (std::size_t v = 0; v < values; ++v) {
-      const std::optional<Split> parts = split(products[v]);
+      const std::optional<RotationAngles> parts = rotation_angles(products[v]);
       if (!parts) return std::nullopt;
       choice.right[v] = parts->right;
       choice.left[v] = parts->left;
-      choice.turn[v] = 2 * std::atan2(parts->rotation[2].real(), parts->rotation[0].real());
-      choice.phase[v] = parts->phase + 0.5L * (choice.left[v] + choice.right[v]);
+      choice.turn[v] = 2 * std::atan2(parts->sine, parts->cosine);
+      choice.phase[v] = parts->around + 0.5L * (choice.left[v] + choice.right[v]);
     }
     for (Angles* angles : {&choice.right, &choice.turn, &choice.left, &choice.phase}) {
       transform(*angles);

@@ -62,25 +62,25 @@ class Splitter {
     }
   }
 
-  std::optional<Split> parts(std::uint32_t i) {
+  std::optional<RotationAngles> parts(std::uint32_t i) {
     if (!joins_before_[i] && !joins_after_[i]) return std::nullopt;
     const auto matrix = single_qubit_matrix(circuit_, circuit_.operations()[i]);
     if (!matrix || is_diagonal(*matrix) || is_flip(*matrix) || is_real(*matrix)) return std::nullopt;
-    const std::optional<Split> parts = split(*matrix);
+    const std::optional<RotationAngles> parts = rotation_angles(*matrix);
     if (!parts) ++refused_;
     const bool fits = parts && (parts->left == 0 || joins_after_[i]) && (parts->right == 0 || joins_before_[i]);
     return fits ? parts : std::nullopt;
   }
 
-  void append(Rewriter& rewriter, std::uint32_t i, const Split& parts) {
+  void append(Rewriter& rewriter, std::uint32_t i, const RotationAngles& parts) {
     const Qubit q = circuit_.targets(circuit_.operations()[i])[0];
     Circuit& out = rewriter.append_for(i);
     const auto phase = [&](double angle) { out.add_gate(Gate::kPhase, {}, std::span(&q, 1), std::span(&angle, 1)); };
     if (parts.right != 0) phase(parts.right);
-    rewriter.add_matrix(i, q, parts.rotation);
+    rewriter.add_matrix(i, q, parts.rotation());
     rewriter.count_here(i);
     if (parts.left != 0) phase(parts.left);
-    if (parts.phase != 0) out.add_pauli_rotation(-2 * parts.phase, "", {});
+    if (parts.around != 0) out.add_pauli_rotation(-2 * parts.around, "", {});
   }
 
   const Circuit& circuit_;

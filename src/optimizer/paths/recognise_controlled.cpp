@@ -43,7 +43,7 @@ double weight_of(const Matrix2& m) {
 /// The matrix over a square root of its determinant, where that is real.
 void take_phase(Factors& factors) {
   const Matrix2& m = factors.controlled;
-  const double phase = 0.5 * std::arg(m[0] * m[3] - m[1] * m[2]);
+  const double phase = special_phase(m);
   Matrix2 rest = m;
   for (Complex& entry : rest) entry *= std::polar(1.0, -phase);
   const double cosine = rest[0].real(), sine = rest[2].real();

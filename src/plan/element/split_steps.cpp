@@ -49,7 +49,7 @@ Neighbours diagonals_beside(const std::vector<Element>& elements) {
 struct TurnSplit {
   std::size_t turn = 0;
   std::size_t before = kNoDiagonal;  // the diagonal that takes the phase on the right
-  Split parts;
+  RotationAngles parts;
 };
 
 std::vector<TurnSplit> worthwhile_splits(const std::vector<Element>& elements, const FormCosts& cost, TurnParts& known,
@@ -60,14 +60,14 @@ std::vector<TurnSplit> worthwhile_splits(const std::vector<Element>& elements, c
     if (elements[i].gone || elements[i].is_open() || !is_single_turn(elements[i])) continue;
     const Matrix2 matrix = matrix2(elements[i]);
     if (is_diagonal(matrix) || is_flip(matrix)) continue;
-    const std::optional<Split>& parts = known.of(i, matrix);
+    const std::optional<RotationAngles>& parts = known.of(i, matrix);
     if (!parts) {
       ++refused;
       continue;
     }
     const bool fits = (parts->left == 0 || beside.after[i]) && (parts->right == 0 || beside.before[i] != kNoDiagonal);
     const double terms = cost.phase_term * ((parts->left != 0) + (parts->right != 0));
-    if (!fits || turn_cost(parts->rotation, cost) + terms >= turn_cost(matrix, cost)) continue;
+    if (!fits || turn_cost(parts->rotation(), cost) + terms >= turn_cost(matrix, cost)) continue;
     splits.push_back({i, beside.before[i], *parts});
   }
   return splits;
@@ -126,10 +126,11 @@ std::uint64_t split_steps(std::vector<Element>& elements, const FormCosts& cost)
   for (const auto& [turn, before, parts] : worthwhile_splits(elements, cost, known, refused)) {
     Element& element = elements[turn];
     const Index wire = element.target_mask();
-    element.matrix.assign(parts.rotation.begin(), parts.rotation.end());
+    const Matrix2 rotation = parts.rotation();
+    element.matrix.assign(rotation.begin(), rotation.end());
     if (parts.right != 0) phases.emplace_back(before, phase_element(wire, parts.right));
     if (parts.left != 0) phases.emplace_back(turn, phase_element(wire, parts.left));
-    if (parts.phase != 0) phases.emplace_back(turn, phase_element(0, parts.phase));
+    if (parts.around != 0) phases.emplace_back(turn, phase_element(0, parts.around));
   }
   insert(elements, phases);
   return refused;
@@ -156,7 +157,7 @@ double cost_when_split(const std::vector<Element>& elements, const FormCosts& co
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if (next != splits.end() && next->turn == i) {
       const Index wire = elements[i].target_mask();
-      sum.add_matrix(wire, turn_cost(next->parts.rotation, cost));
+      sum.add_matrix(wire, turn_cost(next->parts.rotation(), cost));
       if (next->parts.left != 0) sum.add_diagonal(wire, 1);
       ++next;
     } else {

@@ -22,13 +22,13 @@ double steps_cost(const std::vector<Element>& elements, const CostTable& cost, i
 class TurnParts {
  public:
   explicit TurnParts(std::size_t elements) : parts_(elements) {}
-  const std::optional<Split>& of(std::size_t place, const Matrix2& matrix) {
-    if (!parts_[place]) parts_[place] = split(matrix);
+  const std::optional<RotationAngles>& of(std::size_t place, const Matrix2& matrix) {
+    if (!parts_[place]) parts_[place] = rotation_angles(matrix);
     return *parts_[place];
   }
 
  private:
-  std::vector<std::optional<std::optional<Split>>> parts_;
+  std::vector<std::optional<std::optional<RotationAngles>>> parts_;
 };
 
 /// steps_cost() of what split_steps() would make of the steps.

@@ -163,13 +163,13 @@ Phased taken_apart(const Matrix2& unitary, const FormCosts& cost) {
                  (other.right != 0 ? diagonal_cost(cost) : 0) + (other.joint != 0 ? diagonal_cost(cost) : 0);
     if (other.cost < best.cost) best = other;
   };
-  const double phase = 0.5 * std::arg(unitary[0] * unitary[3] - unitary[1] * unitary[2]);
+  const double phase = special_phase(unitary);
   Matrix2 turned = unitary;
   for (Complex& entry : turned) entry *= std::polar(1.0, -phase);
   offer({without_dust(turned), phase});
-  if (const std::optional<Split> parts = split(unitary)) {
+  if (const std::optional<RotationAngles> parts = rotation_angles(unitary)) {
     const double joint = wrap_angle(parts->left + parts->right);
-    offer({parts->rotation, parts->phase, parts->right, std::abs(joint) <= kRounding ? 0 : joint});
+    offer({parts->rotation(), parts->around, parts->right, std::abs(joint) <= kRounding ? 0 : joint});
   }
   return best;
 }

@@ -26,7 +26,7 @@ constinit const Matrix2 kToY{kRoot, kRoot, Complex(0, kRoot), Complex(0, -kRoot)
 
 std::optional<Eigenbasis> eigenbasis(const Matrix2& unitary) {
   // unitary = e^{i phase} (cos a - i sin a (nx X + ny Y + nz Z)).
-  const double phase = 0.5 * std::arg(unitary[0] * unitary[3] - unitary[1] * unitary[2]);
+  const double phase = special_phase(unitary);
   const Complex turn = std::polar(1.0, -phase);
   const double cosine = 0.5 * ((unitary[0] + unitary[3]) * turn).real();
   const Complex i(0, 1);
