@@ -249,13 +249,16 @@ __global__ void __launch_bounds__(kBlock, 2)
   double sum = 0;
   for (std::uint64_t first = (static_cast<std::uint64_t>(blockIdx.x) * kWarps + threadIdx.x / 32) << 10; first < count;
        first += stride) {
-    for (std::uint32_t r = 0; r + 1 < a.rows; ++r) column[r * kBlock] = row_word(a.bit[r], a.bit[r], first, lane, 0);
+    const auto initial = [&](unsigned bit) {
+      return row_word(bit < a.bits ? bit : kNoRow, bit, first, lane, a.above);
+    };
+    for (std::uint32_t r = 0; r + 1 < a.rows; ++r) column[r * kBlock] = initial(a.bit[r]);
     column[(a.rows - 1) * kBlock] = ~0u;
     Sixteenths sixteenths;
     run_steps<kPhases>(a.steps, a.step_count, column, sixteenths);
     const auto word = [&](unsigned bit) {
       const unsigned r = a.row_of[bit];
-      return r == kNoRow ? row_word(bit, bit, first, lane, 0) : column[r * kBlock];
+      return r == kNoRow ? initial(bit) : column[r * kBlock];
     };
     std::uint32_t there = ~0u;
     for (std::uint64_t left = a.checked; left != 0; left &= left - 1) {

@@ -44,6 +44,7 @@ struct ProductArguments {
   std::uint32_t step_count = 0, rows = 0, bits = 0;
   std::uint32_t indexed = 0, table_count = 0, width = 0, left = 0;
   bool phases = false;                    // some steps are
+  std::uint64_t above = 0;                // of every place: bits that are not among the lowest `bits`
   std::uint64_t checked = 0, wanted = 0;  // other amplitudes are 0
   double scale[2] = {};
   std::uint8_t bit[kMostRows] = {};      // of each row

@@ -77,19 +77,21 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) {
   bundle_ = program.bundle;
   fixed_ = program.fixed;
   unborn_ = program.unborn;
+  above_ = program.above;
   whole_size_ = is_one_bundle(sweep, local_bits) ? Index{1} << local_bits : 0;
   if (!sweep.reads) {
-    products_ = products_of(sweep, local_bits);
+    products_ = products_of(sweep);
   } else if (is_affine(sweep)) {
     affine_ = columns_of(affine_gather(sweep, local_bits, fixed_, kLineBits, kLineBits));
   }
   program_ = words_of(std::move(program));
 }
 
-Permutation::Products Permutation::products_of(const Sweep& sweep, std::uint32_t local_bits) {
+Permutation::Products Permutation::products_of(const Sweep& sweep) {
   Products products{product_start(sweep), has_real_products(sweep), {}};
-  for (std::uint32_t first = 0; first < local_bits; first += kProductBits) {
-    const Index range = low_mask(std::min(local_bits, first + kProductBits)) & ~low_mask(first);
+  const auto bits = static_cast<std::uint32_t>(std::bit_width(products.start.varying));
+  for (std::uint32_t first = 0; first < bits; first += kProductBits) {
+    const Index range = low_mask(std::min(bits, first + kProductBits)) & ~low_mask(first);
     if ((range & products.start.varying) == 0) continue;
     // An entry for every value of the range, whose other bits have no factor.
     const std::vector<Complex> of_varying = birth_products(sweep, range & products.start.varying);
@@ -205,7 +207,7 @@ void Permutation::write_products(std::complex<T>* shard, ThreadTeam& team) const
     PermuteSixteenths sixteenths;
     const Index end = (number + 1) * piece;
     for (Index first = number * piece; first < end; first += kPermuteLanes) {
-      find_places(program_, first, words, from, sixteenths);
+      find_places(program_, above_ | first, words, from, sixteenths);
       const Index count = std::min<Index>(kPermuteLanes, end - first);
       for (Index i = 0; i < count; ++i) {
         std::complex<T> value = (from[i] & checked) == wanted ? scale : std::complex<T>();

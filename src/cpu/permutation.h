@@ -51,7 +51,7 @@ class Permutation {
     bool real = false;  // all entries are
     std::vector<Table> tables;
   };
-  static Products products_of(const Sweep& sweep, std::uint32_t local_bits);
+  static Products products_of(const Sweep& sweep);
   template <typename T, typename Entry>
   void write_products(std::complex<T>* shard, ThreadTeam& team) const;
 
@@ -62,7 +62,7 @@ class Permutation {
   template <typename T>
   void spread(std::complex<T>* shard, const std::complex<T>* from, Index begin, Index end, Index fixed) const;
 
-  Index bundle_, fixed_, unborn_;
+  Index bundle_, fixed_, unborn_, above_;
   Index whole_size_;  // of the shard, where it is one bundle; else 0
   PermuteProgram program_;
   std::optional<Products> products_;  // of the first write

@@ -87,13 +87,16 @@ struct Birth {
 /// bits, all born afterwards; they are gathered into memory beside the state (PoolLayout::spare_bytes) and put back,
 /// unless one bundle is all of the shard: then that memory becomes the state's and the state's is beside it. Such a
 /// sweep bears bits with the factor {1, 0} alone, and no exchange overlaps with it. Where it is the first write it
-/// bears every bit, one bundle is all of the shard, and what is taken to a place is the product of the factors where it
-/// comes from: no memory beside the state is needed.
+/// bears every bit, global ones too, one bundle is all of the shard, and what is taken to a place is the product of the
+/// factors where it comes from, on whichever rank that is: flips may have global bits as their targets, and no memory
+/// beside the state and no exchange is needed. Plan::global_start is of modulus 1 then. Specialised, such a sweep keeps
+/// its operations, and has the rank's global bits in `above`.
 struct Sweep {
   std::vector<Bit> active;   // ascending, local
   std::vector<Bit> store;    // a permutation of active; equal to active when nothing moves
   std::vector<Index> reach;  // empty, or one mask an active bit
   Index bundle = 0;          // not 0: the sweep permutes
+  Index above = 0;           // of a specialised first write that permutes: the global bits of the shard's places
   bool reads = true;
   Index unborn = 0;
   std::vector<Birth> births;

@@ -29,6 +29,12 @@ void fold_terms(std::span<const PhaseTerm> terms, Index local_mask, Index rank_v
   if (constant != 0) out.push_back({0, false, constant});
 }
 
+Complex start_of(const Plan& plan, std::uint32_t rank) {
+  if (rank < plan.global_start.size()) return plan.global_start[rank];
+  throw Error("plan.global_start has " + std::to_string(plan.global_start.size()) + " entries but rank " +
+              std::to_string(rank) + " needs its own");
+}
+
 }  // namespace
 
 Sweep specialize(const Sweep& sweep, const Plan& plan, std::uint32_t rank) {
@@ -46,16 +52,17 @@ Sweep specialize(const Sweep& sweep, const Plan& plan, std::uint32_t rank) {
   result.start_scale = sweep.start_scale;
   result.predicted_seconds = sweep.predicted_seconds;
   result.once = sweep.once;
+  if (sweep.permutes() && !sweep.reads) {  // what comes from another rank's shard is known here
+    result.above = rank_value;
+    result.ops = sweep.ops;
+    result.phases = sweep.phases;
+    result.start_scale = sweep.start_scale * start_of(plan, rank);
+    return result;
+  }
   result.ops.reserve(sweep.ops.size());
   result.phases.reserve(sweep.phases.size());
   result.matrices.reserve(sweep.matrices.size());
-  if (!sweep.reads) {
-    if (rank >= plan.global_start.size()) {
-      throw Error("plan.global_start has " + std::to_string(plan.global_start.size()) + " entries but rank " +
-                  std::to_string(rank) + " needs its own");
-    }
-    result.start_scale = sweep.start_scale * plan.global_start[rank];
-  }
+  if (!sweep.reads) result.start_scale = sweep.start_scale * start_of(plan, rank);
   for (const PlanOp& op : sweep.ops) {
     const Index global_controls = op.control_mask & ~local_mask;
     if ((rank_value & global_controls) != (op.control_value & global_controls)) continue;

@@ -93,7 +93,10 @@ class Verifier {
       require(plan_.global_start.size() == std::size_t{1} << plan_.rank_bits, "global_start needs one entry a rank");
       double norm = 0;
       for (const Complex& entry : plan_.global_start) norm += std::norm(entry);
-      require(std::abs(norm - 1) < kNormTolerance, "global_start is not normalised");
+      // A first write that permutes bears the global bits as well.
+      const auto& first = plan_.stages.empty() ? std::vector<Sweep>() : plan_.stages.front().sweeps;
+      const double wanted = !first.empty() && first.front().permutes() ? std::ldexp(1, plan_.rank_bits) : 1;
+      require(std::abs(norm - wanted) < kNormTolerance * wanted, "global_start is not normalised");
     }
     where_known_ = true;
   }
@@ -177,9 +180,12 @@ class Verifier {
             sweep.reads ? "the first sweep of a plan from zero must not read" : "only the first write may not read");
     require(sweep.unborn == unborn_, "unborn bits are " + mask_text(unborn_) + ", not " + mask_text(sweep.unborn));
     require(sweep.start_scale == Complex(1), "start_scale belongs to specialised sweeps");
+    require(sweep.above == 0, "above belongs to specialised sweeps");
     require(std::isfinite(sweep.predicted_seconds) && sweep.predicted_seconds >= 0, "predicted_seconds is not a time");
+    // Global bits are born by a first write that permutes.
+    Index global = sweep.permutes() && !sweep.reads ? all_mask_ & ~local_mask_ : 0;
     for (const Birth& birth : sweep.births) {
-      require(birth.bit < plan_.qubits && (unborn_ >> birth.bit & 1) != 0,
+      require(birth.bit < plan_.qubits && ((unborn_ | global) >> birth.bit & 1) != 0,
               "bit " + std::to_string(birth.bit) + " cannot be born: it is not unborn");
       require(std::abs(std::norm(birth.factor[0]) + std::norm(birth.factor[1]) - 1) < kNormTolerance,
               "the factor of bit " + std::to_string(birth.bit) + " is not normalised");
@@ -187,7 +193,9 @@ class Verifier {
                   (birth.factor[0] == Complex(1) && birth.factor[1] == Complex(0)),
               "bit " + std::to_string(birth.bit) + " is born inactive after the first write with a factor");
       unborn_ &= ~bit_mask(birth.bit);
+      global &= ~bit_mask(birth.bit);
     }
+    require(global == 0, "bits " + mask_text(global) + " are not born by the first write, which permutes");
     check_store(sweep, active);
     check_reach(sweep, active);
     if (sweep.permutes()) check_permutation(sweep);
@@ -251,7 +259,7 @@ class Verifier {
     require(op.target_count <= kMaxMatrixTargets, "more than 6 targets");
     for (std::size_t j = 0; j < op.target_count; ++j) {
       const Bit target = op.targets[j];
-      const Index allowed = sweep.permutes() ? sweep.bundle : active;
+      const Index allowed = !sweep.permutes() ? active : sweep.reads ? sweep.bundle : all_mask_;
       require_of(target < plan_.qubits && (allowed >> target & 1) != 0, target,
                  sweep.permutes() ? " is not in the bundle" : " is not active");
       require_of((unborn_ >> target & 1) == 0, target, " is unborn");

@@ -126,6 +126,7 @@ TEST_P(BackendContract, FirstWritesThatPermuteMatchTheirDefinition) {
       shape.permutes = true;
       shape.phases = repeat % 2 == 0;
       shape.reads = false;
+      shape.global_bits = repeat % 3 == 2 ? 1 + static_cast<std::uint32_t>(random.below(3)) : 0;
       Sweep sweep = random_sweep(random, shape);
       if (repeat % 4 == 0) {  // all of them vary
         for (Birth& birth : sweep.births) birth.factor = {Complex(0.6), Complex(0, 0.8)};

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <numbers>
 #include <optional>
 #include <string>
@@ -17,9 +18,13 @@
 #include "plan/plan.h"
 #include "plan/sweep/as_permutations.h"
 #include "qsim/circuit.h"
+#include "qsim/session.h"
 #include "qsim/target.h"
 #include "support/campaign.h"
+#include "support/dense.h"
 #include "support/plan_is_circuit.h"
+#include "support/test_backend.h"
+#include "support/tolerance.h"
 
 namespace qsim {
 namespace {
@@ -124,7 +129,9 @@ bool first_write_permutes(const Plan& plan) {
 }
 
 bool permutes(const Plan& plan) {
-  return std::ranges::any_of(plan.stages.back().sweeps, [](const Sweep& sweep) { return sweep.permutes(); });
+  return std::ranges::any_of(plan.stages, [](const Stage& stage) {
+    return std::ranges::any_of(stage.sweeps, [](const Sweep& sweep) { return sweep.permutes(); });
+  });
 }
 
 /// Whose sweeps permute for next to nothing.
@@ -168,6 +175,42 @@ TEST(PermutationPlan, IsTheCircuit) {
   EXPECT_GT(made, campaign.count / 3);
   EXPECT_EQ(permuting, made);
   EXPECT_GT(first_writes, campaign.count / 8);
+}
+
+// Each rank writes what flips take to it, wherever that comes from; what is behind them may exchange.
+TEST(PermutationPlan, FirstWritesOfSeveralRanksAreTheCircuit) {
+  const test::Campaign campaign(300);
+  std::uint64_t made = 0, exchanging = 0;
+  for (std::uint64_t trial = campaign.first; trial < campaign.first + campaign.count; ++trial) {
+    PhiloxSequence random(trial + 31);
+    const std::uint32_t qubits = 5 + static_cast<std::uint32_t>(random.below(5));
+    Circuit circuit = after_turns(random, trial % 3 == 0 ? hidden_flips(random, qubits, 1 + random.below(90))
+                                                         : flips(random, qubits, 1 + random.below(90), 0));
+    const Circuit behind = flips(random, qubits, random.below(12), 5);
+    for (const Operation& op : behind.operations()) {
+      if (trial % 2 == 0) circuit.append(behind, op);
+    }
+    PlanOptions options;
+    options.tile_bits = 3;
+    options.rank_bits = 1 + static_cast<std::uint32_t>(random.below(3));
+    options.trace = trial % 5 == 0;
+    if (trial % 7 == 1) {
+      options.initial_layout = Layout::identity(static_cast<int>(qubits));
+      std::ranges::reverse(options.initial_layout->bit_of);
+    }
+    const Lowered lowered = lower_optimized(circuit, {"split_turns"});
+    // The targets of what is behind the flips have to fit a shard.
+    if (qubits - options.rank_bits < 4) continue;
+    const std::optional<Plan> plan = permutation_plan(lowered, eager_machine(trial % 4 < 2 ? "cpu" : "h200"), options);
+    if (!plan) continue;
+    ++made;
+    exchanging += plan->stages.size() > 1 ? 1 : 0;
+    EXPECT_TRUE(first_write_permutes(*plan));
+    test::expect_the_circuit(*plan, circuit, trial);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(made, campaign.count / 4);
+  EXPECT_GT(exchanging, campaign.count / 20);
 }
 
 TEST(PermutationPlan, SeesThroughHadamardGates) {
@@ -338,7 +381,50 @@ TEST(GivenLayout, LeavesFirstWritesWithinATile) {
   }
 }
 
-TEST(PermutationPlan, IsOfOneRankAndOfStatesLargerThanATile) {
+// Arithmetic on 34 qubits is one write of each GPU's part, and nothing is sent.
+TEST(PermutationPlan, WritesAProductStateOnEveryRank) {
+  const Circuit gates = toffolis(34, 34, 600);
+  Circuit circuit(34);
+  for (Qubit q = 0; q < 30; ++q) circuit.ry(0.1 + 0.1 * q, q);
+  for (const Operation& op : gates.operations()) circuit.append(gates, op);
+  for (const std::uint32_t rank_bits : {1u, 2u, 3u}) {
+    PlanOptions options;
+    options.rank_bits = rank_bits;
+    const Plan plan = make_plan(circuit, find_machine("h200"), options);
+    ASSERT_EQ(plan_work(plan).sweeps, 1u);
+    EXPECT_EQ(plan_work(plan).exchanges, 0u);
+    EXPECT_TRUE(first_write_permutes(plan));
+    EXPECT_EQ(plan_work(plan).bytes_swept_per_rank, std::uint64_t{256} << (30 - rank_bits));
+  }
+}
+
+// The same amplitudes from ranks that run it, with exchanges behind the first write and without.
+TEST(PermutationPlan, FirstWritesOfSeveralRanksRun) {
+  const Circuit gates = toffolis(18, 18, 300);
+  for (const bool more : {false, true}) {
+    Circuit circuit(18);
+    for (Qubit q = 0; q < 16; ++q) circuit.u(0.1 + 0.1 * q, 0.2 * q, 0.3, q);
+    for (const Operation& op : gates.operations()) circuit.append(gates, op);
+    for (Qubit q = 0; more && q < 18; ++q) circuit.ry(0.2, q).cx(q, (q + 1) % 18);
+    const std::vector<Complex> wanted = dense::run(circuit);
+    for (const int ranks : {2, 4, 8}) {
+      PlanOptions options;
+      options.rank_bits = static_cast<std::uint32_t>(std::countr_zero(static_cast<unsigned>(ranks)));
+      options.precision = ranks == 4 ? Precision::kSingle : Precision::kDouble;
+      Target target = test::run_options();
+      target.ranks = ranks;
+      target.precision = options.precision;
+      Session session(target);
+      EXPECT_TRUE(first_write_permutes(make_plan(circuit, find_machine("cpu"), options)));
+      State state = session.run(circuit);
+      EXPECT_LE(dense::max_difference(state.amplitudes(0, Index{1} << 18), wanted),
+                test::rounding_tolerance(options.precision, circuit.operations().size()));
+      EXPECT_NEAR(state.norm(), 1, options.precision == Precision::kDouble ? 1e-12 : 1e-5);
+    }
+  }
+}
+
+TEST(PermutationPlan, ThatGathersIsOfOneRankAndOfStatesLargerThanATile) {
   PlanOptions options = from_any_state();
   options.rank_bits = 1;
   EXPECT_FALSE(permutes(make_plan(toffolis(30, 20, 400), find_machine("h200"), options)));

@@ -157,6 +157,7 @@ class Interpreter {
   // Every amplitude by itself: where the flips take its place, and the phases on the way.
   void permute(const Sweep& sweep, Index rank, Index high, Index still_unborn) {
     Shard moved(shard_size_, kPoison);
+    if (!sweep.reads) return write_from_everywhere(sweep, rank, high | sweep.above);
     for (Index from = 0; from < shard_size_; ++from) {
       if ((from & still_unborn) != 0) continue;
       Index to = from;
@@ -172,6 +173,24 @@ class Interpreter {
       moved.at(to) = value;
     }
     shards_[rank] = std::move(moved);
+  }
+
+  // The first write: what the product state has anywhere, and the flips take to this rank.
+  void write_from_everywhere(const Sweep& sweep, Index rank, Index high) {
+    shards_[rank].assign(shard_size_, kPoison);
+    for (Index from = 0; from < ranks_ * shard_size_; ++from) {
+      Index to = from;
+      Complex value = load(sweep, rank, from, 0);
+      for (const PlanOp& op : sweep.ops) {
+        if ((to & op.control_mask) != op.control_value) continue;
+        if (op.form == Form::kFlip) {
+          to ^= Index{1} << op.targets[0];
+        } else {
+          value *= phase_at(sweep, op, to);
+        }
+      }
+      if ((to & ~(shard_size_ - 1)) == high) shards_[rank].at(to & (shard_size_ - 1)) = value;
+    }
   }
 
   // Of amplitude i of a tile, in memory.

@@ -79,7 +79,7 @@ void add_controls(PhiloxSequence& random, PlanOp& op, const std::vector<Bit>& fr
 }
 
 void add_operation(PhiloxSequence& random, const SweepShape& shape, const std::vector<Bit>& targets, Sweep& sweep) {
-  std::vector<Bit> all(shape.bits);
+  std::vector<Bit> all(shape.bits + shape.global_bits);
   std::iota(all.begin(), all.end(), Bit{0});
   PlanOp op;
   op.gates = 1;
@@ -127,9 +127,9 @@ void add_operation(PhiloxSequence& random, const SweepShape& shape, const std::v
 
 /// Chooses what is unborn before and what is born here.
 void add_births(PhiloxSequence& random, const SweepShape& shape, Sweep& sweep) {
-  for (Bit bit = 0; bit < shape.bits; ++bit) {
+  for (Bit bit = 0; bit < shape.bits + shape.global_bits; ++bit) {
     if (shape.reads && random.below(2) == 0) continue;
-    sweep.unborn |= bit_mask(bit);
+    if (bit < shape.bits) sweep.unborn |= bit_mask(bit);
     const bool active = std::find(sweep.active.begin(), sweep.active.end(), bit) != sweep.active.end();
     const bool permuting_write = shape.permutes && !shape.reads;  // which bears all
     if (!permuting_write && random.below(4) == 0) continue;
@@ -178,7 +178,11 @@ Index unborn_after(const Sweep& sweep) {
 std::vector<Complex> reference_sweep(const Sweep& sweep, ChunkView chunk, std::uint32_t bits,
                                      const std::vector<Complex>& memory) {
   const Index still = unborn_after(sweep);
-  std::vector<Complex> v(bit_mask(bits));
+  // What is in other shards comes from there where nothing has been written yet.
+  const bool everywhere = sweep.permutes() && !sweep.reads;
+  std::uint32_t whole = bits;
+  for (const Birth& birth : sweep.births) whole = std::max<std::uint32_t>(whole, birth.bit + 1u);
+  std::vector<Complex> v(bit_mask(everywhere ? whole : bits));
   for (Index i = 0; i < v.size(); ++i) {
     v[i] = sweep.reads ? memory[place_of(sweep, i) & ~sweep.unborn] : sweep.start_scale;
     for (const Birth& birth : sweep.births) v[i] *= birth.factor[i >> birth.bit & 1];
@@ -186,6 +190,10 @@ std::vector<Complex> reference_sweep(const Sweep& sweep, ChunkView chunk, std::u
   }
   for (const PlanOp& op : sweep.ops) apply(sweep, op, v);
   std::vector<Complex> after = memory;
+  if (everywhere) {
+    for (Index i = 0; i < after.size(); ++i) after[i] = v[sweep.above | i];
+    return after;
+  }
   for (Index i = 0; i < v.size(); ++i) {
     if ((i & still) != 0 || (i & chunk.mask) != chunk.value) continue;
     Index to = i;
@@ -223,6 +231,8 @@ Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape) {
     // All of the shard, or as much as some flips need.
     if (movable.empty()) sweep.unborn &= ~bit_mask(0), movable = {0};
     for (const Bit bit : movable) sweep.bundle |= bit_mask(bit);
+    for (Bit bit = 0; bit < shape.global_bits; ++bit) movable.push_back(static_cast<Bit>(shape.bits + bit));
+    sweep.above = random.below(bit_mask(shape.global_bits)) << shape.bits;
     if (shape.reads && random.below(2) == 0) {
       const std::vector<Bit> some = sample(random, movable, 1 + random.below(movable.size()));
       sweep.bundle = 0;

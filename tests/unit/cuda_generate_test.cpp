@@ -101,13 +101,15 @@ TEST(CudaGenerate, RandomSweepsCompile) {
   }
 }
 
-Sweep random_permutation(PhiloxSequence& random, std::uint32_t bits, std::uint32_t operations, bool reads) {
+Sweep random_permutation(PhiloxSequence& random, std::uint32_t bits, std::uint32_t operations, bool reads,
+                         std::uint32_t global_bits = 0) {
   test::SweepShape shape;
   shape.bits = bits;
   shape.operations = operations;
   shape.permutes = shape.phases = true;
   shape.births = random.below(3) == 0;
   shape.reads = reads;
+  shape.global_bits = reads ? 0 : global_bits;
   return test::random_sweep(random, shape);
 }
 
@@ -146,7 +148,7 @@ TEST(CudaGenerate, PermutationsDoOnTheHostWhatTheyMean) {
   for (const std::uint32_t bits : {1u, 4u, 9u, 10u, 13u, 14u, 15u}) {
     for (const bool reads : {true, false}) {
       const Precision precision = ++trial % 3 == 0 ? Precision::kSingle : Precision::kDouble;
-      Sweep sweep = random_permutation(random, bits, 25, reads);
+      Sweep sweep = random_permutation(random, bits, 25, reads, static_cast<std::uint32_t>(trial) % 4);
       if (!reads && trial % 4 == 0) {  // real numbers in the tables
         for (Birth& birth : sweep.births) birth.factor = {Complex(0.6), Complex(0.8)};
       }

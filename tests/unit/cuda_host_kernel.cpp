@@ -256,9 +256,9 @@ void run_as_permutation(const Sweep& sweep, std::uint32_t bits, std::vector<Comp
   const bool whole = is_one_bundle(sweep, bits);
   for (Index number = 0; number < bit_mask(count_bits(fixed)); ++number) {
     const Index bundle = deposit_bits(number, fixed);
-    const cuda::PermutationPointers pointers{memory.data(), writes ? memory.data() : beside.data(),
-                                             tables.data(), nullptr,
-                                             bundle,        {scale.real(), scale.imag()}};
+    const cuda::PermutationPointers pointers{memory.data(),        writes ? memory.data() : beside.data(),
+                                             tables.data(),        nullptr,
+                                             bundle | sweep.above, {scale.real(), scale.imag()}};
     const unsigned blocks = 2;
     for (unsigned block = 0; block < blocks; ++block)
       library.run_block(&pointers, cuda::kPermutationThreads, 0, block, blocks);

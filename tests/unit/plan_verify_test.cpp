@@ -216,6 +216,34 @@ TEST(VerifyPlan, ChecksFirstWritesThatPermute) {
   expect_refused(plan, "must not read", [&](Plan& p) { write(p).reads = true; });
 }
 
+// Which bears the global bits as well, and may flip them.
+TEST(VerifyPlan, ChecksFirstWritesOfSeveralRanksThatPermute) {
+  Plan plan = permuting_write();
+  const Bit global = static_cast<Bit>(plan.qubits - 1);
+  Sweep& first = plan.stages[0].sweeps[0];
+  plan.rank_bits = 1;
+  plan.global_start.assign(2, std::polar(1.0, 0.3));
+  first.bundle = first.unborn = low_mask(global);
+  PlanOp flip;
+  flip.form = Form::kFlip;
+  flip.target_count = 1;
+  flip.targets[0] = global;
+  flip.control_mask = flip.control_value = 1;
+  first.ops.push_back(flip);
+  EXPECT_NO_THROW(verify_plan(plan));
+  const auto write = [](Plan& p) -> Sweep& { return p.stages[0].sweeps[0]; };
+  expect_refused(plan, "not born by the first write", [&](Plan& p) { write(p).births.pop_back(); });
+  expect_refused(plan, "not unborn", [&](Plan& p) { write(p).births[0].bit = global; });
+  expect_refused(plan, "not normalised", [&](Plan& p) { p.global_start = {1, 0}; });
+  expect_refused(plan, "not local", [&](Plan& p) { write(p).bundle |= bit_mask(global); });
+  expect_refused(plan, "specialised", [&](Plan& p) { write(p).above = bit_mask(global); });
+  expect_refused(plan, "not active", [&](Plan& p) {  // of a sweep of tiles
+    write(p).bundle = 0;
+    p.global_start = {1, 0};
+    write(p).births.pop_back();
+  });
+}
+
 TEST(VerifyPlan, ChecksWhatPermutes) {
   const Plan plan = permuting_plan();
   const auto flips = [](Plan& p) -> Sweep& { return p.stages[0].sweeps[1]; };

@@ -36,7 +36,7 @@ struct PermutationPointers {
   void* gathered = nullptr;  // of the first write: the state
   const void* tables = nullptr;
   void* norm = nullptr;
-  std::uint64_t fixed = 0;  // the bits outside the bundle
+  std::uint64_t fixed = 0;  // the bits of every place outside the bundle
   double scale[2] = {};
 };
 constexpr std::uint32_t kPermutationThreads = 256;

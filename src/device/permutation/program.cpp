@@ -17,7 +17,8 @@ class Writer {
     program_.unborn = sweep.unborn;
     program_.fixed = low_mask(local_bits) & ~sweep.unborn;
     for (const Birth& birth : sweep.births) program_.fixed |= bit_mask(birth.bit);
-    program_.fixed &= ~program_.bundle;
+    program_.fixed &= low_mask(local_bits) & ~program_.bundle;
+    program_.above = sweep.above;
   }
 
   PermutationProgram run() {

@@ -27,6 +27,7 @@ struct PermutationStep {
 struct PermutationProgram {
   Index bundle = 0;                // the bits that tell a bundle's places apart: bundles are moved one after the other
   Index fixed = 0;                 // the bits that tell bundles apart
+  Index above = 0;                 // of every place: bits that are not local
   Index unborn = 0;                // before the sweep: amplitudes from where one of these bits is 1 are 0
   std::vector<std::uint8_t> bits;  // row r of a program's words is this bit of the place; one row more is all ones
   std::uint32_t targets = 0;       // the first rows are the bits that are flipped

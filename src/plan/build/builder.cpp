@@ -209,7 +209,8 @@ void PlanBuilder::add_whole_sweep(Index active, const Lowered& lowered, std::spa
     if (test_bit(active_now, bit)) sweep.active.push_back(bit);
   }
   sweep.store = sweep.active;
-  bear_known(sweep, map_mask(first_write ? ~known_.zero_wires & low_mask(plan_.qubits) : 0, layout_) | active_now);
+  const Index with_factors = map_mask(first_write ? ~known_.zero_wires & low_mask(plan_.qubits) : 0, layout_);
+  bear_known(sweep, unborn_ & (with_factors | active_now));
   append_ops(sweep, lowered, ops);
   stage().sweeps.push_back(std::move(sweep));
   ++sweeps_;
@@ -218,7 +219,7 @@ void PlanBuilder::add_whole_sweep(Index active, const Lowered& lowered, std::spa
 void PlanBuilder::bear_known(Sweep& sweep, Index bits) {
   for (Qubit wire = 0; wire < plan_.qubits; ++wire) {
     const Bit bit = layout_.bit_of[wire];
-    if (!test_bit(unborn_ & bits, bit)) continue;
+    if (!test_bit(bits, bit)) continue;
     sweep.births.push_back({bit, known_.factor[wire], known_.open.empty() ? 0 : known_.open[wire]});
     unborn_ &= ~bit_mask(bit);
   }

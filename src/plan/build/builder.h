@@ -37,7 +37,8 @@ class PlanBuilder {
   void add_reaching_sweep(const std::vector<std::pair<Qubit, Index>>& reach, const Lowered& lowered,
                           std::span<const std::uint32_t> ops);
   /// Appends a sweep that permutes, of what may_permute(). `whole`: all of the shard as one bundle, as the first write
-  /// always is, else bundles that are as small as the machine moves well.
+  /// always is, else bundles that are as small as the machine moves well. The first write takes a start that is known
+  /// as one without global wires; other flips have local targets.
   void add_permuting_sweep(const Lowered& lowered, std::span<const std::uint32_t> ops, bool whole);
   /// Lets the last sweep store its active wires so that those in `order`, first to last, lie at its lowest bits.
   void store_low(std::span<const Qubit> order);
@@ -67,7 +68,7 @@ class PlanBuilder {
   Index active_bits(Index active) const;
   void append_ops(Sweep& sweep, const Lowered& lowered, std::span<const std::uint32_t> ops);
   void add_whole_sweep(Index active, const Lowered& lowered, std::span<const std::uint32_t> ops);
-  /// Bears those of `bits` that are unborn in `sweep`, by what is known of them.
+  /// Bears `bits` in `sweep`, by what is known of them.
   void bear_known(Sweep& sweep, Index bits);
   Sweep part_of(Index active_bits, bool first, const Lowered& lowered, std::span<const std::uint32_t> ops) const;
   std::vector<std::size_t> cuts(Index active_bits, const Lowered& lowered, std::span<const std::uint32_t> ops) const;

@@ -23,11 +23,13 @@ void PlanBuilder::add_permuting_sweep(const Lowered& lowered, std::span<const st
   append_ops(sweep, lowered, ops);
   if (plan_.start == Start::kZero && sweeps_ == 0) {
     sweep.reads = false;
-    bear_known(sweep, local_mask_);
+    bear_known(sweep, low_mask(plan_.qubits));
+    plan_.global_start.assign(std::size_t{1} << plan_.rank_bits, known_.global_start.front());
     sweep.bundle = local_mask_;
     whole = true;
+  } else {
+    for (const PlanOp& op : sweep.ops) sweep.bundle |= op.form == Form::kFlip ? bit_mask(op.targets[0]) : 0;
   }
-  for (const PlanOp& op : sweep.ops) sweep.bundle |= op.form == Form::kFlip ? bit_mask(op.targets[0]) : 0;
   for_each_bit(sweep.bundle & unborn_, [&](unsigned bit) { sweep.births.push_back({static_cast<Bit>(bit)}); });
   unborn_ &= ~sweep.bundle;
   const int wanted = whole ? kMaxQubits : bundle_bits(machine_.kind, plan_.local_bits());

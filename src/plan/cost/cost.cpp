@@ -253,7 +253,7 @@ void predict_overlaps(Plan& plan, const Machine& machine) {
 
 SweepTraffic sweep_traffic(const Sweep& sweep, std::uint32_t local_bits) {
   Index births = 0;
-  for (const Birth& birth : sweep.births) births |= pow2(birth.bit);
+  for (const Birth& birth : sweep.births) births |= birth.bit < local_bits ? pow2(birth.bit) : 0;
   const auto before = local_bits - static_cast<std::uint32_t>(popcount(sweep.unborn));
   const auto after = before + static_cast<std::uint32_t>(popcount(births));
   return {sweep.reads ? pow2(before) : 0, pow2(after)};

@@ -1,6 +1,7 @@
 #include "plan/make/join.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,11 +13,13 @@ namespace qsim {
 namespace {
 
 bool is_open(const Plan& part) {
-  return std::ranges::any_of(part.stages.back().sweeps, [](const Sweep& sweep) {
+  const auto has_open = [](const Sweep& sweep) {
     return std::ranges::any_of(sweep.phases, [](const PhaseTerm& term) { return term.open != 0; }) ||
            std::ranges::any_of(sweep.ops, [](const PlanOp& op) { return op.open != 0; }) ||
            std::ranges::any_of(sweep.births, [](const Birth& birth) { return birth.open != 0; });
-  });
+  };
+  return std::ranges::any_of(part.stages,
+                             [&](const Stage& stage) { return std::ranges::any_of(stage.sweeps, has_open); });
 }
 
 }  // namespace
@@ -89,12 +92,16 @@ void PlanJoiner::join(Plan part) {
     plan_ = std::move(part);
     return;
   }
+  // Its first stage goes on with the last one.
   std::vector<Sweep>& sweeps = plan_->stages.back().sweeps;
+  const auto stages = static_cast<std::int32_t>(plan_->stages.size() - 1);
   for (TraceEntry& entry : part.trace) {
-    if (entry.stage >= 0) entry.sweep += static_cast<std::int32_t>(sweeps.size());
+    if (entry.stage == 0) entry.sweep += static_cast<std::int32_t>(sweeps.size());
+    if (entry.stage >= 0) entry.stage += stages;
     plan_->trace.push_back(std::move(entry));
   }
-  for (Sweep& sweep : part.stages.back().sweeps) sweeps.push_back(std::move(sweep));
+  std::ranges::move(part.stages.front().sweeps, std::back_inserter(sweeps));
+  std::move(part.stages.begin() + 1, part.stages.end(), std::back_inserter(plan_->stages));
   plan_->gates += part.gates;
   plan_->gates_removed += part.gates_removed;
   plan_->rewrites_refused += part.rewrites_refused;

@@ -15,7 +15,7 @@ namespace qsim {
 
 class PlanJoiner {
  public:
-  /// All three outlive it. On one rank.
+  /// All three outlive it.
   PlanJoiner(const Lowered& lowered, const Machine& machine, const PlanOptions& options);
 
   /// Of the wires at the end of the plan so far.
@@ -38,6 +38,8 @@ class PlanJoiner {
     std::uint32_t op = 0;
   };
   void join(PlanBuilder& builder, const Lowered& part, const std::vector<Placed>& placed);
+  /// Joins a plan that begins in layout().
+  void join(Plan part);
   /// Notes that the gates of an operation need none.
   void remove(const LoweredOp& op);
 
@@ -45,8 +47,6 @@ class PlanJoiner {
   std::optional<Plan> finished();
 
  private:
-  void join(Plan part);
-
   const Lowered& lowered_;
   const Machine& machine_;
   const PlanOptions& options_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/bits.h"
@@ -14,6 +15,7 @@
 #include "plan/lower/lower_optimized.h"
 #include "plan/make/join.h"
 #include "plan/make/planners.h"
+#include "plan/make/search.h"
 #include "plan/sixteenths.h"
 #include "plan/sweep/as_permutations.h"
 #include "plan/sweep/flip_stretches.h"
@@ -27,17 +29,16 @@ constexpr std::size_t kMostParts = 64;
 
 FlipPrices prices_of(const Lowered& lowered, const Machine& machine, const PlanOptions& options) {
   FlipPrices prices;
+  const std::uint32_t local_bits = lowered.qubits - options.rank_bits;
   prices.tile = options.tile_bits.value_or(machine.max_tile_bits);
   prices.low = std::min(machine.low_bits, prices.tile - std::min(prices.tile, 3u));
-  const auto seconds = [&](const Sweep& sweep) {
-    return sweep_seconds(sweep, lowered.qubits, options.precision, machine);
-  };
+  const auto seconds = [&](const Sweep& sweep) { return sweep_seconds(sweep, local_bits, options.precision, machine); };
   Sweep tiles;
-  for (Bit bit = 0; bit < static_cast<Bit>(std::min(prices.tile, lowered.qubits)); ++bit) tiles.active.push_back(bit);
+  for (Bit bit = 0; bit < static_cast<Bit>(std::min(prices.tile, local_bits)); ++bit) tiles.active.push_back(bit);
   prices.sweep = seconds(tiles);
-  prices.flip = 1e-15 * machine.cost(options.precision).flip * std::exp2(lowered.qubits);
+  prices.flip = 1e-15 * machine.cost(options.precision).flip * std::exp2(local_bits);
   Sweep permuting;
-  permuting.bundle = bit_mask(lowered.qubits) - 1;
+  permuting.bundle = bit_mask(local_bits) - 1;
   prices.permuting = seconds(permuting);
   PlanOp flip;
   flip.form = Form::kFlip;
@@ -47,7 +48,7 @@ FlipPrices prices_of(const Lowered& lowered, const Machine& machine, const PlanO
   if (options.knows_zero()) {
     permuting.reads = false;
     permuting.unborn = permuting.bundle;
-    for (Bit bit = 0; bit < static_cast<Bit>(lowered.qubits); ++bit) permuting.births.push_back({bit});
+    for (Bit bit = 0; bit < static_cast<Bit>(local_bits); ++bit) permuting.births.push_back({bit});
     prices.first = seconds(permuting);
   }
   return prices;
@@ -76,20 +77,22 @@ void append(const CircuitPart& part, const Lowered& lowered, Lowered& to) {
   }
 }
 
-/// Joins one sweep for the first stretch of flips and what is before it, where that is taken into a product state. How
-/// many parts these are.
-std::size_t join_first_write(const std::vector<CircuitPart>& parts, const Lowered& lowered, const Machine& machine,
-                             PlanJoiner& joiner) {
-  const std::size_t count = parts[0].permutes ? 1 : 2;
-  Lowered both = joiner.empty();
-  both.matrices = lowered.matrices;
-  both.phases = lowered.phases;
-  for (std::size_t i = 0; i < count; ++i) append(parts[i], lowered, both);
-  const KnownStart known = absorb_known_start(both, {});
-  const auto permutes = [&](const LoweredOp& op) { return may_permute(op, both.terms(op)); };
-  if (both.ops.empty() || !std::ranges::all_of(both.ops, permutes)) return 0;
-  join_flips(both, known, true, lowered.qubits, machine, joiner);
-  return count;
+/// The first stretch of flips and what is before it, where that is taken into a product state.
+struct FirstWrite {
+  Lowered flips;
+  KnownStart known;
+  std::size_t parts = 0;  // that these are
+};
+std::optional<FirstWrite> first_write_of(const std::vector<CircuitPart>& parts, const Lowered& lowered, Lowered none) {
+  FirstWrite first{std::move(none), {}, parts[0].permutes ? std::size_t{1} : 2};
+  if (parts.size() < first.parts || !parts[first.parts - 1].permutes) return std::nullopt;
+  first.flips.matrices = lowered.matrices;
+  first.flips.phases = lowered.phases;
+  for (std::size_t i = 0; i < first.parts; ++i) append(parts[i], lowered, first.flips);
+  first.known = absorb_known_start(first.flips, {});
+  const auto permutes = [&](const LoweredOp& op) { return may_permute(op, first.flips.terms(op)); };
+  if (first.flips.ops.empty() || !std::ranges::all_of(first.flips.ops, permutes)) return std::nullopt;
+  return first;
 }
 
 /// The parts planned one after the other. `whole`: a part that permutes as one bundle.
@@ -98,7 +101,11 @@ std::optional<Plan> plan_of(const std::vector<CircuitPart>& parts, bool whole, c
   // Registers as they are written, lowest bit first: neighbours go to neighbours where numbers are added to them.
   if (!options.initial_layout) options.initial_layout = Layout::identity(static_cast<int>(lowered.qubits));
   PlanJoiner joiner(lowered, machine, options);
-  std::size_t next = options.knows_zero() ? join_first_write(parts, lowered, machine, joiner) : 0;
+  std::size_t next = 0;
+  if (const auto first = options.knows_zero() ? first_write_of(parts, lowered, joiner.empty()) : std::nullopt) {
+    join_flips(first->flips, first->known, true, lowered.qubits, machine, joiner);
+    next = first->parts;
+  }
   for (; next < parts.size(); ++next) {
     Lowered part = joiner.empty();
     append(parts[next], lowered, part);
@@ -112,10 +119,38 @@ std::optional<Plan> plan_of(const std::vector<CircuitPart>& parts, bool whole, c
   return joiner.finished();
 }
 
+/// The first write permutes, and what is behind it is planned as if nothing else could, in a layout of its own: such a
+/// write is as fast in any.
+std::optional<Plan> plan_behind_first_write(const std::vector<CircuitPart>& parts, const Lowered& lowered,
+                                            const Machine& machine, PlanOptions options) {
+  const Lowered none = PlanJoiner(lowered, machine, options).empty();
+  const auto first = first_write_of(parts, lowered, none);
+  if (!first) return std::nullopt;
+  Lowered rest = none;
+  rest.matrices = lowered.matrices;
+  rest.phases = lowered.phases;
+  for (std::size_t i = first->parts; i < parts.size(); ++i) append(parts[i], lowered, rest);
+  std::optional<Plan> behind;
+  if (!rest.ops.empty()) {
+    PlanOptions after = options;
+    after.start = Start::kState;
+    behind = searched_plan(rest, machine, after, {});
+    options.initial_layout = behind->initial_layout;
+  }
+  PlanJoiner joiner(lowered, machine, options);
+  join_flips(first->flips, first->known, true, lowered.qubits, machine, joiner);
+  if (behind) joiner.join(*std::move(behind));
+  return joiner.finished();
+}
+
 /// Of the circuit as it is.
 std::optional<Plan> plan_with_stretches(const Lowered& lowered, const Machine& machine, const PlanOptions& options) {
   const std::vector<CircuitPart> parts = flip_parts(lowered, prices_of(lowered, machine, options));
-  if (parts.size() > kMostParts || std::ranges::none_of(parts, &CircuitPart::permutes)) return std::nullopt;
+  if (std::ranges::none_of(parts, &CircuitPart::permutes)) return std::nullopt;
+  const auto behind_first_write = [&] {
+    return options.knows_zero() ? plan_behind_first_write(parts, lowered, machine, options) : std::nullopt;
+  };
+  if (parts.size() > kMostParts || options.rank_bits != 0) return behind_first_write();
   // All of the shard at once where another state has room beside it; else bundles that take a small part of one.
   const std::uint64_t memory = machine.memory_bytes_per_rank;
   if (2 * state_bytes(options.precision, lowered.qubits) <= memory) {
@@ -125,15 +160,17 @@ std::optional<Plan> plan_with_stretches(const Lowered& lowered, const Machine& m
   std::optional<Plan> plan = plan_of(parts, false, lowered, machine, options);
   if (!plan) return std::nullopt;
   const PoolLayout pool = pool_layout(*plan, machine);
-  if (pool.spare_bytes > pool.state_bytes / 8 || (memory > 0 && pool.total_bytes() > memory)) return std::nullopt;
+  if (pool.spare_bytes > pool.state_bytes / 8 || (memory > 0 && pool.total_bytes() > memory))
+    return behind_first_write();
   return plan;
 }
 
 }  // namespace
 
 std::optional<Plan> permutation_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options) {
-  if (options.rank_bits != 0 || options.preserve_layout || !machine.cost(options.precision).permutation)
-    return std::nullopt;
+  // On several ranks only the first write may permute, which needs nothing from the others.
+  if (options.rank_bits != 0 && !options.knows_zero()) return std::nullopt;
+  if (options.preserve_layout || !machine.cost(options.precision).permutation) return std::nullopt;
   if (lowered.qubits <= options.tile_bits.value_or(machine.max_tile_bits)) return std::nullopt;
   if (!pass_enabled(options.disabled_passes, "permute")) return std::nullopt;
   std::optional<Plan> plan = plan_with_stretches(lowered, machine, options);

@@ -35,9 +35,9 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
 /// searched_plan() plans it. Nothing where no stretch takes fewer sweeps so; on one rank alone.
 std::optional<Plan> string_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options);
 
-/// Stretches of flips in sweeps that permute, what lies between them as searched_plan() plans it. Nothing where no
-/// stretch is worth one, or where the memory that they take beside the state is neither small nor there; on one rank
-/// alone.
+/// Stretches of flips in sweeps that permute, what lies between them as searched_plan() plans it. On several ranks, and
+/// where the memory that further ones would take beside the state is neither small nor there, the first write alone.
+/// Nothing where no stretch is worth a sweep.
 std::optional<Plan> permutation_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options);
 
 /// By predicted time; with a fixed tile on one rank by bytes, as far as they differ by more than a few hundredths.
