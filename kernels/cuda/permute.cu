@@ -249,9 +249,7 @@ __global__ void __launch_bounds__(kBlock, 2)
   double sum = 0;
   for (std::uint64_t first = (static_cast<std::uint64_t>(blockIdx.x) * kWarps + threadIdx.x / 32) << 10; first < count;
        first += stride) {
-    const auto initial = [&](unsigned bit) {
-      return row_word(bit < a.bits ? bit : kNoRow, bit, first, lane, a.above);
-    };
+    const auto initial = [&](unsigned bit) { return row_word(bit < a.bits ? bit : kNoRow, bit, first, lane, a.above); };
     for (std::uint32_t r = 0; r + 1 < a.rows; ++r) column[r * kBlock] = initial(a.bit[r]);
     column[(a.rows - 1) * kBlock] = ~0u;
     Sixteenths sixteenths;
