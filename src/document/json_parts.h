@@ -3,6 +3,7 @@
 // memory runs out, releases before 3.11.3 of the library crash.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -96,7 +97,7 @@ Json error_json(const Failure& error) {
   json["file"] = text_or_null<Json>(error.file);
   json["line"] = error.line == 0 ? Json(nullptr) : Json(error.line);
   json["column"] = error.column == 0 ? Json(nullptr) : Json(error.column);
-  json["rank"] = error.rank;
+  json["rank"] = std::max(error.rank, 0);  // alone: this one
   json["diagnostics"] = diagnostics_json<Json>(error);
   return json;
 }

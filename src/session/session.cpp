@@ -99,9 +99,29 @@ void Session::Impl::agree(const Call& call) const {
   together(*target.communicator, check);
 }
 
+namespace {
+
+/// Takes what is not taken, for as long as it lives.
+class Use {
+ public:
+  explicit Use(std::atomic<bool>& busy) : busy_(busy), taken_(!busy.exchange(true)) {}
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() {
+    if (taken_) busy_ = false;
+  }
+  explicit operator bool() const { return taken_; }
+
+ private:
+  std::atomic<bool>& busy_;
+  const bool taken_;
+};
+
+}  // namespace
+
 void Session::Impl::each(bool split, const Call& call, const Work& work, const std::function<void()>& agreed) {
-  const std::unique_lock lock(busy, std::try_to_lock);
-  if (!lock.owns_lock()) throw UsageError("this session is in use: one thread, and one call, at a time");
+  const Use use(busy);
+  if (!use) throw UsageError("this session is in use: one thread, and one call, at a time");
   bury();
   pace_ = {};
   from_progress_ = nullptr;
@@ -146,7 +166,7 @@ void Session::Impl::end(Shards shards, bool split) {
     const std::lock_guard lock(ending_);
     ended_shards_.emplace_back(std::move(shards), split);
   }
-  if (const std::unique_lock lock(busy, std::try_to_lock); lock.owns_lock()) bury();
+  if (const Use use(busy); use) bury();
 }
 
 void Session::Impl::bury() {

@@ -73,7 +73,7 @@ struct Session::Impl {
   std::unique_ptr<RankThreads> threads;
   std::vector<std::unique_ptr<RankSession>> shared;  // the ranks that are this process's
   std::unique_ptr<RankSession> whole;                // for states that are not split; made when the first one is
-  std::mutex busy;
+  std::atomic<bool> busy{false};  // no mutex: a thread may ask for what it has
   std::atomic<bool> ended{false};
 
  private:
@@ -120,6 +120,8 @@ struct State::Impl {
 
   /// UsageError unless the state has a value.
   void require_value() const;
+  /// `call`, which has to find a value: where one rank's state has none, all say so.
+  Call of_value(const Call& call) const;
   /// UsageError when its session has ended.
   void require_session() const;
 

@@ -63,12 +63,20 @@ void State::Impl::require_value() const {
 
 void State::Impl::read(const Call& call, const Work& work, const std::function<void()>& agreed) {
   require_session();
-  require_value();
   const auto on_rank = [&](RankSession& rank, std::size_t index) {
     rank.enter(*shards[index]);
     alone(rank.rank().communicator(), [&] { work(rank, *shards[index], index == 0); });
   };
-  session->each(split, call, on_rank, agreed);
+  session->each(split, of_value(call), on_rank, agreed);
+}
+
+State::Impl::Call State::Impl::of_value(const Call& call) const {
+  Call of = call;
+  of.check = [this, check = call.check] {
+    require_value();
+    if (check) check();
+  };
+  return of;
 }
 
 void State::Impl::write(const Call& call, const Work& work) {
@@ -213,9 +221,8 @@ void State::save(const std::string& path) {
 State State::copy() {
   Impl& own = impl();
   own.require_session();
-  own.require_value();
   State other(std::make_unique<Impl>(own.session, own.qubits, own.split));
-  other.impl().session->each(own.split, "copy", [&](RankSession& rank, std::size_t index) {
+  own.session->each(own.split, own.of_value("copy"), [&](RankSession& rank, std::size_t index) {
     rank.copy(*own.shards[index], *other.impl().shards[index]);
   });
   other.impl().defined = true;
@@ -309,8 +316,7 @@ Complex State::inner_product(State& other) {
   };
   Complex answer;
   own.require_session();
-  own.require_value();
-  own.session->each(own.split, {"inner_product", 0, check}, [&](RankSession& rank, std::size_t index) {
+  own.session->each(own.split, own.of_value({"inner_product", 0, check}), [&](RankSession& rank, std::size_t index) {
     const Complex mine = rank.inner_product(*own.shards[index], *its.shards[index]);
     if (index == 0) answer = mine;
   });
@@ -342,9 +348,8 @@ StateMemory State::memory() {
   Impl& own = impl();
   if (own.split) throw UnsupportedError("the state is shared by ranks: no memory holds all of it");
   own.require_session();
-  own.require_value();
   StateMemory memory;
-  own.session->each(false, "memory", [&](RankSession& rank, std::size_t index) {
+  own.session->each(false, own.of_value("memory"), [&](RankSession& rank, std::size_t index) {
     Shard& shard = *own.shards[index];
     rank.straighten(shard);
     rank.enter(shard);

@@ -118,6 +118,37 @@ TEST(Agreement, KeepsTheKindOfAnErrorAndItsHint) {
   expect_hint_on_all(FileError("file", "a hint"));
 }
 
+TEST(Agreement, KeepsTheBytesOfAnErrorAndTheRankThatItIsAbout) {
+  std::mutex lock;
+  std::multiset<std::string> said;
+  const auto tell = [&](const std::string& text) {
+    const std::lock_guard guard(lock);
+    said.insert(text);
+  };
+  run_thread_ranks(3, [&](Communicator& communicator) {
+    const bool mine = communicator.rank() == 1;
+    try {
+      together(communicator, [&] {
+        if (mine) throw CapacityError("memory", 20, 7);
+      });
+    } catch (const CapacityError& error) {
+      tell(std::to_string(error.wanted_bytes()) + " of " + std::to_string(error.free_bytes()));
+    }
+    for (const int about : {2, -1}) {
+      try {
+        together(communicator, [&] {
+          if (mine) throw CommunicatorError("lost", about);
+        });
+      } catch (const CommunicatorError& error) {
+        tell("rank " + std::to_string(error.rank()) + " for " + std::to_string(about));
+      }
+    }
+  });
+  EXPECT_EQ(said.count("20 of 7"), 3u);
+  EXPECT_EQ(said.count("rank 2 for 2"), 3u);
+  EXPECT_EQ(said.count("rank 1 for -1"), 3u);  // who reports it
+}
+
 TEST(Agreement, KeepsThePlacesOfAnError) {
   std::mutex lock;
   int told = 0;

@@ -269,6 +269,21 @@ TEST(Session, OneThreadAtATime) {
   EXPECT_NEAR(session.state(2).norm(), 1, 1e-15);
 }
 
+TEST(Session, AProgressFunctionThatAsksItsSessionIsRefused) {
+  Session* asked = nullptr;
+  int refused = 0;
+  SessionOptions options;
+  options.progress = [&](const Progress&) {
+    EXPECT_THROW(asked->state(2), UsageError);
+    ++refused;
+  };
+  Session session(on_cpu(), options);
+  asked = &session;
+  const Program program = session.compile(generate("random", {18, 40, 1}), {Strategy::kNaive, {}, false});
+  EXPECT_NEAR(session.run(program).norm(), 1, 1e-10);
+  EXPECT_GT(refused, 0);
+}
+
 /// What `call` throws on this rank; the ranks' must be equal, text by text.
 template <class Expected>
 void expect_on_all(Communicator& ranks, const std::string& words, const std::function<void()>& call) {

@@ -98,7 +98,7 @@ Failure current_failure() {
       failure.free_bytes = capacity->free_bytes();
     }
     if (const auto* communication = dynamic_cast<const CommunicatorError*>(&error)) {
-      failure.rank = std::max(communication->rank(), 0);
+      failure.rank = communication->rank();
     }
   } catch (const std::bad_alloc&) {
     failure.code = ExitCode::kCapacity;
@@ -149,14 +149,16 @@ Failure worst_failure(Communicator& communicator, Failure mine) {
   mine.code = static_cast<ExitCode>(key / ranks);
   if (mine.code == ExitCode::kOk) return mine;
   const int owner = static_cast<int>(ranks - 1 - key % ranks);
-  mine.rank = owner;
+  if (mine.rank < 0) mine.rank = owner;
   for (std::string* text : {&mine.message, &mine.hint, &mine.file}) broadcast_text(communicator, *text, owner);
-  std::array<std::uint64_t, 4> numbers{mine.line, mine.column, mine.wanted_bytes, mine.free_bytes};
+  std::array<std::uint64_t, 5> numbers{mine.line, mine.column, mine.wanted_bytes, mine.free_bytes,
+                                       static_cast<std::uint64_t>(mine.rank)};
   communicator.broadcast(std::as_writable_bytes(std::span(numbers)), owner);
   mine.line = static_cast<std::uint32_t>(numbers[0]);
   mine.column = static_cast<std::uint32_t>(numbers[1]);
   mine.wanted_bytes = numbers[2];
   mine.free_bytes = numbers[3];
+  mine.rank = static_cast<int>(numbers[4]);
   broadcast_diagnostics(communicator, mine.diagnostics, owner);
   return mine;
 }
@@ -187,7 +189,8 @@ void alone(Communicator& communicator, const std::function<void()>& step) {
   } catch (const std::exception&) {
     const Failure failure = current_failure();
     if (communicator.name() == "mpi" && communicator.size() > 1) {
-      communicator.abort(static_cast<int>(failure.code), failure.message);
+      const std::string hint = failure.hint.empty() ? "" : " (" + failure.hint + ")";
+      communicator.abort(static_cast<int>(failure.code), failure.message + hint);
     }
     throw;
   }

@@ -16,7 +16,7 @@ namespace qsim {
 Failure current_failure();
 
 /// The worst of the ranks' failures, the same on every rank: the highest code, then the lowest rank, whose number it
-/// carries. ExitCode::kOk says that a rank has none.
+/// carries where it is about no other. ExitCode::kOk says that a rank has none.
 Failure worst_failure(Communicator& communicator, Failure mine);
 
 /// Runs `step` on this rank; if it failed on any rank, every rank throws the same error. Collective. Errors that are

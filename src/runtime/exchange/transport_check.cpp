@@ -175,16 +175,17 @@ void self_test(DistributedState& state, Transport& transport, const PoolLayout& 
   for (const bool scattered : {false, true}) {
     int bad_peer = -1;
     alone(state.communicator, [&] { bad_peer = SelfTest(state, transport, pool).run(scattered); });
-    const int rank = state.communicator.rank();
-    std::int64_t worst = bad_peer < 0 ? -1 : rank;
-    state.communicator.max({&worst, 1});
-    if (worst < 0) continue;
-    // The highest rank that noticed speaks for all.
-    state.communicator.broadcast(std::as_writable_bytes(std::span(&bad_peer, 1)), static_cast<int>(worst));
-    throw TransportRefused("the " + std::string(transport.name()) + " transport delivered other data to rank " +
-                               std::to_string(worst) + " than rank " + std::to_string(bad_peer) +
-                               " sent, with many chunks under way",
-                           static_cast<int>(worst), "choose another way with `exchange`");
+    Failure failure;
+    failure.code = ExitCode::kOk;
+    if (bad_peer >= 0) {
+      failure.code = ExitCode::kCommunication;
+      failure.message = "the " + std::string(transport.name()) + " transport delivered other data to rank " +
+                        std::to_string(state.communicator.rank()) + " than rank " + std::to_string(bad_peer) +
+                        " sent, with many chunks under way";
+      failure.hint = "choose another way with `exchange`";
+    }
+    failure = worst_failure(state.communicator, failure);
+    if (failure.code != ExitCode::kOk) throw TransportRefused(failure.message, failure.rank, failure.hint);
   }
 }
 

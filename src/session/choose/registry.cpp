@@ -40,7 +40,7 @@ std::unique_ptr<Transport> open_here(const TransportFactory& factory, const Dist
   try {
     return factory.open(state.backend, state.communicator, state.local_bits(), state.precision);
   } catch (const DeviceError& error) {
-    throw CommunicatorError(error.what(), state.communicator.rank());
+    throw CommunicatorError(error.what(), state.communicator.rank(), error.hint());
   }
 }
 
@@ -84,12 +84,15 @@ OpenedTransport open_one_of(std::span<const TransportFactory> factories, Backend
                             DistributedState& state, const PoolLayout& pool) {
   OpenedTransport opened;
   Communicator& communicator = state.communicator;
-  std::string refusals;
+  std::string refusals, hint;
+  int rank = -1;
   for (const TransportFactory& factory : factories) {
     if (wanted != ExchangeKind::kAuto && factory.kind != wanted) continue;
     const auto refuse = [&](const CommunicatorError& error) {
       communicator.barrier();  // throws where it is not the transport but a rank that failed
       refusals += (refusals.empty() ? "" : "; ") + factory.name + ": " + error.what();
+      hint = error.hint();
+      rank = error.rank();
     };
     std::unique_ptr<Transport> transport;
     try {
@@ -112,9 +115,10 @@ OpenedTransport open_one_of(std::span<const TransportFactory> factories, Backend
   if (wanted != ExchangeKind::kAuto) {
     throw CommunicatorError("`exchange` " + std::string(name_of(wanted)) + " is not there for backend " +
                             std::string(name_of(backend)) + " over " + std::string(communicator.name()) +
-                            (refusals.empty() ? "" : " (" + refusals + ")"));
+                                (refusals.empty() ? "" : " (" + refusals + ")"),
+                            rank, hint);
   }
-  throw CommunicatorError("no way to move the state between ranks was left (" + refusals + ")");
+  throw CommunicatorError("no way to move the state between ranks was left (" + refusals + ")", rank, hint);
 }
 
 GpuInfo pick_gpu(const GpuSurvey& survey, const Target& target, int place) {
