@@ -20,12 +20,10 @@ enum class Jit : std::uint8_t { kAuto, kOff, kOnly };
 /// Checks of every result: none but for numbers that are none; the norm of every stage; a second computation.
 enum class Verify : std::uint8_t { kOff, kNorm, kFull };
 
-/// How plans are made.
-enum class Strategy : std::uint8_t {
-  kNaive,   // one gate a sweep, no merging: the reference that every other plan is compared with
-  kGreedy,  // merge and pack in order
-  kSearch,  // the product's planner
-};
+/// What loops on a CPU are compiled for. kAuto: the best that the processor has.
+enum class InstructionSet : std::uint8_t { kAuto, kScalar, kAvx2, kAvx512 };
+/// How plans are made: one gate a sweep, the reference for every other plan; merged and packed in order; looked for.
+enum class Strategy : std::uint8_t { kNaive, kGreedy, kSearch };
 
 /// A choice and its one name: in flags, JSON and messages.
 template <typename Choice>
@@ -33,7 +31,7 @@ struct Named {
   Choice choice;
   std::string_view name;
 };
-/// All choices of a kind: BackendKind, ExchangeKind, Jit, Verify, Precision, DrawingStyle.
+/// All choices of a kind: BackendKind, ExchangeKind, InstructionSet, Jit, Verify, Precision, DrawingStyle.
 template <typename Choice>
 std::span<const Named<Choice>> choices();
 template <typename Choice>
@@ -67,7 +65,7 @@ struct Target {
   Jit jit = Jit::kAuto;      // GPUs
   double pool_share = 0;     // GPUs: share of the free memory that is taken at once; 0: what is needed
   std::string kernel_cache;  // GPUs: folder of compiled kernels; "off": none; "": the user's
-  std::string instruction_set;  // CPUs, for tests: "" is the best; "scalar", "avx2", "avx512"
+  InstructionSet instruction_set = InstructionSet::kAuto;  // CPUs; others than the best one are for tests
 };
 
 }  // namespace qsim

@@ -18,7 +18,6 @@ struct Floats {
   static Register set1(float v) { return _mm256_set1_ps(v); }
   static Register zero() { return _mm256_setzero_ps(); }
   static Register add(Register a, Register b) { return _mm256_add_ps(a, b); }
-  static Register sub(Register a, Register b) { return _mm256_sub_ps(a, b); }
   static Register mul(Register a, Register b) { return _mm256_mul_ps(a, b); }
   static Register fmadd(Register a, Register b, Register c) { return _mm256_fmadd_ps(a, b, c); }
   static Register fnmadd(Register a, Register b, Register c) { return _mm256_fnmadd_ps(a, b, c); }
@@ -72,7 +71,6 @@ struct Doubles {
   static Register set1(double v) { return _mm256_set1_pd(v); }
   static Register zero() { return _mm256_setzero_pd(); }
   static Register add(Register a, Register b) { return _mm256_add_pd(a, b); }
-  static Register sub(Register a, Register b) { return _mm256_sub_pd(a, b); }
   static Register mul(Register a, Register b) { return _mm256_mul_pd(a, b); }
   static Register fmadd(Register a, Register b, Register c) { return _mm256_fmadd_pd(a, b, c); }
   static Register fnmadd(Register a, Register b, Register c) { return _mm256_fnmadd_pd(a, b, c); }

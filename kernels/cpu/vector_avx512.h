@@ -18,7 +18,6 @@ struct Floats {
   static Register set1(float v) { return _mm512_set1_ps(v); }
   static Register zero() { return _mm512_setzero_ps(); }
   static Register add(Register a, Register b) { return _mm512_add_ps(a, b); }
-  static Register sub(Register a, Register b) { return _mm512_sub_ps(a, b); }
   static Register mul(Register a, Register b) { return _mm512_mul_ps(a, b); }
   static Register fmadd(Register a, Register b, Register c) { return _mm512_fmadd_ps(a, b, c); }
   static Register fnmadd(Register a, Register b, Register c) { return _mm512_fnmadd_ps(a, b, c); }
@@ -81,7 +80,6 @@ struct Doubles {
   static Register set1(double v) { return _mm512_set1_pd(v); }
   static Register zero() { return _mm512_setzero_pd(); }
   static Register add(Register a, Register b) { return _mm512_add_pd(a, b); }
-  static Register sub(Register a, Register b) { return _mm512_sub_pd(a, b); }
   static Register mul(Register a, Register b) { return _mm512_mul_pd(a, b); }
   static Register fmadd(Register a, Register b, Register c) { return _mm512_fmadd_pd(a, b, c); }
   static Register fnmadd(Register a, Register b, Register c) { return _mm512_fnmadd_pd(a, b, c); }

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "base/numbers/matrix2.h"
 #include "batch/angle_sums.h"
 #include "device/batch/batch_program.h"
-#include "optimizer/single_qubit.h"
 #include "plan/open_numbers.h"
 
 namespace qsim {

@@ -1,5 +1,6 @@
 // `qsim info`: this machine and this build, and what `auto` would choose on it.
 #include <thread>
+#include <utility>
 
 #include "base/build_info.h"
 #include "base/file/files.h"
@@ -17,27 +18,14 @@
 namespace qsim::cli {
 namespace {
 
-std::string processor_name() {
-  const std::string name = system_value("/proc/cpuinfo", "model name");
-  return name.empty() ? "unknown" : name;
-}
-
-std::vector<std::string> instruction_sets() {
-  std::vector<std::string> sets{"scalar"};
-  const std::string flags = system_value("/proc/cpuinfo", "flags") + " ";
-  const auto has = [&flags](const char* flag) { return flags.find(std::string(flag) + " ") != std::string::npos; };
-  if (has("avx2") && has("fma") && has("bmi2")) sets.emplace_back("avx2");
-  if (has("avx512f") && has("avx512dq") && has("avx512vl") && has("avx512bw")) sets.emplace_back("avx512");
-  return sets;
-}
-
 MachineInfo find_out() {
   MachineInfo info;
   info.environment = qsim::environment();
   const Machine machine = this_machine(RunOptions{});
-  info.processor = processor_name();
+  ProcessorFacts processor = processor_facts();
+  info.processor = std::move(processor.name);
   info.threads = std::thread::hardware_concurrency();
-  info.instruction_sets = instruction_sets();
+  info.instruction_sets = std::move(processor.instruction_sets);
   info.memory_bytes = system_bytes("/proc/meminfo", "MemTotal");
   info.available_bytes = system_bytes("/proc/meminfo", "MemAvailable");
   info.usable_bytes = machine.memory_bytes_per_rank;

@@ -47,25 +47,23 @@ std::string processor_name() {
   return name.empty() ? "CPU" : name;
 }
 
-std::vector<std::string> instruction_sets() {
-  std::vector<std::string> sets;
-  sets.reserve(3);  // g++ 14 sees a write beyond the end where a vector made of one element grows
-  sets.emplace_back("scalar");
+std::vector<InstructionSet> instruction_sets() {
+  std::vector<InstructionSet> sets{InstructionSet::kScalar};
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-  if (avx2) sets.emplace_back("avx2");
-  if (avx512) sets.emplace_back("avx512");
+  if (avx2) sets.push_back(InstructionSet::kAvx2);
+  if (avx512) sets.push_back(InstructionSet::kAvx512);
   return sets;
 }
 
-std::string choose_instruction_set(const std::string& wanted) {
-  const std::vector<std::string> known = instruction_sets();
-  if (wanted.empty()) return known.back();
+InstructionSet choose_instruction_set(InstructionSet wanted) {
+  const std::vector<InstructionSet> known = instruction_sets();
+  if (wanted == InstructionSet::kAuto) return known.back();
   if (std::find(known.begin(), known.end(), wanted) != known.end()) return wanted;
   std::string list;
-  for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
-  throw UsageError("instruction set \"" + wanted + "\" is not one of this processor's: " + list);
+  for (const InstructionSet set : known) list += (list.empty() ? "" : ", ") + std::string(name_of(set));
+  throw UsageError("`instruction_set` is not one of this processor's: " + list);
 }
 
 }  // namespace qsim::cpu

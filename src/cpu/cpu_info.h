@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "qsim/target.h"
+
 namespace qsim::cpu {
 
 struct HostMemory {
@@ -27,15 +29,15 @@ std::uint64_t status_bytes(const std::string& name);
 
 std::string processor_name();
 
-/// Instruction sets that this processor runs, worst first: "scalar", "avx2", "avx512".
-std::vector<std::string> instruction_sets();
-/// `wanted`, or the best one where it is empty. UsageError when this processor lacks it.
-std::string choose_instruction_set(const std::string& wanted);
+/// Instruction sets that this processor runs, worst first.
+std::vector<InstructionSet> instruction_sets();
+/// `wanted`, or the best one for kAuto. UsageError when this processor lacks it.
+InstructionSet choose_instruction_set(InstructionSet wanted);
 /// The one of these functions that was compiled for `chosen`, which choose_instruction_set() gave.
 template <typename Function>
-Function* for_instruction_set(const std::string& chosen, Function* scalar, Function* avx2, Function* avx512) {
-  if (chosen == "avx512") return avx512;
-  return chosen == "avx2" ? avx2 : scalar;
+Function* for_instruction_set(InstructionSet chosen, Function* scalar, Function* avx2, Function* avx512) {
+  if (chosen == InstructionSet::kAvx512) return avx512;
+  return chosen == InstructionSet::kAvx2 ? avx2 : scalar;
 }
 
 }  // namespace qsim::cpu

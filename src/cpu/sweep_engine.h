@@ -4,7 +4,6 @@
 #include <complex>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "base/threads/thread_team.h"
@@ -33,10 +32,10 @@ template <typename T>
 std::unique_ptr<SweepEngine<T>> make_plain_engine();
 /// By instruction set, as choose_instruction_set() names them.
 template <typename T>
-std::unique_ptr<SweepEngine<T>> make_engine(const std::string& instruction_set);
+std::unique_ptr<SweepEngine<T>> make_engine(InstructionSet instruction_set);
 template <>
-std::unique_ptr<SweepEngine<float>> make_engine(const std::string& instruction_set);
+std::unique_ptr<SweepEngine<float>> make_engine(InstructionSet instruction_set);
 template <>
-std::unique_ptr<SweepEngine<double>> make_engine(const std::string& instruction_set);
+std::unique_ptr<SweepEngine<double>> make_engine(InstructionSet instruction_set);
 
 }  // namespace qsim::cpu

@@ -145,7 +145,6 @@ DeviceFacts device_facts(int device) {
   check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
   DeviceFacts facts;
   facts.name = properties.name;
-  facts.multiprocessors = properties.multiProcessorCount;
   facts.major = properties.major;
   facts.minor = properties.minor;
   std::size_t free_bytes = 0, total_bytes = 0;

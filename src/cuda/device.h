@@ -62,7 +62,7 @@ std::optional<std::size_t> visible_gpus(std::optional<std::size_t> gpus, const c
 
 struct DeviceFacts {
   std::string name;
-  int multiprocessors = 0, major = 0, minor = 0;
+  int major = 0, minor = 0;
   std::uint64_t total_bytes = 0, free_bytes = 0;
 };
 DeviceFacts device_facts(int device);

@@ -36,12 +36,12 @@ struct BackendInfo {
 
 struct BackendOptions {
   Precision precision = Precision::kDouble;
-  int threads = 0;              // CPU: 0 = the affinity mask's
-  int device_id = 0;            // CUDA
-  std::string instruction_set;  // CPU: "" = best; "scalar", "avx2", "avx512"
-  Jit jit = Jit::kAuto;         // CUDA
-  double pool_share = 0;        // CUDA: fixed share of free memory; 0 = what the plan needs
-  std::string kernel_cache;     // CUDA: folder of compiled kernels; "off" = none, "" = the user's
+  int threads = 0;                                         // CPU: 0 = the affinity mask's
+  int device_id = 0;                                       // CUDA
+  InstructionSet instruction_set = InstructionSet::kAuto;  // CPU
+  Jit jit = Jit::kAuto;                                    // CUDA
+  double pool_share = 0;                                   // CUDA: fixed share of free memory; 0 = what the plan needs
+  std::string kernel_cache;  // CUDA: folder of compiled kernels; "off" = none, "" = the user's
 };
 
 /// Whether the last sweep that is prepared should sum each bit's probability while it stores, for BitSums.

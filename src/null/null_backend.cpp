@@ -89,7 +89,10 @@ std::uint32_t NullBackend::prepare(std::span<const Sweep> sweeps, Summing) {
     }
     if (sweep.permutes()) prepared.active = low_mask(local_bits_);  // no chunk of the state is done alone
     for (const PhaseTerm& term : sweep.phases) mentioned |= term.mask;
-    if ((mentioned & ~low_mask(local_bits_)) != 0)
+    // A first write that permutes may have every bit of the state.
+    const bool everywhere = sweep.permutes() && !sweep.reads;
+    prepared.births &= low_mask(local_bits_);
+    if (!everywhere && (mentioned & ~low_mask(local_bits_)) != 0)
       throw Error("null backend: a sweep mentions bits that are not local");
     prepared.unborn = sweep.unborn;
     prepared.reads = sweep.reads;

@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "base/numbers/matrix2.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/single_qubit.h"
 #include "qsim/circuit.h"
 
 namespace qsim {

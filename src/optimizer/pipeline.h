@@ -37,10 +37,10 @@ struct Rewritten {
 /// `result`, where it is `changed` already, and then `next`; it is changed afterwards.
 void chain(Rewritten& result, bool& changed, Rewritten next);
 
-/// A pass. False when it found nothing: the result is then of no use and the circuit stays.
+/// A pass (docs/plan.md has what each does). False when it found nothing: the result is then of no use and the circuit
+/// stays.
 struct Pass {
   std::string_view name;
-  std::string_view effect;  // what it does, for people
   bool (*run)(const Circuit& circuit, Rewritten& result);
   /// What runs instead where every qubit is 0 at the start, if anything: what that makes need be the same only then.
   bool (*run_from_zero)(const Circuit& circuit, Rewritten& result) = nullptr;

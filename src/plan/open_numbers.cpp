@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/numbers/matrix2.h"
 #include "base/numbers/rounding.h"
-#include "optimizer/single_qubit.h"
 #include "plan/plan.h"
 
 namespace qsim {

@@ -139,7 +139,6 @@ void GateBook::define(std::string_view name, std::uint32_t parameters, std::uint
 
 void GateBook::define_opaque(std::string_view name, std::uint32_t parameters, std::uint32_t qubits) {
   begin_body();
-  open_.opaque = true;
   open_.opaque_name = name;
   define(name, parameters, qubits);
 }

@@ -34,8 +34,7 @@ struct Definition {
   std::uint32_t begin = 0, end = 0;  // body statements
   std::uint64_t operations = 0;      // that one application appends
   std::uint64_t steps = 1;           // work of one application: statements, operands and expression nodes
-  bool opaque = false;
-  std::string_view opaque_name;  // the opaque gate that applying this one would apply; empty = none
+  std::string_view opaque_name;      // the opaque gate that applying this one would apply; empty = none
 };
 
 struct GateEntry {

@@ -73,7 +73,7 @@ struct Session::Impl {
   std::unique_ptr<RankThreads> threads;
   std::vector<std::unique_ptr<RankSession>> shared;  // the ranks that are this process's
   std::unique_ptr<RankSession> whole;                // for states that are not split; made when the first one is
-  std::atomic<bool> busy{false};  // no mutex: a thread may ask for what it has
+  std::atomic<bool> busy{false};                     // no mutex: a thread may ask for what it has
   std::atomic<bool> ended{false};
 
  private:

@@ -57,14 +57,21 @@ EnvironmentSummary environment() {
   return summary;
 }
 
+ProcessorFacts processor_facts() {
+  ProcessorFacts facts{cpu::processor_name(), {}};
+  for (const InstructionSet set : cpu::instruction_sets()) facts.instruction_sets.emplace_back(name_of(set));
+  return facts;
+}
+
 std::vector<std::pair<std::string, std::string>> machine_facts() {
   const auto or_none = [](const std::string& text) { return text.empty() ? std::string("none") : text; };
   const EnvironmentSummary here = environment();
+  const ProcessorFacts processor = processor_facts();
   std::vector<std::pair<std::string, std::string>> facts{
       {"version", here.version + (here.commit.empty() ? "" : " (" + here.commit + ")")},
       {"compiler", here.compiler},
-      {"processor", cpu::processor_name()},
-      {"instruction set", cpu::choose_instruction_set("")},
+      {"processor", processor.name},
+      {"instruction set", processor.instruction_sets.back()},
       {"threads", std::to_string(affinity_threads())},
       {"memory", format_bytes(cpu::host_memory().total_bytes)}};
   for (auto& fact : host_facts()) facts.push_back(std::move(fact));

@@ -64,6 +64,13 @@ BackendChoice choose_backend(const Circuit& circuit, const RunOptions& options);
 
 EnvironmentSummary environment();
 
+/// The processor's name, and those of the instruction sets that it runs, worst first.
+struct ProcessorFacts {
+  std::string name;
+  std::vector<std::string> instruction_sets;
+};
+ProcessorFacts processor_facts();
+
 /// What limits this process on its host, for people, as (name, value): memory and processor time, with the control
 /// group that says so.
 std::vector<std::pair<std::string, std::string>> host_facts();

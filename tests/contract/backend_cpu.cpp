@@ -8,13 +8,13 @@ std::vector<BackendCase> cpu_cases() {
   std::vector<BackendCase> cases;
   const struct {
     const char* name;
-    const char* instruction_set;
+    InstructionSet instruction_set;
     int threads;
-  } kinds[] = {{"ScalarTwoThreads", "scalar", 2},
-               {"Avx2OneThread", "avx2", 1},
-               {"Avx2ThreeThreads", "avx2", 3},
-               {"Avx512OneThread", "avx512", 1},
-               {"Avx512TwoThreads", "avx512", 2}};
+  } kinds[] = {{"ScalarTwoThreads", InstructionSet::kScalar, 2},
+               {"Avx2OneThread", InstructionSet::kAvx2, 1},
+               {"Avx2ThreeThreads", InstructionSet::kAvx2, 3},
+               {"Avx512OneThread", InstructionSet::kAvx512, 1},
+               {"Avx512TwoThreads", InstructionSet::kAvx512, 2}};
   for (const auto& kind : kinds) {
     BackendOptions options;
     options.instruction_set = kind.instruction_set;

@@ -77,9 +77,9 @@ class EdgeCase {
     };
     compare(test::interpret(plan, zero ? dense::State{} : start_), Precision::kDouble, "the plan's words");
     for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
-      for (const std::string& set : cpu::instruction_sets()) {
+      for (const InstructionSet set : cpu::instruction_sets()) {
         test::VirtualRanks ranks(precision, circuit_.qubits(), plan.rank_bits, set);
-        compare(zero ? ranks.run_from_zero(plan) : ranks.run(plan, start_), precision, set.c_str());
+        compare(zero ? ranks.run_from_zero(plan) : ranks.run(plan, start_), precision, name_of(set).data());
       }
     }
   }

@@ -87,7 +87,9 @@ TEST(Rebind, GivesWhatPlanningGives) {
     Target target;
     target.backend = BackendKind::kCpu;
     target.ranks = 1 << seed % 3;
-    target.instruction_set = seed % 5 == 0 ? "scalar" : seed % 5 == 1 ? "avx2" : "";
+    target.instruction_set = seed % 5 == 0   ? InstructionSet::kScalar
+                             : seed % 5 == 1 ? InstructionSet::kAvx2
+                                             : InstructionSet::kAuto;
     return target;
   });
 }

@@ -20,7 +20,7 @@ Index place(const Layout& layout, Index logical) {
 
 }  // namespace
 
-VirtualRanks::VirtualRanks(Precision precision, unsigned qubits, unsigned rank_bits, const std::string& instruction_set)
+VirtualRanks::VirtualRanks(Precision precision, unsigned qubits, unsigned rank_bits, InstructionSet instruction_set)
     : precision_(precision), local_bits_(qubits - rank_bits) {
   PoolLayout pool;
   pool.state_bytes = amplitude_bytes(precision) << local_bits_;

@@ -15,8 +15,9 @@ namespace qsim::test {
 
 class VirtualRanks {
  public:
-  /// `instruction_set`: of the CPU; "" = the best.
-  VirtualRanks(Precision precision, unsigned qubits, unsigned rank_bits, const std::string& instruction_set = "");
+  /// `instruction_set`: of the CPU.
+  VirtualRanks(Precision precision, unsigned qubits, unsigned rank_bits,
+               InstructionSet instruction_set = InstructionSet::kAuto);
 
   /// Runs a plan that starts from `start` (Start::kState); the result is in logical order.
   dense::State run(const Plan& plan, const dense::State& start);

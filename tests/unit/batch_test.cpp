@@ -75,7 +75,7 @@ Circuit random_parametric(std::uint32_t qubits, int gates, std::uint64_t seed) {
 
 struct BatchWay {
   Precision precision;
-  std::string instruction_set;
+  InstructionSet instruction_set;
 };
 
 class BatchWays : public testing::TestWithParam<BatchWay> {};
@@ -114,13 +114,13 @@ TEST_P(BatchWays, StatesAndMarginalsAreThoseOfOneRunEach) {
 
 std::vector<BatchWay> batch_ways() {
   std::vector<BatchWay> ways;
-  for (const std::string& set : cpu::instruction_sets()) {
+  for (const InstructionSet set : cpu::instruction_sets()) {
     for (const Precision precision : {Precision::kDouble, Precision::kSingle}) ways.push_back({precision, set});
   }
   return ways;
 }
 INSTANTIATE_TEST_SUITE_P(Sets, BatchWays, testing::ValuesIn(batch_ways()), [](const auto& way) {
-  return way.param.instruction_set + "_" + std::string(name_of(way.param.precision));
+  return std::string(name_of(way.param.instruction_set)) + "_" + std::string(name_of(way.param.precision));
 });
 
 TEST(Batch, OutcomesFollowTheProbabilitiesWhateverTheThreads) {
@@ -292,10 +292,9 @@ TEST(Batch, ControlledRotationsAreOneMatrix) {
 // Up to kPlainAngle, tiny ones and those beside quarter turns among them.
 TEST(Batch, SinesOfLanesAreRightInTheirLastPlaces) {
   constexpr std::size_t kLanes = cpu::kBatchLanes<double>;
-  for (const std::string& set : cpu::instruction_sets()) {
-    const auto lanes = set == "avx512" ? cpu::batch_lanes_avx512<double>()
-                       : set == "avx2" ? cpu::batch_lanes_avx2<double>()
-                                       : cpu::batch_lanes_scalar<double>();
+  for (const InstructionSet set : cpu::instruction_sets()) {
+    const auto lanes = cpu::for_instruction_set(set, cpu::batch_lanes_scalar<double>, cpu::batch_lanes_avx2<double>,
+                                                cpu::batch_lanes_avx512<double>)();
     const BatchSum sum{0, 1};
     const BatchTerm term{0, 1, 1, 1};
     alignas(64) double values[kLanes], circle[2 * kLanes];
@@ -309,8 +308,8 @@ TEST(Batch, SinesOfLanesAreRightInTheirLastPlaces) {
       lanes.circle(&sum, 1, &term, values, circle);
       for (std::size_t l = 0; l < kLanes; ++l) {
         const double cosine = std::cos(values[l]), sine = std::sin(values[l]);
-        ASSERT_LE(std::abs(circle[l] - cosine), 3e-16 * std::abs(cosine)) << set << " " << values[l];
-        ASSERT_LE(std::abs(circle[kLanes + l] - sine), 3e-16 * std::abs(sine)) << set << " " << values[l];
+        ASSERT_LE(std::abs(circle[l] - cosine), 3e-16 * std::abs(cosine)) << name_of(set) << " " << values[l];
+        ASSERT_LE(std::abs(circle[kLanes + l] - sine), 3e-16 * std::abs(sine)) << name_of(set) << " " << values[l];
       }
     }
   }
@@ -383,7 +382,8 @@ TEST(Batch, WrongUseIsAnError) {
   EXPECT_THROW(run_batch(Circuit(2), {}, two), UsageError);
   // What a session refuses and what would have no effect.
   for (const auto& spoil : std::initializer_list<void (*)(Target&)>{
-           [](Target& target) { target.threads = -1; }, [](Target& target) { target.instruction_set = "sse"; },
+           [](Target& target) { target.threads = -1; },
+           [](Target& target) { target.instruction_set = static_cast<InstructionSet>(99); },
            [](Target& target) { target.gpu_ids = {0}; }, [](Target& target) { target.pool_share = 0.5; },
            [](Target& target) { target.backend = BackendKind::kNull; }}) {
     BatchOptions options = on_cpu();
@@ -451,9 +451,10 @@ TEST(Gram, ABatchOfStatesEqualsItsCircuits) {
 
 // Fewer states than a block has, one more, rows that are shorter than a vector and longer than what stays in cache.
 TEST(Gram, IsThatOfTheBatchsStatesWithEveryInstructionSet) {
-  for (const std::string& set : cpu::instruction_sets()) {
+  for (const InstructionSet set : cpu::instruction_sets()) {
     for (const auto& [qubits, states] : {std::pair(1u, 2u), {1u, 9u}, {2u, 5u}, {3u, 17u}, {5u, 8u}, {11u, 6u}}) {
-      SCOPED_TRACE(set + ", " + std::to_string(states) + " states of " + std::to_string(qubits) + " qubits");
+      SCOPED_TRACE(std::string(name_of(set)) + ", " + std::to_string(states) + " states of " + std::to_string(qubits) +
+                   " qubits");
       const Circuit circuit = random_parametric(qubits, 20, qubits + states);
       PhiloxSequence random(states);
       std::vector<double> values(3 * states);

@@ -149,10 +149,10 @@ TEST(CompensatedSum, KeepsWhatPlainSumsLose) {
 }
 
 TEST(InstructionSet, UnknownOnesAreNamedWithThoseThereAre) {
-  EXPECT_EQ(cpu::choose_instruction_set("scalar"), "scalar");
-  EXPECT_EQ(cpu::choose_instruction_set(""), cpu::instruction_sets().back());
+  EXPECT_EQ(cpu::choose_instruction_set(InstructionSet::kScalar), InstructionSet::kScalar);
+  EXPECT_EQ(cpu::choose_instruction_set(InstructionSet::kAuto), cpu::instruction_sets().back());
   try {
-    cpu::choose_instruction_set("sse9");
+    cpu::choose_instruction_set(static_cast<InstructionSet>(99));
     FAIL() << "there is no such set";
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("scalar"), std::string::npos);

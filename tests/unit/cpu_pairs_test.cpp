@@ -123,7 +123,7 @@ std::size_t parity_operations(const Sweep& sweep, Micro kind, int lane_bits, int
 }
 
 template <typename T>
-std::vector<std::complex<T>> swept(const Sweep& sweep, const std::string& set, std::vector<std::complex<T>> state) {
+std::vector<std::complex<T>> swept(const Sweep& sweep, InstructionSet set, std::vector<std::complex<T>> state) {
   BackendOptions options;
   options.precision = sizeof(T) == 4 ? Precision::kSingle : Precision::kDouble;
   options.instruction_set = set;
@@ -148,14 +148,14 @@ void expect_parity_reference(Micro kind) {
     const Sweep sweep = parity_sweep(kind, noise);
     const std::vector<Complex> expected =
         test::reference_sweep(sweep, {}, 12, std::vector<Complex>(before.begin(), before.end()));
-    for (const std::string& set : cpu::instruction_sets()) {
+    for (const InstructionSet set : cpu::instruction_sets()) {
       const std::vector<std::complex<T>> after = swept<T>(sweep, set, before);
       double worst = 0;
       for (std::size_t i = 0; i < after.size(); ++i) {
         const double difference = std::abs(Complex(after[i]) - expected[i]);
         if (!(difference <= worst)) worst = difference;
       }
-      EXPECT_LE(worst, sizeof(T) == 4 ? 1e-5 : 1e-12) << set << ", noise " << noise;
+      EXPECT_LE(worst, sizeof(T) == 4 ? 1e-5 : 1e-12) << name_of(set) << ", noise " << noise;
     }
   }
 }
@@ -194,14 +194,14 @@ void expect_subnormals_are_zeros() {
   constexpr T kSmall = std::numeric_limits<T>::min() / 8;
   std::vector<std::complex<T>> state(std::size_t{1} << 12, std::complex<T>(kSmall, -kSmall));
   state[5] = 1;
-  for (const std::string& set : cpu::instruction_sets()) {
-    if (set == "scalar") continue;
+  for (const InstructionSet set : cpu::instruction_sets()) {
+    if (set == InstructionSet::kScalar) continue;
     const unsigned before = _mm_getcsr() & ~0x3fu;  // the lowest bits say what has happened
     const std::vector<std::complex<T>> after = swept<T>(sweep, set, state);
-    EXPECT_EQ(_mm_getcsr() & ~0x3fu, before) << set << ": others count with them";
+    EXPECT_EQ(_mm_getcsr() & ~0x3fu, before) << name_of(set) << ": others count with them";
     std::size_t zeros = 0;
     for (const std::complex<T>& value : after) zeros += value == std::complex<T>(0);
-    EXPECT_EQ(zeros, state.size() - 4) << set;
+    EXPECT_EQ(zeros, state.size() - 4) << name_of(set);
     for (const std::size_t place : {5u, 7u, 0x205u, 0x207u}) EXPECT_NEAR(std::abs(after[place]), 0.5, 1e-6);
   }
 }

@@ -173,7 +173,7 @@ TEST(CpuBackend, BatchesOfTilesGiveWhatSingleTilesDo) {
   }
   std::vector<std::vector<std::complex<float>>> states;
   for (const Index chunk_mask : {Index{0}, Index{0b11000}}) {
-    for (const char* set : {"", "scalar"}) {
+    for (const InstructionSet set : {InstructionSet::kAuto, InstructionSet::kScalar}) {
       BackendOptions options;
       options.precision = Precision::kSingle;
       options.threads = 2;

@@ -199,7 +199,7 @@ TEST(CpuTile, TilesOfAFirstWriteAreNotMovedTogether) {
 /// A sweep from a random state, with every set of instructions, against its words.
 template <typename T = float>
 void expect_reference(const Sweep& sweep, std::uint32_t bits = 20) {
-  for (const char* const set : {"", "scalar"}) {
+  for (const InstructionSet set : {InstructionSet::kAuto, InstructionSet::kScalar}) {
     BackendOptions options;
     options.precision = sizeof(T) == 4 ? Precision::kSingle : Precision::kDouble;
     options.instruction_set = set;
@@ -219,7 +219,7 @@ void expect_reference(const Sweep& sweep, std::uint32_t bits = 20) {
       const double difference = std::abs(Complex(after[i]) - expected[i]);
       if (!(difference <= worst)) worst = difference;
     }
-    EXPECT_LE(worst, sizeof(T) == 4 ? 1e-5 : 1e-13) << set;
+    EXPECT_LE(worst, sizeof(T) == 4 ? 1e-5 : 1e-13) << name_of(set);
   }
 }
 

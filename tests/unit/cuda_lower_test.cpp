@@ -665,6 +665,7 @@ TEST(CudaLower, TilesOfHugeShardsMatchTheSweepsWords) {
       std::uint64_t number = 1;
       for (const Stage& stage : plan.stages) {
         for (const Sweep& words : stage.sweeps) {
+          if (words.permutes()) continue;
           for (std::uint32_t rank = 0; rank < 2; ++rank) {
             const Sweep sweep = specialize(words, plan, rank);
             LowerOptions options = lower_options(plan.local_bits(), precision);

@@ -5,8 +5,8 @@
 
 #include <numbers>
 
+#include "base/numbers/matrix2.h"
 #include "base/numbers/rounding.h"
-#include "optimizer/single_qubit.h"
 #include "plan/lower/basis_change.h"
 #include "support/random_circuit.h"
 

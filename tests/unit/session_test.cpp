@@ -56,7 +56,7 @@ TEST(Session, TargetsWithoutSenseAreRefused) {
   threads.threads = -1;
   states.states = 0;
   share.pool_share = std::numeric_limits<double>::quiet_NaN();
-  instructions.instruction_set = "none";
+  instructions.instruction_set = static_cast<InstructionSet>(99);
   for (const Target& target : {three, none, jit, gpu, threads, states, share, instructions}) {
     EXPECT_THROW(Session{target}, UsageError);
   }

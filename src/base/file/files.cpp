@@ -104,8 +104,8 @@ std::string host_of_kernel() {
   return id.substr(0, id.find('\n'));
 }
 
-/// Names that a signal handler removes. A fixed table of atomic pointers is all that such a handler may touch, hence
-/// the only mutable state of the library that belongs to the process; a slot's text is owned by whoever swaps it out.
+/// Names that a signal handler removes. A fixed table of atomic pointers is all that such a handler may touch; an
+/// entry's text is owned by whoever swaps it out.
 constinit std::array<std::atomic<const std::string*>, 64> unfinished_names{};  // NOLINT: see above
 
 void write_checked(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,

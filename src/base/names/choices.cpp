@@ -27,6 +27,17 @@ template std::string_view name_of(ExchangeKind);
 template ExchangeKind choice_of(std::string_view);
 
 template <>
+struct NamesOf<InstructionSet> {
+  static constexpr Named<InstructionSet> kAll[] = {{InstructionSet::kAuto, "auto"},
+                                                   {InstructionSet::kScalar, "scalar"},
+                                                   {InstructionSet::kAvx2, "avx2"},
+                                                   {InstructionSet::kAvx512, "avx512"}};
+};
+template std::span<const Named<InstructionSet>> choices();
+template std::string_view name_of(InstructionSet);
+template InstructionSet choice_of(std::string_view);
+
+template <>
 struct NamesOf<Jit> {
   static constexpr Named<Jit> kAll[] = {{Jit::kAuto, "auto"}, {Jit::kOff, "off"}, {Jit::kOnly, "only"}};
 };

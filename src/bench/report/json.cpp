@@ -105,7 +105,7 @@ Json read_document(const std::string& path) {
   const Json schema = document.is_object() && document.contains("schema") ? document["schema"] : Json();
   if (schema != kSchema) {
     throw UsageError("`compare`: " + escape_text(path) + " is not of schema " + kSchema,
-                     "qsim bench ... --json --output FILE writes one");
+                     "a benchmark's own JSON document is one");
   }
   return document;
 }

@@ -36,7 +36,7 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
     BackendInfo info;
     info.name = "cpu";
     info.device = processor_name() + ", " + std::to_string(team_.size()) +
-                  (team_.size() == 1 ? " thread, " : " threads, ") + instruction_set_;
+                  (team_.size() == 1 ? " thread, " : " threads, ") + std::string(name_of(instruction_set_));
     const HostMemory memory = host_memory();
     info.memory_bytes = memory.total_bytes;
     info.free_bytes = memory.available_bytes;
@@ -281,7 +281,7 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
     });
   }
 
-  const std::string instruction_set_;
+  const InstructionSet instruction_set_;
   ThreadTeam team_, alone_{1};
   HostPoolMemory memory_;
   Pool pool_;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "cpu/cpu_info.h"
 #include "cpu/direct/direct_sweep.h"
 #include "cpu/sweep_engine.h"
 #include "cpu/tile/tile_translation.h"
@@ -148,22 +149,22 @@ class TileEngine : public SweepEngine<T> {
 };
 
 template <typename T>
-std::unique_ptr<SweepEngine<T>> engine_of(const std::string& instruction_set, TileMachine<T> (*avx512)(),
-                                          TileMachine<T> (*avx2)()) {
-  if (instruction_set == "avx512") return std::make_unique<TileEngine<T>>("avx512", avx512(), direct_machine_avx512());
-  if (instruction_set == "avx2") return std::make_unique<TileEngine<T>>("avx2", avx2(), direct_machine_avx2());
-  return make_plain_engine<T>();
+std::unique_ptr<SweepEngine<T>> engine_of(InstructionSet set, TileMachine<T> (*avx512)(), TileMachine<T> (*avx2)()) {
+  if (set == InstructionSet::kScalar) return make_plain_engine<T>();
+  const auto tiles = for_instruction_set<TileMachine<T>()>(set, nullptr, avx2, avx512);
+  const auto direct = for_instruction_set<DirectMachine()>(set, nullptr, direct_machine_avx2, direct_machine_avx512);
+  return std::make_unique<TileEngine<T>>(name_of(set), tiles(), direct());
 }
 
 }  // namespace
 
 template <>
-std::unique_ptr<SweepEngine<float>> make_engine(const std::string& instruction_set) {
+std::unique_ptr<SweepEngine<float>> make_engine(InstructionSet instruction_set) {
   return engine_of(instruction_set, tile_machine_single_avx512, tile_machine_single_avx2);
 }
 
 template <>
-std::unique_ptr<SweepEngine<double>> make_engine(const std::string& instruction_set) {
+std::unique_ptr<SweepEngine<double>> make_engine(InstructionSet instruction_set) {
   return engine_of(instruction_set, tile_machine_double_avx512, tile_machine_double_avx2);
 }
 

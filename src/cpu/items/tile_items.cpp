@@ -5,8 +5,8 @@
 #include <numbers>
 
 #include "base/numbers/bit_products.h"
+#include "base/numbers/matrix2.h"
 #include "base/numbers/rounding.h"
-#include "optimizer/single_qubit.h"
 #include "qsim/error.h"
 
 namespace qsim::cpu {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "cpu/cpu_info.h"
 #include "device/numbers/compensated.h"
 #include "kernels/cpu/pauli_block.h"
 #include "qsim/error.h"
@@ -26,20 +27,16 @@ constexpr std::uint32_t kTileBits = 14;  // two tiles in double fit a core's own
 constexpr Index kMaxPieces = 64;         // partial sums are kept for each, whatever the number of threads
 
 template <typename T>
-PauliKernels<T> kernels_of(const std::string& instruction_set);
+PauliKernels<T> kernels_of(InstructionSet set);
 template <>
-PauliKernels<float> kernels_of(const std::string& instruction_set) {
-  if (instruction_set == "avx512") return pauli_kernels_single_avx512();
-  if (instruction_set == "avx2") return pauli_kernels_single_avx2();
-  if (instruction_set == "scalar") return pauli_kernels_single_scalar();
-  throw Error("no Pauli sums for the instruction set " + instruction_set);
+PauliKernels<float> kernels_of(InstructionSet set) {
+  return for_instruction_set(set, pauli_kernels_single_scalar, pauli_kernels_single_avx2,
+                             pauli_kernels_single_avx512)();
 }
 template <>
-PauliKernels<double> kernels_of(const std::string& instruction_set) {
-  if (instruction_set == "avx512") return pauli_kernels_double_avx512();
-  if (instruction_set == "avx2") return pauli_kernels_double_avx2();
-  if (instruction_set == "scalar") return pauli_kernels_double_scalar();
-  throw Error("no Pauli sums for the instruction set " + instruction_set);
+PauliKernels<double> kernels_of(InstructionSet set) {
+  return for_instruction_set(set, pauli_kernels_double_scalar, pauli_kernels_double_avx2,
+                             pauli_kernels_double_avx512)();
 }
 
 /// Strings of one X part whose sums are all real or all imaginary: a pair (i, i ^ x) adds c and its conjugate, with
@@ -93,7 +90,7 @@ std::vector<double> sign_table() {
 }  // namespace
 
 template <typename T>
-void pauli_group_sums(const Shard<T>& shard, ThreadTeam& team, const std::string& instruction_set,
+void pauli_group_sums(const Shard<T>& shard, ThreadTeam& team, InstructionSet instruction_set,
                       PauliPartners<T> partners, std::span<const PauliGroup> groups, std::span<const Index> z_masks,
                       std::span<Complex> out) {
   const PauliKernels<T> kernels = kernels_of<T>(instruction_set);
@@ -142,9 +139,9 @@ void pauli_group_sums(const Shard<T>& shard, ThreadTeam& team, const std::string
   }
 }
 
-template void pauli_group_sums(const Shard<float>&, ThreadTeam&, const std::string&, PauliPartners<float>,
+template void pauli_group_sums(const Shard<float>&, ThreadTeam&, InstructionSet, PauliPartners<float>,
                                std::span<const PauliGroup>, std::span<const Index>, std::span<Complex>);
-template void pauli_group_sums(const Shard<double>&, ThreadTeam&, const std::string&, PauliPartners<double>,
+template void pauli_group_sums(const Shard<double>&, ThreadTeam&, InstructionSet, PauliPartners<double>,
                                std::span<const PauliGroup>, std::span<const Index>, std::span<Complex>);
 
 }  // namespace qsim::cpu

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 
 #include "cpu/read_out/readouts.h"
 
@@ -11,7 +10,7 @@ namespace qsim::cpu {
 /// Backend::pauli_group_sums and, with partners from elsewhere, pauli_sums_remote, with the loops of `instruction_set`;
 /// the shard has at least 2^kPauliBlockBits amplitudes.
 template <typename T>
-void pauli_group_sums(const Shard<T>& shard, ThreadTeam& team, const std::string& instruction_set,
+void pauli_group_sums(const Shard<T>& shard, ThreadTeam& team, InstructionSet instruction_set,
                       PauliPartners<T> partners, std::span<const PauliGroup> groups, std::span<const Index> z_masks,
                       std::span<Complex> out);
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "optimizer/single_qubit.h"
+#include "base/numbers/matrix2.h"
 #include "qsim/error.h"
 
 namespace qsim::cuda {

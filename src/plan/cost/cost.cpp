@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/bits.h"
+#include "base/numbers/matrix2.h"
 #include "base/philox.h"
-#include "optimizer/single_qubit.h"
 #include "plan/cost/pool_layout.h"
 #include "plan/matrix_forms.h"
 #include "plan/permuted_places.h"

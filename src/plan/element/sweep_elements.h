@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/inline_list.h"
-#include "optimizer/single_qubit.h"
+#include "base/numbers/matrix2.h"
 #include "plan/cost/machine.h"
 #include "plan/timeline/timeline.h"
 #include "qsim/types.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "optimizer/single_qubit.h"
+#include "base/numbers/matrix2.h"
 #include "plan/lower/lower.h"
 #include "plan/plan.h"
 

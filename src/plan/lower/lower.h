@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/layout.h"
-#include "optimizer/single_qubit.h"
+#include "base/numbers/matrix2.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
 #include "qsim/types.h"

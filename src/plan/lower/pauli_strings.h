@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "optimizer/single_qubit.h"
+#include "base/numbers/matrix2.h"
 #include "plan/lower/lower.h"
 
 namespace qsim {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer/single_qubit.h"
+#include "base/numbers/matrix2.h"
 #include "plan/cost/cost.h"
 #include "plan/make/make_plan.h"
 

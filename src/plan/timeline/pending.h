@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "optimizer/single_qubit.h"
+#include "base/numbers/matrix2.h"
 #include "plan/open_numbers.h"
 
 namespace qsim {

@@ -9,19 +9,17 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "base/numbers/matrix2.h"
 #include "circuit/gate_table.h"
 #include "qsim/error.h"
 
 namespace qsim {
 namespace {
 
-using Arguments = std::vector<Qubit>;    // indices into the definition's arguments
-using Matrix2 = std::array<Complex, 4>;  // row-major
+using Arguments = std::vector<Qubit>;  // indices into the definition's arguments
 
 constexpr std::size_t kMaxControls = 12;     // about 3^(controls - 4) statements
 constexpr std::size_t kMaxMatrixQubits = 4;  // 4^targets / 2 two-level rotations
-
-Matrix2 adjoint(const Matrix2& m) { return {std::conj(m[0]), std::conj(m[2]), std::conj(m[1]), std::conj(m[3])}; }
 
 // (U + s 1) / sqrt(tr U + 2 s) with s a root of det U squares to U (Cayley-Hamilton); the root that cancels least.
 Matrix2 square_root(const Matrix2& m) {
@@ -36,13 +34,11 @@ struct Angles {
   double theta, phi, lambda, gamma;
 };
 
-// M = e^{i gamma} U(theta, phi, lambda). The phases that are lost in a vanishing entry are taken from the others.
+// M = e^{i gamma} U(theta, phi, lambda).
 Angles angles_of(const Matrix2& m) {
-  const double theta = 2 * std::atan2(std::abs(m[2]), std::abs(m[0]));
-  const double gamma = m[0] == Complex(0) ? 0 : std::arg(m[0]);
-  const double phi = m[2] == Complex(0) ? 0 : std::arg(m[2]) - gamma;
-  if (std::abs(m[0]) >= std::abs(m[2])) return {theta, phi, std::arg(m[3]) - gamma - phi, gamma};
-  return {theta, phi, std::arg(-m[1]) - gamma, gamma};
+  const RotationParts parts = rotation_parts(m);
+  return {2 * std::atan2(parts.sine, parts.cosine), std::arg(parts.left), std::arg(parts.right),
+          std::arg(parts.around)};
 }
 
 class Body {

@@ -114,7 +114,7 @@ OpenedTransport open_one_of(std::span<const TransportFactory> factories, Backend
   }
   if (wanted != ExchangeKind::kAuto) {
     throw CommunicatorError("`exchange` " + std::string(name_of(wanted)) + " is not there for backend " +
-                            std::string(name_of(backend)) + " over " + std::string(communicator.name()) +
+                                std::string(name_of(backend)) + " over " + std::string(communicator.name()) +
                                 (refusals.empty() ? "" : " (" + refusals + ")"),
                             rank, hint);
   }

@@ -23,7 +23,7 @@ void require_sense(const Target& target) {
   if (!(target.pool_share >= 0 && target.pool_share <= 1)) {
     throw UsageError("`pool_share` " + format_number(target.pool_share) + " is no share: 0 to 1");
   }
-  if (!target.instruction_set.empty()) static_cast<void>(cpu::choose_instruction_set(target.instruction_set));
+  static_cast<void>(cpu::choose_instruction_set(target.instruction_set));
 }
 
 void require_effect(const Target& target, const BackendChoice& choice) {

@@ -1,5 +1,5 @@
 // 2x2 matrices: products, what they are up to rounding, and their split into phases around a real rotation.
-#include "optimizer/single_qubit.h"
+#include "base/numbers/matrix2.h"
 
 #include <algorithm>
 #include <cmath>
