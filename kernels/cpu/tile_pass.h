@@ -296,19 +296,22 @@ struct Group {
     for (int i = 0; i < kGroup; ++i) {
       if ((i >> B0 & 1) != 0 || (i >> B1 & 1) != 0 || (vectors >> i & 1) == 0) continue;
       const int at[4] = {i, i | 1 << B0, i | 1 << B1, i | 1 << B0 | 1 << B1};
+      // By columns: eight sums that do not wait for one another, and no more registers than sixteen.
       V r[4], m[4];
 #pragma GCC unroll 4
       for (int row = 0; row < 4; ++row) {
-        const T* const e = c + 8 * row;
-        r[row] = S::mul(S::set1(e[0]), re[at[0]]);
-        m[row] = S::mul(S::set1(e[0]), im[at[0]]);
-        r[row] = S::fnmadd(S::set1(e[1]), im[at[0]], r[row]);
-        m[row] = S::fmadd(S::set1(e[1]), re[at[0]], m[row]);
+        const V er = S::set1(c[8 * row]), ei = S::set1(c[8 * row + 1]);
+        r[row] = S::fnmadd(ei, im[i], S::mul(er, re[i]));
+        m[row] = S::fmadd(ei, re[i], S::mul(er, im[i]));
+      }
 #pragma GCC unroll 4
-        for (int column = 1; column < 4; ++column) {
-          const V er = S::set1(e[2 * column]), ei = S::set1(e[2 * column + 1]);
-          r[row] = S::fnmadd(ei, im[at[column]], S::fmadd(er, re[at[column]], r[row]));
-          m[row] = S::fmadd(ei, re[at[column]], S::fmadd(er, im[at[column]], m[row]));
+      for (int column = 1; column < 4; ++column) {
+        const V real = re[at[column]], imaginary = im[at[column]];
+#pragma GCC unroll 4
+        for (int row = 0; row < 4; ++row) {
+          const V er = S::set1(c[8 * row + 2 * column]), ei = S::set1(c[8 * row + 2 * column + 1]);
+          r[row] = S::fnmadd(ei, imaginary, S::fmadd(er, real, r[row]));
+          m[row] = S::fmadd(ei, real, S::fmadd(er, imaginary, m[row]));
         }
       }
 #pragma GCC unroll 4
