@@ -95,7 +95,8 @@ class Verifier {
       for (const Complex& entry : plan_.global_start) norm += std::norm(entry);
       // A first write that permutes bears the global bits as well.
       const auto& first = plan_.stages.empty() ? std::vector<Sweep>() : plan_.stages.front().sweeps;
-      const double wanted = !first.empty() && first.front().permutes() ? std::ldexp(1, plan_.rank_bits) : 1;
+      const double wanted =
+          !first.empty() && first.front().permutes() ? static_cast<double>(bit_mask(plan_.rank_bits)) : 1;
       require(std::abs(norm - wanted) < kNormTolerance * wanted, "global_start is not normalised");
     }
     where_known_ = true;
