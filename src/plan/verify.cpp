@@ -94,9 +94,9 @@ class Verifier {
       double norm = 0;
       for (const Complex& entry : plan_.global_start) norm += std::norm(entry);
       // A first write that permutes bears the global bits as well.
-      const auto& first = plan_.stages.empty() ? std::vector<Sweep>() : plan_.stages.front().sweeps;
-      const double wanted =
-          !first.empty() && first.front().permutes() ? static_cast<double>(bit_mask(plan_.rank_bits)) : 1;
+      const bool all = !plan_.stages.empty() && !plan_.stages.front().sweeps.empty() &&
+                       plan_.stages.front().sweeps.front().permutes();
+      const double wanted = all ? static_cast<double>(bit_mask(plan_.rank_bits)) : 1;
       require(std::abs(norm - wanted) < kNormTolerance * wanted, "global_start is not normalised");
     }
     where_known_ = true;
