@@ -49,20 +49,18 @@ Sweep specialize(const Sweep& sweep, const Plan& plan, std::uint32_t rank) {
   result.reads = sweep.reads;
   result.unborn = sweep.unborn;
   result.births = sweep.births;
-  result.start_scale = sweep.start_scale;
+  result.start_scale = sweep.reads ? sweep.start_scale : sweep.start_scale * start_of(plan, rank);
   result.predicted_seconds = sweep.predicted_seconds;
   result.once = sweep.once;
   if (sweep.permutes() && !sweep.reads) {  // what comes from another rank's shard is known here
     result.above = rank_value;
     result.ops = sweep.ops;
     result.phases = sweep.phases;
-    result.start_scale = sweep.start_scale * start_of(plan, rank);
     return result;
   }
   result.ops.reserve(sweep.ops.size());
   result.phases.reserve(sweep.phases.size());
   result.matrices.reserve(sweep.matrices.size());
-  if (!sweep.reads) result.start_scale = sweep.start_scale * start_of(plan, rank);
   for (const PlanOp& op : sweep.ops) {
     const Index global_controls = op.control_mask & ~local_mask;
     if ((rank_value & global_controls) != (op.control_value & global_controls)) continue;

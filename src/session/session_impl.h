@@ -120,7 +120,7 @@ struct State::Impl {
 
   /// UsageError unless the state has a value.
   void require_value() const;
-  /// `call`, which has to find a value: where one rank's state has none, all say so.
+  /// `call`, which has to find a value: where one rank's state has none, all say so. UsageError as require_session().
   Call of_value(const Call& call) const;
   /// UsageError when its session has ended.
   void require_session() const;

@@ -62,7 +62,6 @@ void State::Impl::require_value() const {
 }
 
 void State::Impl::read(const Call& call, const Work& work, const std::function<void()>& agreed) {
-  require_session();
   const auto on_rank = [&](RankSession& rank, std::size_t index) {
     rank.enter(*shards[index]);
     alone(rank.rank().communicator(), [&] { work(rank, *shards[index], index == 0); });
@@ -71,6 +70,7 @@ void State::Impl::read(const Call& call, const Work& work, const std::function<v
 }
 
 State::Impl::Call State::Impl::of_value(const Call& call) const {
+  require_session();
   Call of = call;
   of.check = [this, check = call.check] {
     require_value();
@@ -220,9 +220,9 @@ void State::save(const std::string& path) {
 
 State State::copy() {
   Impl& own = impl();
-  own.require_session();
+  const Impl::Call call = own.of_value("copy");
   State other(std::make_unique<Impl>(own.session, own.qubits, own.split));
-  own.session->each(own.split, own.of_value("copy"), [&](RankSession& rank, std::size_t index) {
+  own.session->each(own.split, call, [&](RankSession& rank, std::size_t index) {
     rank.copy(*own.shards[index], *other.impl().shards[index]);
   });
   other.impl().defined = true;
@@ -315,7 +315,6 @@ Complex State::inner_product(State& other) {
     if (!its.defined) throw UsageError("the other state has no value: its last run failed; set it again");
   };
   Complex answer;
-  own.require_session();
   own.session->each(own.split, own.of_value({"inner_product", 0, check}), [&](RankSession& rank, std::size_t index) {
     const Complex mine = rank.inner_product(*own.shards[index], *its.shards[index]);
     if (index == 0) answer = mine;
@@ -347,7 +346,6 @@ std::vector<std::pair<Index, std::uint64_t>> State::sample(std::uint64_t shots, 
 StateMemory State::memory() {
   Impl& own = impl();
   if (own.split) throw UnsupportedError("the state is shared by ranks: no memory holds all of it");
-  own.require_session();
   StateMemory memory;
   own.session->each(false, own.of_value("memory"), [&](RankSession& rank, std::size_t index) {
     Shard& shard = *own.shards[index];

@@ -17,7 +17,6 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits)
   const PermutationProgram program = permutation_program(sweep, local_bits);
   bundle_ = program.bundle;
   fixed_ = program.fixed;
-  above_ = program.above;
   if (!sweep.reads) {
     set_products(sweep, program);
   } else if (is_affine(sweep)) {
@@ -72,7 +71,7 @@ void Permutation::set_products(const Sweep& sweep, const PermutationProgram& pro
   product.rows = program.rows();
   product.phases = program.phases;
   product.bits = local_bits_;
-  product.above = above_;
+  product.above = program.above;
   product.indexed = lookups.indexed;
   product.table_count = lookups.tables;
   product.width = lookups.width;
@@ -120,7 +119,8 @@ void Permutation::write_products(std::byte* state, std::span<std::byte> steps, N
           "copy of a permutation's tables");
   }
   if (kernel != nullptr) {
-    PermutationPointers pointers{nullptr, state, steps.data(), norm, above_, {product_->scale[0], product_->scale[1]}};
+    PermutationPointers pointers{nullptr, state,           steps.data(),
+                                 norm,    product_->above, {product_->scale[0], product_->scale[1]}};
     constexpr Index kMostBlocks = 2048;  // each of which copies the tables
     void* arguments[] = {&pointers};
     const Index blocks = std::clamp<Index>(bit_mask(local_bits_) / kPermutationBlock, 1, kMostBlocks);

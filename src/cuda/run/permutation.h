@@ -48,7 +48,7 @@ class Permutation {
   const std::uint32_t* upload_steps(std::span<std::byte> steps, cudaStream_t stream) const;
 
   std::uint32_t local_bits_;
-  Index bundle_, fixed_, above_;
+  Index bundle_, fixed_;
   bool whole_;
   std::vector<std::uint32_t> steps_;
   PermuteArguments arguments_;
