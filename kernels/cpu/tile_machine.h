@@ -334,7 +334,22 @@ class Machine {
   }
   bool enabled(const MicroOp& op) const { return holds(op.tile_mask, op.tile_value, op.parity_mask); }
 
+  /// How a pass goes through the tile: group g's vectors are pdep(g, others) and offset[] reals from it.
+  struct Walk {
+    explicit Walk(const Pass& pass) {
+      for (int b = 0; b < kRegisterBits; ++b) others &= ~(std::uint64_t{1} << pass.register_bits[b]);
+      for (std::uint64_t i = 0; i < kGroup; ++i) offset[i] = _pdep_u64(i, ~others) * 2 * kLanes;
+    }
+    std::uint64_t others = ~std::uint64_t{0};
+    std::uint64_t offset[kGroup];
+  };
+  /// visit(group, g, its first vector) for those where wanted(g, first vector).
+  template <typename Wanted, typename Visit>
+  void each_group(const Walk& walk, std::uint64_t begin, std::uint64_t end, Wanted&& wanted, Visit&& visit) const;
   void run_pass(std::uint32_t number) const;
+  void walk_alone(const Walk& walk, const MicroOp& op, std::uint64_t begin, std::uint64_t end) const;
+  void walk_together(const Walk& walk, const MicroOp* const* ops, std::uint32_t count, std::uint64_t begin,
+                     std::uint64_t end, std::uint64_t first_step) const;
   void run_dense(const Pass& pass) const;
   template <int kTargets>
   void dense_order(const Pass& pass, const MicroOp& op) const;

@@ -321,6 +321,49 @@ struct Group {
       }
     }
   }
+
+  /// re and im plus, at the beginning set to, a complex vector of coefficients times (xr, xi).
+  template <bool kFirst>
+  QSIM_INLINE static void take_in(const T* c, V xr, V xi, V& out_re, V& out_im) {
+    const V cr = S::load(c), ci = S::load(c + kLanes);
+    out_re = S::fnmadd(ci, xi, kFirst ? S::mul(cr, xr) : S::fmadd(cr, xr, out_re));
+    out_im = S::fmadd(ci, xr, kFirst ? S::mul(cr, xi) : S::fmadd(cr, xi, out_im));
+  }
+  /// Dense 4x4 on register bit B and lane bit L.
+  template <int B, int L>
+  QSIM_INLINE void lane_matrix4(unsigned vectors, const T* c) {
+    pairs<B>(vectors, [&](int i, int j) QSIM_INLINE {
+      V r0, m0, r1, m1;
+      take_in<true>(c, re[i], im[i], r0, m0);
+      take_in<true>(c + 2 * kLanes, re[i], im[i], r1, m1);
+      take_in<false>(c + 8 * kLanes, re[j], im[j], r0, m0);
+      take_in<false>(c + 10 * kLanes, re[j], im[j], r1, m1);
+      V sr = S::template swap<L>(re[i]), si = S::template swap<L>(im[i]);
+      take_in<false>(c + 4 * kLanes, sr, si, r0, m0);
+      take_in<false>(c + 6 * kLanes, sr, si, r1, m1);
+      sr = S::template swap<L>(re[j]), si = S::template swap<L>(im[j]);
+      take_in<false>(c + 12 * kLanes, sr, si, r0, m0);
+      take_in<false>(c + 14 * kLanes, sr, si, r1, m1);
+      re[i] = r0;
+      im[i] = m0;
+      re[j] = r1;
+      im[j] = m1;
+    });
+  }
+  template <int B, int L>
+  QSIM_INLINE void lane_parity4(unsigned vectors, const T* c) {
+    pairs<B>(vectors, [&](int i, int j) QSIM_INLINE {
+      V r0, m0, r1, m1;
+      take_in<true>(c, re[i], im[i], r0, m0);
+      take_in<false>(c + 6 * kLanes, S::template swap<L>(re[j]), S::template swap<L>(im[j]), r0, m0);
+      take_in<true>(c + 4 * kLanes, re[j], im[j], r1, m1);
+      take_in<false>(c + 2 * kLanes, S::template swap<L>(re[i]), S::template swap<L>(im[i]), r1, m1);
+      re[i] = r0;
+      im[i] = m0;
+      re[j] = r1;
+      im[j] = m1;
+    });
+  }
 };
 
 /// visit(constant) with the constant equal to `value` < kCount.
@@ -348,31 +391,110 @@ QSIM_INLINE inline void with_two_bits(const MicroOp& op, Visit&& visit) {
 }
 
 template <typename S>
+template <typename Wanted, typename Visit>
+QSIM_INLINE inline void Machine<S>::each_group(const Walk& walk, std::uint64_t begin, std::uint64_t end,
+                                               Wanted&& wanted, Visit&& visit) const {
+  for (std::uint64_t g = begin; g < end; ++g) {
+    const std::uint64_t first = _pdep_u64(g, walk.others);
+    if (!wanted(g, first)) continue;
+    T* const at = vector(first);
+    Group<S> x;
+    x.each([&](int i) QSIM_INLINE {
+      x.re[i] = S::load(at + walk.offset[i]);
+      x.im[i] = S::load(at + walk.offset[i] + kLanes);
+    });
+    visit(x, g, first);
+    x.each([&](int i) QSIM_INLINE {
+      S::store(at + walk.offset[i], x.re[i]);
+      S::store(at + walk.offset[i] + kLanes, x.im[i]);
+    });
+  }
+}
+
+/// Micro-operations with so much arithmetic that a walk over the groups of their own pays: the compiler gives it all
+/// registers, and nothing is chosen inside it.
+constexpr bool walks_alone(Micro kind) {
+  return kind == Micro::kMatrix4 || kind == Micro::kMatrix4Masked || kind == Micro::kParity4 ||
+         kind == Micro::kLaneMatrix4 || kind == Micro::kLaneParity4;
+}
+
+template <typename S>
 void Machine<S>::run_pass(std::uint32_t number) const {
   const Pass& pass = program_.passes[number];
   const std::uint64_t first_step = number * groups();
   std::uint32_t count = 0;
+  bool alone = false;
   for (std::uint32_t i = pass.op_begin; i < pass.op_end; ++i) {
-    if (enabled(program_.ops[i])) scratch_.enabled[count++] = program_.ops + i;
+    const MicroOp& op = program_.ops[i];
+    if (!enabled(op)) continue;
+    scratch_.enabled[count++] = &op;
+    alone = alone || walks_alone(op.kind);
   }
   if (count == 0) return load_ahead(first_step, first_step + groups());
   const MicroOp* const* const ops = scratch_.enabled;
-  constexpr int kR = kRegisterBits, kL = S::kLaneBits;
-  std::uint64_t offset[kGroup];
-  for (int i = 0; i < kGroup; ++i) {
-    offset[i] = 0;
-    for (int b = 0; b < kR; ++b) offset[i] |= std::uint64_t{static_cast<unsigned>(i >> b & 1)} << pass.register_bits[b];
-    offset[i] *= 2 * kLanes;
+  const Walk walk(pass);
+  if (!alone) return walk_together(walk, ops, count, 0, groups(), first_step);
+  // By pieces of the tile that stay in the first cache from one walk to the next.
+  constexpr std::uint64_t kPiece = 32;
+  for (std::uint64_t begin = 0; begin < groups(); begin += kPiece) {
+    const std::uint64_t end = begin + kPiece < groups() ? begin + kPiece : groups();
+    load_ahead(first_step + begin, first_step + end);
+    for (std::uint32_t i = 0; i < count;) {
+      std::uint32_t next = i;
+      while (next < count && !walks_alone(ops[next]->kind)) ++next;
+      if (next > i) {
+        walk_together(walk, ops + i, next - i, begin, end, kNowhere);
+      } else {
+        walk_alone(walk, *ops[next++], begin, end);
+      }
+      i = next;
+    }
   }
-  for (std::uint64_t g = 0; g < groups(); ++g) {
-    load_ahead(first_step + g, first_step + g + 1);
-    const std::uint64_t first = group_vector(g, pass.register_bits, kR);
-    T* const at = vector(first);
-    Group<S> x;
-    x.each([&](int i) QSIM_INLINE {
-      x.re[i] = S::load(at + offset[i]);
-      x.im[i] = S::load(at + offset[i] + kLanes);
+}
+
+template <typename S>
+void Machine<S>::walk_alone(const Walk& walk, const MicroOp& op, std::uint64_t begin, std::uint64_t end) const {
+  const T* const c = program_.coefficients + op.data;
+  const std::uint64_t mask = op.group_mask, value = op.group_value;
+  const auto each = [&](auto&& act) QSIM_INLINE {
+    each_group(
+        walk, begin, end, [&](std::uint64_t, std::uint64_t first) QSIM_INLINE { return (first & mask) == value; },
+        [&](Group<S>& x, std::uint64_t, std::uint64_t) QSIM_INLINE { act(x); });
+  };
+  if (op.kind == Micro::kLaneMatrix4 || op.kind == Micro::kLaneParity4) {
+    return with_constant<kRegisterBits>(op.bit, [&](auto b) QSIM_INLINE {
+      with_constant<S::kLaneBits>(op.other, [&](auto l) QSIM_INLINE {
+        if (op.kind == Micro::kLaneMatrix4) {
+          each([&](Group<S>& x) QSIM_INLINE { x.template lane_matrix4<b.value, l.value>(op.vectors, c); });
+        } else {
+          each([&](Group<S>& x) QSIM_INLINE { x.template lane_parity4<b.value, l.value>(op.vectors, c); });
+        }
+      });
     });
+  }
+  with_two_bits<kRegisterBits>(op, [&](auto low, auto high) QSIM_INLINE {
+    if (op.kind == Micro::kMatrix4) {
+      each([&](Group<S>& x) QSIM_INLINE { x.template matrix4<low.value, high.value, false>(op.vectors, op.lanes, c); });
+    } else if (op.kind == Micro::kMatrix4Masked) {
+      each([&](Group<S>& x) QSIM_INLINE { x.template matrix4<low.value, high.value, true>(op.vectors, op.lanes, c); });
+    } else {
+      each([&](Group<S>& x) QSIM_INLINE {
+        x.template parity_pairs<low.value, high.value>(
+            op.vectors, [&](int a, int b, int which) QSIM_INLINE { x.mix(a, b, c + 8 * which); });
+      });
+    }
+  });
+}
+
+template <typename S>
+void Machine<S>::walk_together(const Walk& walk, const MicroOp* const* ops, std::uint32_t count, std::uint64_t begin,
+                               std::uint64_t end, std::uint64_t first_step) const {
+  constexpr int kR = kRegisterBits, kL = S::kLaneBits;
+  const auto wanted = [&](std::uint64_t g, std::uint64_t) QSIM_INLINE {
+    if (first_step != kNowhere) load_ahead(first_step + g, first_step + g + 1);
+    return true;
+  };
+  each_group(walk, begin, end, wanted, [&](Group<S>& x, std::uint64_t g, std::uint64_t first) QSIM_INLINE {
     for (std::uint32_t i = 0; i < count; ++i) {
       const MicroOp& op = *ops[i];
       const T* const c = program_.coefficients + op.data;
@@ -450,22 +572,6 @@ void Machine<S>::run_pass(std::uint32_t number) const {
             with_constant<kL>(op.other, [&](auto l) QSIM_INLINE { x.template exchange<l.value, b.value>(); });
           });
           break;
-        case Micro::kMatrix4:
-          with_two_bits<kR>(op, [&](auto low, auto high) QSIM_INLINE {
-            x.template matrix4<low.value, high.value, false>(op.vectors, op.lanes, c);
-          });
-          break;
-        case Micro::kMatrix4Masked:
-          with_two_bits<kR>(op, [&](auto low, auto high) QSIM_INLINE {
-            x.template matrix4<low.value, high.value, true>(op.vectors, op.lanes, c);
-          });
-          break;
-        case Micro::kParity4:
-          with_two_bits<kR>(op, [&](auto low, auto high) QSIM_INLINE {
-            x.template parity_pairs<low.value, high.value>(
-                op.vectors, [&](int a, int b, int which) QSIM_INLINE { x.mix(a, b, c + 8 * which); });
-          });
-          break;
         case Micro::kParityReal:
           with_two_bits<kR>(op, [&](auto low, auto high) QSIM_INLINE {
             x.template parity_pairs<low.value, high.value>(
@@ -478,13 +584,15 @@ void Machine<S>::run_pass(std::uint32_t number) const {
                 op.vectors, [&](int a, int b, int which) QSIM_INLINE { x.mix_cross(a, b, c + 4 * which); });
           });
           break;
+        case Micro::kMatrix4:
+        case Micro::kMatrix4Masked:
+        case Micro::kParity4:
+        case Micro::kLaneMatrix4:
+        case Micro::kLaneParity4:
+          break;  // walk alone
       }
     }
-    x.each([&](int i) QSIM_INLINE {
-      S::store(at + offset[i], x.re[i]);
-      S::store(at + offset[i] + kLanes, x.im[i]);
-    });
-  }
+  });
 }
 
 }  // namespace qsim::cpu

@@ -47,6 +47,9 @@ enum class Micro : std::uint8_t {
   kParity4,        // a 4x4 that mixes x00 with x11 and x01 with x10 alone: complex 2x2 of the first, then of the second
   kParityReal,     // the same where each of the two is a kReal
   kParityCross,    // and where each is a kCross
+  kLaneMatrix4,    // complex 4x4 on register bit `bit` and lane bit `other`: for x0, s(x0), x1, s(x1) what each
+                   // contributes to x0 and to x1
+  kLaneParity4,    // the same where x0 and s(x1) mix, and x1 and s(x0)
 };
 
 struct MicroOp {

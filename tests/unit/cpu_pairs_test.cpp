@@ -78,8 +78,10 @@ std::vector<Complex> half_of(PhiloxSequence& random, Micro kind, double noise) {
   return {along, Complex(noise, -s), Complex(noise, -s), along};
 }
 
-/// A unitary on two targets that mixes 00 with 11 and 01 with 10; `noise` where there should be nothing.
-std::vector<Complex> parity_matrix(PhiloxSequence& random, Micro kind, double noise) {
+/// A unitary on two targets that mixes 00 with 11 and 01 with 10, with `noise` where there should be nothing; for
+/// kMatrix4 one that mixes all.
+std::vector<Complex> pair_matrix(PhiloxSequence& random, Micro kind, double noise) {
+  if (kind == Micro::kMatrix4) return test::random_unitary(random, 4);
   const std::vector<Complex> even = half_of(random, kind, noise), odd = half_of(random, kind, noise);
   std::vector<Complex> all(16, Complex(noise, -noise));
   for (std::size_t row = 0; row < 2; ++row) {
@@ -92,7 +94,7 @@ std::vector<Complex> parity_matrix(PhiloxSequence& random, Micro kind, double no
 }
 
 /// One on every ordered pair of the active bits; every third one with a control.
-Sweep parity_sweep(Micro kind, double noise) {
+Sweep pair_sweep(Micro kind, double noise) {
   Sweep sweep;
   sweep.active = sweep.store = {0, 1, 2, 3, 4, 5, 8, 9, 10, 11};
   PhiloxSequence random(17);
@@ -109,17 +111,22 @@ Sweep parity_sweep(Micro kind, double noise) {
       }
       op.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
       op.data_count = 16;
-      for (const Complex entry : parity_matrix(random, kind, noise)) sweep.matrices.push_back(entry);
+      for (const Complex entry : pair_matrix(random, kind, noise)) sweep.matrices.push_back(entry);
       sweep.ops.push_back(op);
     }
   }
   return sweep;
 }
 
+/// Operations of the kind, or of the one that does the same beside a lane.
 template <typename T>
-std::size_t parity_operations(const Sweep& sweep, Micro kind, int lane_bits, int register_bits) {
+std::size_t operations(const Sweep& sweep, Micro kind, int lane_bits, int register_bits) {
   const auto program = cpu::translate_sweep<T>(sweep, 12, lane_bits, register_bits);
-  return static_cast<std::size_t>(std::ranges::count(program.ops, kind, &cpu::MicroOp::kind));
+  const Micro beside_lane = kind == Micro::kParity4   ? Micro::kLaneParity4
+                            : kind == Micro::kMatrix4 ? Micro::kLaneMatrix4
+                                                      : kind;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      program.ops, [&](const cpu::MicroOp& op) { return op.kind == kind || op.kind == beside_lane; }));
 }
 
 template <typename T>
@@ -139,13 +146,13 @@ std::vector<std::complex<T>> swept(const Sweep& sweep, InstructionSet set, std::
 }
 
 template <typename T>
-void expect_parity_reference(Micro kind) {
+void expect_reference(Micro kind) {
   PhiloxSequence random(23);
   const std::vector<Complex> start = test::random_state(random, 12);
   std::vector<std::complex<T>> before;
   for (const Complex value : start) before.emplace_back(value);
   for (const double noise : {0.0, 1e-15}) {
-    const Sweep sweep = parity_sweep(kind, noise);
+    const Sweep sweep = pair_sweep(kind, noise);
     const std::vector<Complex> expected =
         test::reference_sweep(sweep, {}, 12, std::vector<Complex>(before.begin(), before.end()));
     for (const InstructionSet set : cpu::instruction_sets()) {
@@ -163,18 +170,33 @@ void expect_parity_reference(Micro kind) {
 TEST(CpuPairs, MatricesThatKeepParityAreDoneAsTwoOfOrderTwoWhereverTheirTargetsAre) {
   for (const Micro kind : {Micro::kParity4, Micro::kParityReal, Micro::kParityCross}) {
     SCOPED_TRACE(static_cast<int>(kind));
-    const Sweep exact = parity_sweep(kind, 0), noisy = parity_sweep(kind, 1e-15), other = parity_sweep(kind, 1e-9);
+    const Sweep exact = pair_sweep(kind, 0), noisy = pair_sweep(kind, 1e-15), other = pair_sweep(kind, 1e-9);
     for (const int registers : {2, 3}) {
       for (const int lanes : {2, 3, 4}) {
-        const std::size_t count = parity_operations<double>(exact, kind, lanes, registers);
+        const std::size_t count = operations<double>(exact, kind, lanes, registers);
         EXPECT_GE(count, 60u) << "all but those with a control in a lane";
-        EXPECT_EQ(parity_operations<float>(noisy, kind, lanes, registers), count);
-        EXPECT_EQ(parity_operations<double>(other, kind, lanes, registers), 0u) << "a small entry is an entry";
+        EXPECT_EQ(operations<float>(noisy, kind, lanes, registers), count);
+        EXPECT_EQ(operations<double>(other, kind, lanes, registers), 0u) << "a small entry is an entry";
       }
     }
-    expect_parity_reference<double>(kind);
-    expect_parity_reference<float>(kind);
+    expect_reference<double>(kind);
+    expect_reference<float>(kind);
   }
+}
+
+TEST(CpuPairs, MatricesThatMixAllAreDoneBesideLanesWithoutBringingThemOut) {
+  const Sweep sweep = pair_sweep(Micro::kMatrix4, 0);
+  for (const int registers : {2, 3}) {
+    for (const int lanes : {2, 3, 4}) {
+      const auto program = cpu::translate_sweep<double>(sweep, 12, lanes, registers);
+      const auto of = [&](Micro kind) { return std::ranges::count(program.ops, kind, &cpu::MicroOp::kind); };
+      EXPECT_EQ(of(Micro::kMatrix4) + of(Micro::kMatrix4Masked) + of(Micro::kLaneMatrix4), 90);
+      EXPECT_GE(of(Micro::kLaneMatrix4), 24) << "of the 90 ordered pairs, 32 or more have one target among the lanes";
+      EXPECT_LE(of(Micro::kExchange), 3 * lanes * (lanes - 1)) << "one for a pair of lanes, and what that displaces";
+    }
+  }
+  expect_reference<double>(Micro::kMatrix4);
+  expect_reference<float>(Micro::kMatrix4);
 }
 
 /// Amplitudes of the least number, through a Hadamard on a lane and on a vector bit.

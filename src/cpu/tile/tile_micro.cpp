@@ -38,6 +38,18 @@ std::vector<T> interleaved(std::span<const Complex> values) {
   return out;
 }
 
+/// A 4x4 with the two bits of its index exchanged.
+std::vector<Complex> other_order(std::span<const Complex> matrix) {
+  std::vector<Complex> out(16);
+  const auto swapped = [](std::size_t v) { return (v & 1) << 1 | v >> 1; };
+  for (std::size_t row = 0; row < 4; ++row) {
+    for (std::size_t column = 0; column < 4; ++column) {
+      out[row * 4 + column] = matrix[swapped(row) * 4 + swapped(column)];
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 template <typename T>
@@ -255,33 +267,69 @@ void MicroWriter<T>::exchange(int lane, int register_bit) {
 
 template <typename T>
 void MicroWriter<T>::add_four_by_four(const MatrixItem& item, const PassOrder& order) {
+  ParityKind kind = parity_kind(item.matrix);
+  // Matrices with one target among the lanes are done there, but those that cost less than bringing it out.
+  const bool may_stay = kind == ParityKind::kNone || kind == ParityKind::kGeneral;
+  int lanes = 0;
+  for (const Bit target : item.targets) lanes += placement_.is_lane(target);
   for (const Bit target : item.targets) {
-    if (!placement_.is_lane(target)) continue;
+    if (!placement_.is_lane(target) || (lanes == 1 && may_stay)) continue;
     exchange(placement_.position[target], order.spare_register(placement_, item.target_mask()));
+    --lanes;
   }
-  int low = placement_.register_of(item.targets[0]), high = placement_.register_of(item.targets[1]);
-  std::vector<Complex> matrix = item.matrix;
-  if (low > high) {
-    std::swap(low, high);
-    auto swapped = [](std::size_t v) { return (v & 1) << 1 | v >> 1; };
-    for (std::size_t row = 0; row < 4; ++row) {
-      for (std::size_t column = 0; column < 4; ++column) {
-        matrix[row * 4 + column] = item.matrix[swapped(row) * 4 + swapped(column)];
-      }
-    }
-  }
+  program_.keep_norm(mean_square<T>(item.matrix), item.share());
+  if (lanes == 1) return add_beside_lane(item, kind);
+  // The lower register bit is the matrix's low one.
+  const int first = placement_.register_of(item.targets[0]), second = placement_.register_of(item.targets[1]);
+  const std::vector<Complex> matrix = first < second ? item.matrix : other_order(item.matrix);
+  const int low = std::min(first, second), high = std::max(first, second);
   MicroOp op = conditioned(item, 1u << low | 1u << high, program_.register_bits);
   op.bit = static_cast<std::uint8_t>(low);
   op.other = static_cast<std::uint8_t>(high);
-  const ParityKind kind = all_lanes(op) ? parity_kind(matrix) : ParityKind::kNone;
+  if (!all_lanes(op)) kind = ParityKind::kNone;
   if (kind == ParityKind::kNone) {
     op.kind = all_lanes(op) ? Micro::kMatrix4 : Micro::kMatrix4Masked;
     op.data = write(interleaved<T>(matrix));
   } else {
-    matrix = {matrix[0], matrix[3], matrix[12], matrix[15], matrix[5], matrix[6], matrix[9], matrix[10]};
-    write_parity(matrix, kind, op);
+    write_parity({matrix[0], matrix[3], matrix[12], matrix[15], matrix[5], matrix[6], matrix[9], matrix[10]}, kind, op);
   }
-  program_.keep_norm(mean_square<T>(matrix), item.share());
+  program_.ops.push_back(op);
+}
+
+/// One target is in a register, the other is a lane bit.
+template <typename T>
+void MicroWriter<T>::add_beside_lane(const MatrixItem& item, ParityKind kind) {
+  const bool lane_is_low = placement_.is_lane(item.targets[0]);
+  const Bit lane_target = item.targets[lane_is_low ? 0 : 1], register_target = item.targets[lane_is_low ? 1 : 0];
+  // Index: bit 0 the register's, bit 1 the lane's.
+  const std::vector<Complex> matrix = lane_is_low ? other_order(item.matrix) : item.matrix;
+  const int bit = placement_.register_of(register_target), lane_bit = placement_.position[lane_target];
+  MicroOp op = conditioned(item, 1u << bit, program_.register_bits);
+  op.kind = kind == ParityKind::kNone ? Micro::kLaneMatrix4 : Micro::kLaneParity4;
+  op.bit = static_cast<std::uint8_t>(bit);
+  op.other = static_cast<std::uint8_t>(lane_bit);
+  const std::size_t lanes = std::size_t{1} << program_.lane_bits;
+  std::vector<T> values;
+  values.reserve(16 * lanes);
+  for (std::size_t from = 0; from < 2; ++from) {
+    for (std::size_t swapped = 0; swapped < 2; ++swapped) {
+      for (std::size_t to = 0; to < 2; ++to) {
+        const bool none = kind != ParityKind::kNone && (from ^ to) != swapped;  // mixes nothing
+        if (none) continue;
+        const std::size_t begin = values.size();
+        values.resize(begin + 2 * lanes);
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+          const std::size_t own = lane >> lane_bit & 1;
+          const bool on = (op.lanes >> lane & 1) != 0;
+          const Complex entry = on ? matrix[4 * (to | own << 1) + (from | (own ^ swapped) << 1)]
+                                   : Complex(from == to && swapped == 0 ? 1 : 0);
+          values[begin + lane] = real_part<T>(entry);
+          values[begin + lanes + lane] = imaginary_part<T>(entry);
+        }
+      }
+    }
+  }
+  op.data = write(std::span<const T>(values));
   program_.ops.push_back(op);
 }
 
