@@ -2,17 +2,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/layout.h"
+#include "base/numbers/matrix2.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/make/make_plan.h"
+#include "plan/make/search.h"
 #include "plan/plan.h"
 #include "qsim/circuit.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 #include "support/busy_circuit.h"
+#include "support/campaign.h"
 #include "support/dense.h"
 #include "support/plan_interpreter.h"
 #include "support/random_circuit.h"
@@ -78,6 +82,77 @@ TEST(PlanControls, ThatAskForZeroGiveTheReferenceState) {
             << controls << " controls, zeros " << zeros << ", strategy " << static_cast<int>(strategy);
       }
     }
+  }
+}
+
+TEST(PlanControls, WholeOnesGiveTheReferenceState) {
+  Machine machine = find_machine("h200");
+  machine.min_tile_bits = 2;
+  const test::Campaign campaign(80);
+  for (std::uint64_t seed = campaign.first; seed < campaign.first + campaign.count; ++seed) {
+    const Circuit circuit =
+        seed % 2 == 0 ? test::busy_circuit(seed) : test::random_circuit({.qubits = 6, .operations = 50, .seed = seed});
+    const bool zero = seed % 3 == 0;
+    const dense::State start = zero ? dense::zero_state(circuit.qubits()) : dense::random_state(circuit.qubits(), seed);
+    PlanOptions options;
+    options.start = zero ? Start::kZero : Start::kState;
+    options.tile_bits = 3;
+    options.rank_bits = seed % 2;
+    options.initial_layout = Layout::identity(static_cast<int>(circuit.qubits()));
+    options.disabled_passes = {"split_controls"};
+    const Plan plan = make_plan(circuit, machine, options);
+    ASSERT_LE(dense::max_difference(test::interpret(plan, start), dense::run(circuit, start)), 1e-12) << seed;
+  }
+}
+
+/// A spin chain's evolution under the control of other qubits.
+Circuit controlled_evolution(std::uint32_t chain, std::uint32_t controls, bool as_matrices) {
+  Circuit circuit(chain + controls);
+  for (Qubit q = 0; q < circuit.qubits(); ++q) circuit.ry(0.3 + 0.1 * q, q);
+  for (Qubit control = 0; control < controls; ++control) {
+    const double angle = 0.1 * (control + 1);
+    for (Qubit a = controls; a + 1 < circuit.qubits(); ++a) {
+      circuit.cx(a, a + 1);
+      const double c = std::cos(angle / 2), s = std::sin(angle / 2);
+      if (as_matrices) {  // with what rounding leaves where nothing should be
+        const Matrix2 matrix{c, Complex(3e-17, -s), Complex(-2e-17, -s), Complex(c, 1e-17)};
+        circuit.add_unitary(matrix, std::span(&control, 1), std::span(&a, 1));
+      } else {
+        circuit.add_gate(Gate::kRx, std::span(&control, 1), std::span(&a, 1), std::vector<double>{angle});
+      }
+      circuit.cp(angle, control, a + 1);
+      circuit.cx(a, a + 1);
+    }
+  }
+  return circuit;
+}
+
+TEST(PlanControls, StayWholeWhereThatTakesLess) {
+  const Machine machine = find_machine("h200");
+  const Circuit circuit = controlled_evolution(17, 6, false);
+  for (const Start start : {Start::kRandom, Start::kZero}) {
+    PlanOptions options;
+    options.start = start;
+    const Lowered lowered = lower_optimized(circuit, {"split_turns"});
+    double split = 1e300;
+    for (const std::uint64_t seed : {1, 2}) {
+      const Plan plan = searched_plan(lowered, machine, options, {.seed = seed, .pack = seed == 2});
+      split = std::min(split, plan_work(plan).total_seconds);
+    }
+    EXPECT_LT(plan_work(make_plan(circuit, machine, options)).total_seconds, 0.95 * split);
+  }
+}
+
+TEST(PlanControls, RoundingInAMatrixCostsNothing) {
+  const Machine machine = find_machine("h200");
+  for (const Strategy strategy : {Strategy::kGreedy, Strategy::kSearch}) {
+    PlanOptions options;
+    options.start = Start::kRandom;
+    options.strategy = strategy;
+    const auto seconds = [&](bool as_matrices) {
+      return plan_work(make_plan(controlled_evolution(17, 6, as_matrices), machine, options)).total_seconds;
+    };
+    EXPECT_NEAR(seconds(true), seconds(false), 1e-3 * seconds(false)) << static_cast<int>(strategy);
   }
 }
 

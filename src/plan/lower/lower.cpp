@@ -176,6 +176,8 @@ class Lowerer {
     std::copy(wires.begin(), wires.end(), op.targets.begin());
     op.control_mask = op.control_value = controls;
     result_.matrices.insert(result_.matrices.end(), matrix.begin(), matrix.end());
+    // A matrix alone on a wire joins others, and their product is looked at.
+    if (controls != 0) drop_dust(std::span(result_.matrices).last(matrix.size()));
     set_basis_masks(op, matrix, {});
     result_.ops.push_back(op);
   }

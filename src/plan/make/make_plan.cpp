@@ -18,6 +18,7 @@
 #include "plan/make/search.h"
 #include "plan/once.h"
 #include "plan/plan.h"
+#include "plan/timeline/timeline.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 #include "qsim/target.h"
@@ -29,6 +30,7 @@ namespace {
 constexpr std::size_t kSearchedTwice =
     4000;  // operations; longer circuits are searched once, and not also planned greedily
 constexpr std::uint32_t kManyQubits = 20;  // smaller states are swept faster than a second search ends
+constexpr std::size_t kSearchedThrice = 600, kSearchedWhole = 20000;  // operations
 
 void check_options(const Circuit& circuit, const PlanOptions& options) {
   const std::uint32_t qubits = circuit.qubits();
@@ -90,6 +92,26 @@ Lowered form_of(Optimizer& optimizer, const PlanOptions& options) {
   return lower_optimized(optimizer, left_out);
 }
 
+/// Whether a plan whose controlled gates are not split may be better: where what splitting adds in turns does not join
+/// turns beside them, and where it saves turns for many more diagonals. Of 131 plans of other circuits eight in nine
+/// were as good or better with split ones.
+bool is_worth_whole(const Lowered& lowered) {
+  const auto controlled = [](const LoweredOp& op) { return op.form != Form::kPhases && op.control_mask != 0; };
+  if (lowered.ops.size() > kSearchedWhole || std::ranges::none_of(lowered.ops, controlled)) return false;
+  const auto timeline = [&](bool split) {
+    TimelineSource source;
+    source.last = lowered.ops.size();
+    source.split_controls = split;
+    return build_timeline(lowered, source);
+  };
+  const Timeline whole = timeline(false), split = timeline(true);
+  const auto is_beyond = [](std::size_t a, std::size_t b) {
+    return static_cast<double>(a) > 1.02 * static_cast<double>(b);
+  };
+  const auto items = [](const Timeline& of) { return of.turns.size() + of.diagonals.size(); };
+  return !is_beyond(whole.turns.size(), split.turns.size()) || is_beyond(items(whole), items(split));
+}
+
 Plan searched(const Lowered& lowered, Optimizer& optimizer, const Machine& machine, const PlanOptions& options,
               bool open) {
   check_targets_fit(lowered, lowered.qubits - options.rank_bits);
@@ -101,24 +123,33 @@ Plan searched(const Lowered& lowered, Optimizer& optimizer, const Machine& machi
     }
     return plan;
   };
-  if (lowered.ops.size() > kSearchedTwice) return best(searched_plan(lowered, machine, options, {}));
+  const std::size_t size = lowered.ops.size();
+  const bool try_whole = lowered.qubits >= kManyQubits && is_worth_whole(lowered);
+  if (size > kSearchedTwice && !try_whole) return best(searched_plan(lowered, machine, options, {}));
   double at_hand = 1e300;
   for (const std::optional<Plan>* const plan : {&strings, &permuting}) {
     if (*plan) at_hand = std::min(at_hand, plan_work(**plan).total_seconds);
   }
   // A search counts sweeps and exchanges, not what is in them: schedules as short as each other differ in arithmetic
-  // and in what they hide of an exchange, so two of them are held against each other. Both are always made: the plan
+  // and in what they hide of an exchange, so two of them are held against each other. All are always made: the plan
   // must not depend on the machine that makes it.
   std::future<Plan> other;
   if (lowered.qubits >= kManyQubits) {
     other = std::async(std::launch::async, [&] {
-      return searched_plan(lowered, machine, options, {.seed = 2, .pack = true, .at_hand = at_hand});
+      const SearchBeginning second{.seed = 2, .pack = true, .at_hand = at_hand};
+      if (!try_whole) return searched_plan(lowered, machine, options, second);
+      PlanOptions whole = options;
+      whole.disabled_passes.emplace_back("split_controls");
+      Plan plan = searched_plan(lowered, machine, whole, second);
+      if (size > kSearchedThrice) return plan;
+      Plan split = searched_plan(lowered, machine, options, second);
+      return cheaper(split, plan, options) ? split : plan;
     });
   }
   Plan plan = searched_plan(lowered, machine, options, {.at_hand = at_hand});
   // Packing in order may touch less memory while it is young.
   std::optional<Plan> greedy;
-  if (!open) greedy = greedy_plan(optimizer, machine, options);
+  if (!open && size <= kSearchedTwice) greedy = greedy_plan(optimizer, machine, options);
   if (other.valid()) {
     Plan second = other.get();
     if (cheaper(second, plan, options)) plan = std::move(second);
