@@ -107,13 +107,29 @@ double real_entries(std::span<const Complex> matrix) {
   return count;
 }
 
+namespace {
+
+/// Rows of a matrix that keeps parity whose two numbers have neither the same phase nor ones a quarter turn apart.
+double complex_tangents(std::span<const Complex> matrix) {
+  double count = 0;
+  for (std::size_t row = 0; row < 4; ++row) {
+    const Complex ratio = matrix[4 * row + (row ^ 3)] * std::conj(matrix[4 * row + row]);
+    if (std::abs(ratio.real()) > kRounding && std::abs(ratio.imag()) > kRounding) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
 double pair_entries(std::span<const Complex> matrix) {
   double count = real_entries(matrix);
   for (std::size_t row = 0; row < 4; ++row) {
     if (std::ranges::find(matrix.subspan(4 * row, 4), Complex(1)) != matrix.subspan(4 * row, 4).end()) --count;
   }
   const bool turns = !is_tiny(matrix[3]) || !is_tiny(matrix[6]);
-  if (count > kParityPairEntries && turns && parity_kind(matrix) != ParityKind::kNone) return kParityPairEntries;
+  if (count > kParityPairEntries && turns && parity_kind(matrix) != ParityKind::kNone) {
+    return std::min(count, kParityPairEntries + kComplexTangent * complex_tangents(matrix));
+  }
   return count;
 }
 

@@ -41,10 +41,11 @@ void drop_dust(std::span<Complex> matrix);
 /// How many real and imaginary parts are not 0.
 double real_entries(std::span<const Complex> matrix);
 /// What kernels for pairs multiply with where a matrix keeps the parity of its targets and is no diagonal: a tangent a
-/// row; the phases beside them mostly join others.
-constexpr double kParityPairEntries = 5;
-/// How many of the 32 real numbers of a matrix on two targets are not 0, but for a 1 in each row; no more than
-/// kParityPairEntries of such a matrix.
+/// row; the phases beside them mostly join others. A tangent that is neither real nor imaginary is kComplexTangent
+/// more.
+constexpr double kParityPairEntries = 5, kComplexTangent = 0.7;
+/// How many of the 32 real numbers of a matrix on two targets are not 0, but for a 1 in each row; of such a matrix no
+/// more than those.
 double pair_entries(std::span<const Complex> matrix);
 /// What a matrix on two targets has between values of one parity, where it has nothing between those of different ones;
 /// kCross: real numbers on the diagonal and imaginary ones beside it.

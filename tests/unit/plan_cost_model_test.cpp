@@ -129,6 +129,26 @@ TEST(CostModel, CountsTheNumbersOfPairsAndControlledMatrices) {
   EXPECT_EQ(costs.pair(32), 100);
 }
 
+// A row that keeps parity is a tangent, one number where it is real or imaginary.
+TEST(CostModel, ComplexTangentsOfPairsCostMore) {
+  std::vector<Complex> pair(16);
+  pair[0] = std::polar(1.0, 0.2);
+  pair[15] = std::polar(1.0, 0.7);
+  pair[5] = 0.6;
+  pair[6] = std::polar(0.8, 0.4);
+  pair[9] = -0.8;
+  pair[10] = std::polar(0.6, 0.4);
+  EXPECT_EQ(pair_entries(pair), kParityPairEntries + 2 * kComplexTangent);
+  pair[6] = Complex(0, 0.8);
+  EXPECT_EQ(pair_entries(pair), kParityPairEntries + kComplexTangent);
+  pair[10] = Complex(0, 0.6);
+  EXPECT_EQ(pair_entries(pair), kParityPairEntries);
+  pair[0] = pair[15] = 1;
+  pair[6] = 0.8;
+  pair[10] = 0.6;
+  EXPECT_EQ(pair_entries(pair), 4) << "the numbers themselves are fewer";
+}
+
 // Cores have kernels for matrices that keep the parity of their qubits: general, real, or imaginary beside the
 // diagonal.
 TEST(CostModel, CountsPairsByWhatKeepsParity) {

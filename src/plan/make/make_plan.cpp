@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t kSearchedTwice =
     4000;  // operations; longer circuits are searched once, and not also planned greedily
 constexpr std::uint32_t kManyQubits = 20;  // smaller states are swept faster than a second search ends
-constexpr std::size_t kSearchedThrice = 600, kSearchedWhole = 20000;  // operations
+constexpr std::size_t kSearchedThrice = 2000, kSearchedWhole = 20000;  // operations
 
 void check_options(const Circuit& circuit, const PlanOptions& options) {
   const std::uint32_t qubits = circuit.qubits();
@@ -93,8 +93,8 @@ Lowered form_of(Optimizer& optimizer, const PlanOptions& options) {
 }
 
 /// Whether a plan whose controlled gates are not split may be better: where what splitting adds in turns does not join
-/// turns beside them, and where it saves turns for many more diagonals. Of 131 plans of other circuits eight in nine
-/// were as good or better with split ones.
+/// turns beside them, and where it saves turns for many more diagonals. Of 131 circuits as they are searched it tells 82
+/// to try, of which 62 take less so; of the other 49 so do 14.
 bool is_worth_whole(const Lowered& lowered) {
   const auto controlled = [](const LoweredOp& op) { return op.form != Form::kPhases && op.control_mask != 0; };
   if (lowered.ops.size() > kSearchedWhole || std::ranges::none_of(lowered.ops, controlled)) return false;
