@@ -85,6 +85,7 @@ void parse_forms(const ObjectReader& reader, FormCosts& costs) {
   costs.phase_term = reader.number("phase_term", false);
   costs.regroup = reader.number("regroup", false);
   costs.flip_outside = reader.number_or_zero("flip_outside");
+  costs.flip_in_a_row = reader.number_or_zero("flip_in_a_row");
   costs.phase_part = reader.number_or_zero("phase_part");
   reader.numbers("matrix_dense", costs.matrix_dense, kMaxMatrixTargets + 1);
   costs.pair_entry = reader.number_or_zero("pair_entry");
@@ -151,6 +152,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                  "phase_term",
                  "regroup",
                  "flip_outside",
+                 "flip_in_a_row",
                  "phase_part",
                  "matrix_dense",
                  "pair_entry",
@@ -217,9 +219,23 @@ Machine parse_machine(std::string_view text, const std::string& source) {
 
 }  // namespace detail
 
+void FormCosts::put_flips_in_a_row() {
+  if (flip_in_a_row == 0) return;
+  if (pair_base == 0) pair_base = 2 * flip;
+  flip = flip_in_a_row;
+}
+
+Machine with_flips_in_a_row(Machine machine) {
+  for (CostTable* const cost : {&machine.cost_single, &machine.cost_double}) {
+    cost->put_flips_in_a_row();
+    if (cost->lanes) cost->lanes->put_flips_in_a_row();
+  }
+  return machine;
+}
+
 void FormCosts::scale(double arithmetic, double moves) {
   for (double* const form : {&matrix1_general, &matrix1_real, &butterfly, &flip, &phases, &phase_term, &flip_outside,
-                             &phase_part, &pair_entry, &pair_base, &controlled_entry}) {
+                             &flip_in_a_row, &phase_part, &pair_entry, &pair_base, &controlled_entry}) {
     *form *= arithmetic;
   }
   for (double& dense : matrix_dense) dense *= arithmetic;

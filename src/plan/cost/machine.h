@@ -21,6 +21,7 @@ struct FormCosts {
   double matrix_dense[kMaxMatrixTargets + 1] = {};  // [t]: dense unitary on t targets
   double pair_entry = 0;        // each of the 32 real numbers of a matrix on two targets that is not 0; 0: all are paid
   double pair_base = 0;         // beside them; 0: two flips
+  double flip_in_a_row = 0;     // of flips that no turns stand between; 0: as others
   bool by_parity = false;       // parity_entries() are paid, not pair_entries()
   double controlled_entry = 0;  // the same of the 8 numbers of one on one target, with controls
 
@@ -30,6 +31,9 @@ struct FormCosts {
 
   /// All of them, `arithmetic` times as long, but a regroup `moves` times.
   void scale(double arithmetic, double moves);
+
+  /// The same where flips follow each other; what else is made of their cost stays.
+  void put_flips_in_a_row();
 
   /// Of a matrix on two targets, by pair_entries() or parity_entries().
   double pair(double entries) const {
@@ -87,6 +91,9 @@ struct Machine {
   std::uint32_t chunk_slots = 16;
   const CostTable& cost(Precision p) const { return p == Precision::kDouble ? cost_double : cost_single; }
 };
+
+/// The machine for plans whose controlled flips stay whole: FormCosts::flip_in_a_row.
+Machine with_flips_in_a_row(Machine machine);
 
 /// "cpu", "h200", another of known_gpus(), or a JSON file (qsim.machine/1); UsageError with what is known otherwise.
 Machine find_machine(const std::string& name);

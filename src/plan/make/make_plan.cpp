@@ -93,8 +93,8 @@ Lowered form_of(Optimizer& optimizer, const PlanOptions& options) {
 }
 
 /// Whether a plan whose controlled gates are not split may be better: where what splitting adds in turns does not join
-/// turns beside them, and where it saves turns for many more diagonals. Of 131 circuits as they are searched it tells 82
-/// to try, of which 62 take less so; of the other 49 so do 14.
+/// turns beside them, and where it saves turns for many more diagonals. Of 131 circuits as they are searched it tells
+/// 82 to try, of which 62 take less so; of the other 49 so do 14.
 bool is_worth_whole(const Lowered& lowered) {
   const auto controlled = [](const LoweredOp& op) { return op.form != Form::kPhases && op.control_mask != 0; };
   if (lowered.ops.size() > kSearchedWhole || std::ranges::none_of(lowered.ops, controlled)) return false;
@@ -140,7 +140,7 @@ Plan searched(const Lowered& lowered, Optimizer& optimizer, const Machine& machi
       if (!try_whole) return searched_plan(lowered, machine, options, second);
       PlanOptions whole = options;
       whole.disabled_passes.emplace_back("split_controls");
-      Plan plan = searched_plan(lowered, machine, whole, second);
+      Plan plan = searched_plan(lowered, with_flips_in_a_row(machine), whole, second);
       if (size > kSearchedThrice) return plan;
       Plan split = searched_plan(lowered, machine, options, second);
       return cheaper(split, plan, options) ? split : plan;
