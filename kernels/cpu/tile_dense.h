@@ -12,12 +12,8 @@ template <int kTargets>
 void Machine<S>::dense_order(const Pass& pass, const MicroOp& op) const {
   constexpr int kOrder = 1 << kTargets;
   std::uint64_t offset[kOrder];
-  std::uint8_t sorted[kTargets];
-  for (int j = 0; j < kTargets; ++j) {
-    int at = j;
-    for (; at > 0 && sorted[at - 1] > pass.targets[j]; --at) sorted[at] = sorted[at - 1];
-    sorted[at] = pass.targets[j];
-  }
+  std::uint64_t others = ~std::uint64_t{0};
+  for (int j = 0; j < kTargets; ++j) others &= ~(std::uint64_t{1} << pass.targets[j]);
   for (int v = 0; v < kOrder; ++v) {
     offset[v] = 0;
     for (int j = 0; j < kTargets; ++j) offset[v] |= std::uint64_t{static_cast<unsigned>(v >> j & 1)} << pass.targets[j];
@@ -25,7 +21,7 @@ void Machine<S>::dense_order(const Pass& pass, const MicroOp& op) const {
   T* const columns = reinterpret_cast<T*>(scratch_.dense);
   const T* const matrix = program_.coefficients + op.data;
   for (std::uint64_t g = 0; g < program_.vectors >> kTargets; ++g) {
-    const std::uint64_t first = group_vector(g, sorted, kTargets);
+    const std::uint64_t first = _pdep_u64(g, others);
     if ((first & op.group_mask) != op.group_value) continue;
     for (int v = 0; v < kOrder; ++v) {
       const T* const from = vector(first | offset[v]);

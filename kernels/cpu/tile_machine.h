@@ -8,15 +8,6 @@
 
 namespace qsim::cpu {
 
-/// Group number -> index of its first vector: zeros inserted at the register bits.
-inline std::uint64_t group_vector(std::uint64_t group, const std::uint8_t* bits, int count) {
-  for (int j = 0; j < count; ++j) {
-    const std::uint64_t low = group & ((std::uint64_t{1} << bits[j]) - 1);
-    group = (group ^ low) << 1 | low;
-  }
-  return group;
-}
-
 /// While it lives, subnormal numbers count as 0: what rounding leaves where amplitudes cancel gets there after few
 /// products, and processors then take a hundred times longer for every operation.
 class FlushSubnormals {

@@ -38,6 +38,25 @@ std::vector<T> interleaved(std::span<const Complex> values) {
   return out;
 }
 
+constexpr std::size_t kMostLanes = 16;
+
+/// A complex vector of coefficients.
+template <typename T>
+struct ByLane {
+  std::array<T, kMostLanes> re{}, im{};
+};
+/// Where lane bit `bit` is 0, where it is 1, and in lanes in which the operation does nothing.
+template <typename T>
+ByLane<T> by_lane(const MicroOp& op, int bit, Complex at_zero, Complex at_one, Complex off) {
+  ByLane<T> values;
+  for (std::size_t lane = 0; lane < kMostLanes; ++lane) {
+    const Complex value = (op.lanes >> lane & 1) == 0 ? off : (lane >> bit & 1) == 0 ? at_zero : at_one;
+    values.re[lane] = real_part<T>(value);
+    values.im[lane] = imaginary_part<T>(value);
+  }
+  return values;
+}
+
 /// A 4x4 with the two bits of its index exchanged.
 std::vector<Complex> other_order(std::span<const Complex> matrix) {
   std::vector<Complex> out(16);
@@ -229,23 +248,16 @@ void MicroWriter<T>::add_on_lane(const MatrixItem& item, const Factored& form) {
 
 template <typename T>
 void MicroWriter<T>::write_lanes(MicroOp& op, const Complex* own, const Complex* other) {
-  const unsigned lanes = 1u << program_.lane_bits;
-  constexpr std::size_t kMostLanes = 16;
-  std::array<T, kMostLanes> own_re{}, own_im{}, other_re{}, other_im{};
-  const auto write_all = [&](const std::array<T, kMostLanes>& values) { return write({values.data(), lanes}); };
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    const bool on = (op.lanes >> lane & 1) != 0, one = (lane >> op.bit & 1) != 0;
-    own_re[lane] = on ? real_part<T>(own[one]) : T(1);
-    own_im[lane] = on ? imaginary_part<T>(own[one]) : T(0);
-    other_re[lane] = on ? real_part<T>(other[one]) : T(0);
-    other_im[lane] = on ? imaginary_part<T>(other[one]) : T(0);
-  }
+  const auto write_all = [&](const std::array<T, kMostLanes>& values) {
+    return write({values.data(), std::size_t{1} << program_.lane_bits});
+  };
+  const ByLane<T> mine = by_lane<T>(op, op.bit, own[0], own[1], 1), its = by_lane<T>(op, op.bit, other[0], other[1], 0);
   const bool other_alone = op.kind == Micro::kLaneShearA || op.kind == Micro::kLaneCrossA;
   const bool complex = op.kind == Micro::kLaneGeneral;
-  op.data = write_all(other_alone ? other_re : own_re);
-  if (complex) write_all(own_im);
-  if (!other_alone) write_all(other_re);
-  if (complex) write_all(other_im);
+  op.data = write_all(other_alone ? its.re : mine.re);
+  if (complex) write_all(mine.im);
+  if (!other_alone) write_all(its.re);
+  if (complex) write_all(its.im);
 }
 
 template <typename T>
@@ -308,24 +320,17 @@ void MicroWriter<T>::add_beside_lane(const MatrixItem& item, ParityKind kind) {
   op.kind = kind == ParityKind::kNone ? Micro::kLaneMatrix4 : Micro::kLaneParity4;
   op.bit = static_cast<std::uint8_t>(bit);
   op.other = static_cast<std::uint8_t>(lane_bit);
-  const std::size_t lanes = std::size_t{1} << program_.lane_bits;
+  const auto lanes = std::ptrdiff_t{1} << program_.lane_bits;
   std::vector<T> values;
-  values.reserve(16 * lanes);
+  values.reserve(static_cast<std::size_t>(16 * lanes));
   for (std::size_t from = 0; from < 2; ++from) {
     for (std::size_t swapped = 0; swapped < 2; ++swapped) {
       for (std::size_t to = 0; to < 2; ++to) {
-        const bool none = kind != ParityKind::kNone && (from ^ to) != swapped;  // mixes nothing
-        if (none) continue;
-        const std::size_t begin = values.size();
-        values.resize(begin + 2 * lanes);
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-          const std::size_t own = lane >> lane_bit & 1;
-          const bool on = (op.lanes >> lane & 1) != 0;
-          const Complex entry = on ? matrix[4 * (to | own << 1) + (from | (own ^ swapped) << 1)]
-                                   : Complex(from == to && swapped == 0 ? 1 : 0);
-          values[begin + lane] = real_part<T>(entry);
-          values[begin + lanes + lane] = imaginary_part<T>(entry);
-        }
+        if (kind != ParityKind::kNone && (from ^ to) != swapped) continue;  // mixes nothing
+        const auto entry = [&](std::size_t own) { return matrix[4 * (to | own << 1) + (from | (own ^ swapped) << 1)]; };
+        const ByLane<T> part = by_lane<T>(op, lane_bit, entry(0), entry(1), from == to && swapped == 0 ? 1 : 0);
+        values.insert(values.end(), part.re.begin(), part.re.begin() + lanes);
+        values.insert(values.end(), part.im.begin(), part.im.begin() + lanes);
       }
     }
   }
