@@ -77,6 +77,36 @@ std::optional<Matrix2> single_qubit_matrix(const Circuit& circuit, const Operati
   return Matrix2{matrix[0], matrix[1], matrix[2], matrix[3]};
 }
 
+void append_renamed(Circuit& out, const Circuit& circuit, const Operation& op, std::span<const Qubit> wire_of) {
+  std::vector<Qubit> controls, targets;
+  for (const Qubit q : circuit.controls(op)) controls.push_back(wire_of[q]);
+  for (const Qubit q : circuit.targets(op)) targets.push_back(wire_of[q]);
+  switch (op.kind) {
+    case OpKind::kGate:
+      if (is_open(circuit, op)) {
+        const std::vector<ControlQubit> on_one(controls.begin(), controls.end());
+        const Angle angle = whole_angle(circuit, op);
+        out.apply(op.gate, on_one, targets, {&angle, 1});
+      } else {
+        out.add_gate(op.gate, controls, targets, circuit.params(op));
+      }
+      break;
+    case OpKind::kUnitary:
+      out.add_unitary(circuit.matrix(op), controls, targets, false);
+      break;
+    case OpKind::kPauliRotation: {
+      std::string letters;
+      for (const std::uint32_t letter : circuit.letters(op)) letters += "IXYZ"[letter];
+      out.add_pauli_rotation(whole_angle(circuit, op), letters, targets, controls);
+      break;
+    }
+    case OpKind::kMeasure:
+    case OpKind::kReset:
+    case OpKind::kBarrier:
+      break;  // not in a unitary circuit
+  }
+}
+
 Rewriter::Rewriter(const Circuit& circuit, Rewritten& result) : circuit_(circuit), result_(result) {
   result_.circuit = circuit.without_operations();
   result_.place.assign(circuit.operations().size(), kNoPlace);
@@ -88,35 +118,7 @@ void Rewriter::copy(std::uint32_t i) {
 }
 
 void Rewriter::copy_renamed(std::uint32_t i, std::span<const Qubit> wire_of) {
-  const Operation& op = circuit_.operations()[i];
-  std::vector<Qubit> controls, targets;
-  for (const Qubit q : circuit_.controls(op)) controls.push_back(wire_of[q]);
-  for (const Qubit q : circuit_.targets(op)) targets.push_back(wire_of[q]);
-  Circuit& out = append_for(i);
-  switch (op.kind) {
-    case OpKind::kGate:
-      if (is_open(circuit_, op)) {
-        const std::vector<ControlQubit> on_one(controls.begin(), controls.end());
-        const Angle angle = whole_angle(circuit_, op);
-        out.apply(op.gate, on_one, targets, {&angle, 1});
-      } else {
-        out.add_gate(op.gate, controls, targets, circuit_.params(op));
-      }
-      break;
-    case OpKind::kUnitary:
-      out.add_unitary(circuit_.matrix(op), controls, targets, false);
-      break;
-    case OpKind::kPauliRotation: {
-      std::string letters;
-      for (const std::uint32_t letter : circuit_.letters(op)) letters += "IXYZ"[letter];
-      out.add_pauli_rotation(whole_angle(circuit_, op), letters, targets, controls);
-      break;
-    }
-    case OpKind::kMeasure:
-    case OpKind::kReset:
-    case OpKind::kBarrier:
-      return;  // not in a unitary circuit
-  }
+  append_renamed(append_for(i), circuit_, circuit_.operations()[i], wire_of);
   count_here(i);
 }
 

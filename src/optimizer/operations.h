@@ -37,6 +37,9 @@ Angle whole_angle(const Circuit& circuit, const Operation& op);
 /// The matrix of an operation on one qubit alone; of none that is open.
 std::optional<Matrix2> single_qubit_matrix(const Circuit& circuit, const Operation& op);
 
+/// Appends `op` of a unitary `circuit` with each qubit q renamed to wire_of[q].
+void append_renamed(Circuit& out, const Circuit& circuit, const Operation& op, std::span<const Qubit> wire_of);
+
 /// Fills a Rewritten, operation by operation.
 class Rewriter {
  public:

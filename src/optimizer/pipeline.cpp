@@ -10,21 +10,23 @@
 namespace qsim {
 namespace {
 
-constexpr std::array<std::string_view, 7> kRecognisers{
-    "gather_products",        "recognise_permutations", "recognise_flips",   "recognise_controlled",
-    "recognise_multiplexers", "recognise_choices",      "recognise_products"};
+constexpr std::array<std::string_view, 9> kRecognisers{
+    "gather_products",      "recognise_exchanges",    "recognise_permutations", "recognise_flips",   "cancel_flips",
+    "recognise_controlled", "recognise_multiplexers", "recognise_choices",      "recognise_products"};
 
 constexpr double kSaving = 0.05;
 
-constexpr std::array<Pass, 19> kPasses{{
+constexpr std::array<Pass, 21> kPasses{{
     {"name_turns", name_turns},
     {"extract_controls", extract_controls},
     {"relabel_swaps", relabel_swaps},
     {"cancel_inverses", cancel_inverses},
+    {"recognise_exchanges", recognise_exchanges},
     {"gather_products", gather_products, nullptr, false, kSaving},
     {"merge_controlled", merge_controlled},
     {"recognise_permutations", recognise_permutations, recognise_permutations_from_zero},
     {"recognise_flips", recognise_flips},
+    {"cancel_flips", cancel_flips},
     {"recognise_controlled", recognise_controlled, nullptr, false, kSaving},
     {"gather_runs", gather_runs},
     {"recognise_multiplexers", recognise_multiplexers},
@@ -38,8 +40,8 @@ constexpr std::array<Pass, 19> kPasses{{
     {"split_turns", split_turns},
 }};
 // Places in the list where what several sets of passes share ends, with the dearest pass, and where recognition ends.
-constexpr std::size_t kProducts = 4, kShared = 8, kRecognised = 16;
-static_assert(kPasses[kProducts].name == kRecognisers[0] && kPasses[kShared - 1].name == kRecognisers[2] &&
+constexpr std::size_t kProducts = 5, kShared = 10, kRecognised = 18;
+static_assert(kPasses[kProducts].name == kRecognisers[0] && kPasses[kShared - 1].name == kRecognisers[4] &&
               kPasses[kRecognised - 1].name == kRecognisers.back());
 
 bool is_among(std::string_view name, const auto& names) { return std::ranges::find(names, name) != std::end(names); }

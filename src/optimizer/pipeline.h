@@ -114,11 +114,19 @@ bool cancel_inverses(const Circuit& circuit, Rewritten& result);
 /// Neighbours on one target under the same controls become one matrix under them.
 bool merge_controlled(const Circuit& circuit, Rewritten& result);
 
+/// Turns about XX, YY and ZZ of a pair of qubits, however they are written, become a controlled rotation between CX
+/// gates, and a phase.
+bool recognise_exchanges(const Circuit& circuit, Rewritten& result);
+
 /// CX gates and phases about Z become rotations about parities and, where they add up to those, phases of products.
 bool gather_products(const Circuit& circuit, Rewritten& result);
 
 /// Hadamard gates around half turns become flips, with controls.
 bool recognise_flips(const Circuit& circuit, Rewritten& result);
+
+/// Removes pairs of equal flips with controls that commute with all but one flip or half turn between them, and does
+/// beside that one what they did to it.
+bool cancel_flips(const Circuit& circuit, Rewritten& result);
 
 /// Runs of gates on one qubit become one matrix. Phases at their ends stay apart where a diagonal on several qubits
 /// takes them.

@@ -19,6 +19,7 @@
 #include "plan/make/make_plan.h"
 #include "qsim/circuit.h"
 #include "support/dense.h"
+#include "support/passes.h"
 #include "support/tolerance.h"
 
 namespace qsim {
@@ -29,47 +30,10 @@ constexpr double kPi = std::numbers::pi;
 constexpr std::array<Qubit, 2> kPair{0, 1};
 constexpr std::array<Qubit, 1> kLast{2};
 
-using Texts = std::vector<std::string>;
-using PassFunction = bool (*)(const Circuit&, Rewritten&);
-
-/// Every operation is counted once, and the state is the same.
-void expect_same(const Circuit& circuit, const Rewritten& rewritten) {
-  ASSERT_TRUE(rewritten.wire_of.empty());
-  ASSERT_EQ(rewritten.place.size(), circuit.operations().size());
-  std::vector<int> counted(circuit.operations().size(), 0);
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    if (rewritten.place[i] == kNoPlace) continue;
-    ASSERT_LT(rewritten.place[i], rewritten.circuit.operations().size());
-    ++counted[i];
-  }
-  for (const auto& [source, reason] : rewritten.removed) ++counted[source];
-  EXPECT_TRUE(std::ranges::all_of(counted, [](int times) { return times == 1; }));
-  const dense::State start = dense::random_state(circuit.qubits(), 7);
-  EXPECT_LE(dense::max_difference(dense::run(circuit, start), dense::run(rewritten.circuit, start)),
-            test::rounding_tolerance(Precision::kDouble, circuit.operations().size()));
-}
-
-/// Spellings of what is left, without phases of everything; matrices are "u".
-Texts made(PassFunction pass, const Circuit& circuit) {
-  Rewritten rewritten;
-  if (!pass(circuit, rewritten)) return {"as it was"};
-  expect_same(circuit, rewritten);
-  EXPECT_EQ(rewritten.refused, 0U);
-  Texts all;
-  for (const Operation& op : rewritten.circuit.operations()) {
-    if (op.controls + op.targets == 0) continue;
-    const std::string controls(op.controls, 'c');
-    if (op.kind == OpKind::kUnitary) {
-      all.emplace_back(controls + "u");
-    } else if (op.kind == OpKind::kPauliRotation) {
-      all.emplace_back(controls + "z" + std::to_string(op.targets));
-    } else {
-      const std::string_view spelling = gate_spelling(op.gate, static_cast<int>(op.controls));
-      all.push_back(spelling.empty() ? controls + std::string(gate_spelling(op.gate, 0)) : std::string(spelling));
-    }
-  }
-  return all;
-}
+using test::expect_same;
+using test::made;
+using test::PassFunction;
+using test::Texts;
 
 /// As libraries write them.
 void append_toffoli(Circuit& circuit, Qubit a, Qubit b, Qubit c) {

@@ -90,7 +90,8 @@ TEST(Optimizer, EachPassKeepsTheStateAndNeverCostsMore) {
     // Half turns under controls, gates beside CX gates that undo each other, turns of both qubits behind an RXX: their
     // own tests have them.
     if (pass.name == "recognise_flips" || pass.name == "recognise_controlled" || pass.name == "split_pairs") continue;
-    EXPECT_GT(changed, pass.name == "merge_controlled" ? 50 : pass.name == "name_turns" ? 200 : 300) << pass.name;
+    const bool rare = pass.name == "merge_controlled" || pass.name == "recognise_exchanges";
+    EXPECT_GT(changed, rare ? 50 : pass.name == "name_turns" ? 200 : 300) << pass.name;
   }
 }
 

@@ -28,6 +28,7 @@ namespace qsim {
 /// An angle in 2^-64 turns. Those that are a simple part of a turn to rounding (a whole number below 2^38 times a power
 /// of two) are exactly that.
 std::uint64_t turns_of(double angle);
+constexpr std::uint64_t kHalfTurn = std::uint64_t{1} << 63;
 /// Whether the angle is a simple part of a turn to rounding.
 bool is_part_of_turn(double angle);
 /// The whole number of 2^-40 turns to which that is nearest, where they are the same but for what a handful of rounded
@@ -98,7 +99,6 @@ class PathSum {
   static constexpr std::size_t kMostProducts = 64;       // of a polynomial
   static constexpr std::uint64_t kMostPhases = 1 << 13;  // of the sum
   static constexpr double kMostSets = 2048;              // of products that one polynomial makes as a number
-  static constexpr std::uint64_t kHalfTurn = std::uint64_t{1} << 63;
 
   static std::uint64_t low(Wide mask) { return static_cast<std::uint64_t>(mask); }
   static std::uint64_t high(Wide mask) { return static_cast<std::uint64_t>(mask >> 64); }

@@ -19,8 +19,6 @@
 namespace qsim {
 namespace {
 
-constexpr std::uint64_t kHalfTurn = std::uint64_t{1} << 63;
-
 bool is_hadamard(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kH && op.controls == 0; }
 
 class FlipRecogniser {
@@ -132,7 +130,9 @@ class FlipRecogniser {
     }
     for (const std::uint32_t i : pair.half_turns) {
       target_[i] = q;
-      for_each_bit(reach_of(circuit_, circuit_.operations()[i]).all & ~bit_mask(q), [&](unsigned c) { open_[c] = {}; });
+      for_each_bit(reach_of(circuit_, circuit_.operations()[i]).all & ~bit_mask(q), [&](unsigned c) {
+        if (open_[c].first < i) open_[c] = {};
+      });
     }
   }
 
