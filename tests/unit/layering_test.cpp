@@ -68,7 +68,7 @@ const std::map<std::string, Strings> kRooms{
     {"src/base", {"", "numbers", "names", "file", "ranks", "threads"}},
     {"src/picture", {"", "circuit"}},
     {"src/qasm", {"text", "", "write"}},
-    {"src/optimizer", {"", "open", "paths", "passes"}},
+    {"src/optimizer", {"", "open", "paths", "pairs", "passes"}},
     {"src/plan",
      {"", "cost", "lower", "timeline", "search", "element", "dense", "sweep", "build", "make", "program", "show"}},
     {"src/circuit", {"", "generate"}},
