@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "circuit/gate_table.h"
 #include "optimizer/pipeline.h"
@@ -140,6 +141,19 @@ TEST(Optimizer, ACxIsNotMovedPastWhatDoesNotCommute) {
   Rewritten rewritten;
   EXPECT_FALSE(recognise_rotations(circuit, rewritten));
   EXPECT_FALSE(cancel_inverses(circuit, rewritten));
+}
+
+// A compiler writes RY(a) as RZ(a + pi) between other gates, and its inverse with what is left of that.
+TEST(Optimizer, GatesThatUndoEachOtherButForRoundingAreGone) {
+  for (const auto& [angle, off, goes] : {std::tuple{2.08, 4.4e-16, true}, std::tuple{-0.3, -1.5e-15, true},
+                                         std::tuple{2.08, 4e-15, false}, std::tuple{1e-16, 1e-14, false}}) {
+    Circuit circuit(2);
+    circuit.ry(angle, 0).cx(0, 1).cx(0, 1).ry(off - angle, 0);
+    Rewritten rewritten;
+    ASSERT_TRUE(cancel_inverses(circuit, rewritten));
+    EXPECT_EQ(rewritten.circuit.operations().size(), goes ? 0U : 2U) << angle << " " << off;
+    expect_same(circuit, rewritten, 1);
+  }
 }
 
 // Layers of rotations with the CX of every pair between them, as transpilers write them: each gate as soon as it may

@@ -1,7 +1,9 @@
 // Neighbours that undo each other: a gate and its inverse with the same controls on the same targets.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "base/numbers/rounding.h"
 #include "circuit/gate_table.h"
 #include "optimizer/operations.h"
 #include "qsim/circuit.h"
@@ -69,7 +71,9 @@ class Canceller {
     if (a.controls != b.controls || a.targets != b.targets) return false;
     if (!std::ranges::equal(circuit_.targets(a), circuit_.targets(b))) return false;
     const GateCall inverse = gate_info(a.gate).inverse(circuit_.params(a));
-    return inverse.gate == b.gate && std::ranges::equal(inverse.params, circuit_.params(b));
+    return inverse.gate == b.gate && std::ranges::equal(inverse.params, circuit_.params(b), [](double x, double y) {
+             return std::abs(x - y) <= kRounding;  // compilers add to angles what they take off again
+           });
   }
 
   void build(Rewritten& result) const {
