@@ -14,6 +14,7 @@ constexpr std::array<std::string_view, 9> kRecognisers{
     "gather_products",      "recognise_exchanges",    "recognise_permutations", "recognise_flips",   "cancel_flips",
     "recognise_controlled", "recognise_multiplexers", "recognise_choices",      "recognise_products"};
 
+constexpr std::string_view kCancelFlips = "cancel_flips";
 constexpr double kSaving = 0.05;
 
 constexpr std::array<Pass, 21> kPasses{{
@@ -114,11 +115,10 @@ const Optimizer::Beginning& Optimizer::beginning(PassSet left_out) {
   return beginning;
 }
 
-bool Optimizer::run(const std::vector<std::string>& disabled, Rewritten& result) {
+bool Optimizer::run_without(PassSet left_out, Rewritten& result) {
   const PassSet recognisers = set_of(kRecognisers);
   // Without what it prepares for, the preparation is of little use: at times it hides what the other passes find.
   const PassSet in_vain = recognisers | set_of(std::array{std::string_view("gather_runs")});
-  PassSet left_out = set_of(disabled);
   if ((recognisers & ~left_out) == 0) left_out |= in_vain;
   bool changed = false;
   const auto run_until_recognised = [&] {
@@ -134,6 +134,18 @@ bool Optimizer::run(const std::vector<std::string>& disabled, Rewritten& result)
   }
   run_passes(kRecognised, kPasses.size(), left_out, result, changed);
   return changed;
+}
+
+bool Optimizer::run(const std::vector<std::string>& disabled, Rewritten& result) {
+  const PassSet left_out = set_of(disabled);
+  bool changed = run_without(left_out, result);
+  // What is gone from a ladder of CX gates hides the parity that it is for.
+  if (!is_among(kCancelFlips, result.recognised)) return changed;
+  Rewritten whole;
+  const bool changed_whole = run_without(left_out | set_of(std::array{kCancelFlips}), whole);
+  if (whole.cost >= result.cost) return changed;
+  result = std::move(whole);
+  return changed_whole;
 }
 
 bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result) {

@@ -82,6 +82,7 @@ class Optimizer {
     bool changed = false;
   };
   const Beginning& beginning(PassSet left_out);
+  bool run_without(PassSet left_out, Rewritten& result);
   /// The passes from place `first` to `end` of the list, over what there is.
   void run_passes(std::size_t first, std::size_t end, PassSet left_out, Rewritten& result, bool& changed) const;
 

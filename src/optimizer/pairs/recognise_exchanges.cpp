@@ -22,6 +22,8 @@
 namespace qsim {
 namespace {
 
+const PauliPair kZz = pauli_pair(3, 3);
+
 /// Which of the three turns becomes the one about ZZ, and the gates on each qubit that make it that.
 struct Frame {
   std::array<double, 3> angles{};  // about XX, YY, ZZ then
@@ -89,6 +91,9 @@ std::optional<Frame> best_frame(const Turned& turned, const std::array<const Cli
       for (unsigned i = 0; i < 3; ++i) as[q][i] = letters[q][order[i]];
     }
     const bool equal = are_equal(std::abs(first), std::abs(second));
+    // One that is diagonal as it is stands better alone.
+    const bool diagonal = std::ranges::any_of(turned.turns, [](const Turned::Turn& turn) { return turn.axis == kZz; });
+    if (!equal && turned.turns.size() == 2 && diagonal) continue;
     const int wanted = (first < 0) == (second < 0) ? 1 : -1;  // product of all signs, for equal angles about XX and YY
     // By the sign that the gate on the first qubit gives one angle and not the other.
     for (const int sign : {1, -1}) {

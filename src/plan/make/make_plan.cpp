@@ -174,13 +174,12 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   if (circuit.operations().size() > kFewOperations) return plan;
   double lightest = lowered.weight;
   int forms = 1;
-  const auto try_without = [&](std::span<const std::string_view> passes) {
+  const auto try_without = [&](std::span<const std::string_view> passes, double hopeless = 4) {
     PlanOptions fewer = options;
     fewer.disabled_passes.insert(fewer.disabled_passes.end(), passes.begin(), passes.end());
     const Lowered other = form_of(optimizer, fewer);
     // What is so much heavier as it is written is not faster; where three forms are planned already less is.
-    const double hopeless = forms < 3 ? 4 : 2;
-    if (other.weight <= hopeless * lightest) {
+    if (other.weight <= (forms < 3 ? hopeless : std::min(hopeless, 2.0)) * lightest) {
       ++forms;
       Plan without = searched(other, optimizer, machine, fewer, open);
       if (cheaper(without, plan, options)) plan = std::move(without);
@@ -194,7 +193,7 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   // cheaper than flips where other turns are beside them.
   constexpr std::string_view kProducts = "gather_products", kFlips = "recognise_flips", kChoices = "recognise_choices";
   if (among(kProducts)) try_without({&kProducts, 1});
-  if (among(kExchanges)) try_without({&kExchanges, 1});
+  if (among(kExchanges)) try_without({&kExchanges, 1}, 1.25);
   if (among(kFlips)) try_without({&kFlips, 1});
   // The pass that no other judges is first left out alone.
   if (among(kChoices)) recognised = try_without({&kChoices, 1});
