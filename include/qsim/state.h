@@ -79,6 +79,7 @@ class State {
   explicit State(std::unique_ptr<Impl> impl);
   Impl& impl() const;
   std::unique_ptr<Impl> impl_;
+  std::weak_ptr<void> session_;  // of impl_, also when that was moved from
 };
 
 }  // namespace qsim

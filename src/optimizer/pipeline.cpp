@@ -137,12 +137,13 @@ bool Optimizer::run_without(PassSet left_out, Rewritten& result) {
 }
 
 bool Optimizer::run(const std::vector<std::string>& disabled, Rewritten& result) {
-  const PassSet left_out = set_of(disabled);
+  const PassSet left_out = set_of(disabled), and_cancel_flips = left_out | set_of(std::array{kCancelFlips});
+  if (circuit_.operations().size() > kFewOperations) return run_without(and_cancel_flips, result);
   bool changed = run_without(left_out, result);
   // What is gone from a ladder of CX gates hides the parity that it is for.
   if (!is_among(kCancelFlips, result.recognised)) return changed;
   Rewritten whole;
-  const bool changed_whole = run_without(left_out | set_of(std::array{kCancelFlips}), whole);
+  const bool changed_whole = run_without(and_cancel_flips, whole);
   if (whole.cost >= result.cost) return changed;
   result = std::move(whole);
   return changed_whole;

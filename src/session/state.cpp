@@ -95,17 +95,34 @@ void State::Impl::run(const Call& call, const std::function<ShapedPlan(RankSessi
   });
 }
 
-State::State(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-State::State(State&&) noexcept = default;
-State& State::operator=(State&&) noexcept = default;
+State::State(std::unique_ptr<Impl> impl) : impl_(std::move(impl)), session_(impl_->session) {}
+State::State(State&& other) noexcept : impl_(std::move(other.impl_)), session_(other.session_) {}
+State& State::operator=(State&& other) noexcept {
+  impl_ = std::move(other.impl_);
+  session_ = other.session_;
+  return *this;
+}
 State::~State() = default;
 
+namespace {
+
+UsageError moved() { return UsageError("this state was moved from"); }
+
+}  // namespace
+
+/// The first thing that every call does: where one rank's state was moved from, all say so.
 State::Impl& State::impl() const {
-  if (!impl_) throw UsageError("this state was moved from");
-  return *impl_;
+  if (impl_) return *impl_;
+  const auto session = std::static_pointer_cast<Session::Impl>(session_.lock());
+  if (session && !session->ended)
+    session->each(true, {"a call of a state that was moved from", 0, [] { throw moved(); }}, {});
+  throw moved();
 }
 
-std::uint32_t State::qubits() const { return impl().qubits; }
+std::uint32_t State::qubits() const {
+  if (!impl_) throw moved();
+  return impl_->qubits;
+}
 
 void State::Impl::run(Program::Impl& program, std::span<const double> values, bool from_zero) {
   const auto check = [&] {
@@ -135,7 +152,7 @@ void State::Impl::run(Program::Impl& program, std::span<const double> values, bo
 void State::run(const Program& program, std::span<const double> values) { impl().run(program.impl(), values, false); }
 
 void State::set(Index index) {
-  Circuit flips(qubits());
+  Circuit flips(impl().qubits);
   const auto check = [&] {
     if (index >> qubits() != 0) {
       throw UsageError("basis state " + std::to_string(index) + " of " + std::to_string(qubits()) + " qubits");
@@ -149,7 +166,7 @@ void State::set(Index index) {
 }
 
 void State::set_product(std::span<const std::array<Complex, 2>> of_qubits) {
-  Circuit turns(qubits());
+  Circuit turns(impl().qubits);
   const auto check = [&] {
     if (of_qubits.size() != qubits()) {
       throw UsageError(std::to_string(of_qubits.size()) + " pairs of amplitudes for " + std::to_string(qubits()) +
@@ -172,7 +189,7 @@ void State::set_product(std::span<const std::array<Complex, 2>> of_qubits) {
 }
 
 void State::set_random(std::uint64_t seed) {
-  const Circuit nothing(qubits());
+  const Circuit nothing(impl().qubits);
   impl().run(
       {"set_random", impl().session->digest_of({seed})},
       [&](RankSession& rank, Shard&) { return plan_from_zero(nothing, rank, Start::kRandom); }, seed);

@@ -343,6 +343,15 @@ void use_wrongly(Communicator& ranks, std::uint32_t qubits) {
     const Program other = session.compile(own);
     expect_on_all<CommunicatorError>(ranks, "the plan's angles and matrices", [&] { session.run(other); });
   }
+  // One that was moved from on one of them alone.
+  State other = state.copy(), third = state.copy();
+  const State taken = last ? std::move(other) : std::move(third);
+  expect_on_all<CommunicatorError>(ranks, "moved from", [&] { other.norm(); });
+  expect_on_all<CommunicatorError>(ranks, "moved from", [&] { other.set(0); });
+  expect_on_all<CommunicatorError>(ranks, "moved from", [&] { state.inner_product(other); });
+  State gone = std::move(state);
+  expect_on_all<UsageError>(ranks, "moved from", [&] { state.set_random(3); });
+  state = std::move(gone);
   // It is as it was, and the session can be used.
   EXPECT_NEAR(state.marginals()[1], std::pow(std::sin(0.2), 2), 1e-12);
   EXPECT_NEAR(state.norm(), 1, 1e-12);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/numbers/rounding.h"
+#include "circuit/unitary_power.h"
 #include "optimizer/operations.h"
 #include "optimizer/pairs/pair_turns.h"
 #include "optimizer/pairs/pauli_pair.h"
@@ -137,54 +138,18 @@ void append(Circuit& circuit, const Frame& frame, Qubit a, Qubit b) {
   put(*frame.after[1], b);
 }
 
-using Matrix4 = std::array<std::array<Complex, 4>, 4>;  // columns
+constexpr std::array<Qubit, 2> kPair{0, 1};
 
-Matrix4 matrix_of(const Circuit& pair) {
-  Matrix4 columns{};
-  for (unsigned i = 0; i < 4; ++i) columns[i][i] = 1;
-  for (const Operation& op : pair.operations()) {
-    const Matrix matrix = pair.matrix(op);
-    unsigned controls = 0;
-    for (const Qubit c : pair.controls(op)) controls |= 1U << c;
-    const auto targets = pair.targets(op);
-    const std::size_t order = std::size_t{1} << targets.size();
-    const auto local = [&](unsigned index) {
-      std::size_t bits = 0;
-      for (std::size_t t = 0; t < targets.size(); ++t) bits |= static_cast<std::size_t>(index >> targets[t] & 1) << t;
-      return bits;
-    };
-    unsigned mask = 0;
-    for (const Qubit t : targets) mask |= 1U << t;
-    for (auto& column : columns) {
-      std::array<Complex, 4> made{};
-      for (unsigned row = 0; row < 4; ++row) {
-        if ((row & controls) != controls) {
-          made[row] = column[row];
-          continue;
-        }
-        for (unsigned from = 0; from < 4; ++from) {
-          if (((row ^ from) & ~mask) == 0) made[row] += matrix[local(row) * order + local(from)] * column[from];
-        }
-      }
-      column = made;
-    }
-  }
-  return columns;
-}
-
-/// The phase by which two matrices differ, where that is all but rounding.
-std::optional<double> phase_between(const Matrix4& from, const Matrix4& to, std::size_t gates) {
+/// The phase by which two circuits on a pair differ, where that is all but rounding.
+std::optional<double> phase_between(const Circuit& from, const Circuit& to) {
+  const Matrix left = circuit_matrix(from, kPair), right = circuit_matrix(to, kPair);
   Complex sum = 0;
-  for (unsigned i = 0; i < 4; ++i) {
-    for (unsigned j = 0; j < 4; ++j) sum += std::conj(from[i][j]) * to[i][j];
-  }
+  for (std::size_t i = 0; i < left.size(); ++i) sum += std::conj(left[i]) * right[i];
   const double phase = std::arg(sum);
   const Complex factor = std::polar(1.0, phase);
-  for (unsigned i = 0; i < 4; ++i) {
-    for (unsigned j = 0; j < 4; ++j) {
-      if (!(std::abs(from[i][j] * factor - to[i][j]) <= kRounding * static_cast<double>(8 + gates)))
-        return std::nullopt;
-    }
+  const double tolerance = kRounding * static_cast<double>(8 + to.operations().size());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (!(std::abs(left[i] * factor - right[i]) <= tolerance)) return std::nullopt;
   }
   return std::abs(phase) <= kRounding ? 0 : phase;
 }
@@ -335,8 +300,7 @@ class ExchangeRecogniser {
     if (!frame) return {};
     Circuit after(2);
     append(after, *frame, 0, 1);
-    const std::optional<double> phase =
-        phase_between(matrix_of(after), matrix_of(made.before), made.before.operations().size());
+    const std::optional<double> phase = phase_between(after, made.before);
     if (!phase) {
       ++refused_;
       return {};
