@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 9> kRecognisers{
     "recognise_controlled", "recognise_multiplexers", "recognise_choices",      "recognise_products"};
 
 constexpr std::string_view kCancelFlips = "cancel_flips";
-constexpr double kSaving = 0.05;
+constexpr double kSaving = 0.05, kCancelled = 0.005;  // parts of a circuit's weight
 
 constexpr std::array<Pass, 21> kPasses{{
     {"name_turns", name_turns},
@@ -144,7 +144,7 @@ bool Optimizer::run(const std::vector<std::string>& disabled, Rewritten& result)
   if (!is_among(kCancelFlips, result.recognised)) return changed;
   Rewritten whole;
   const bool changed_whole = run_without(and_cancel_flips, whole);
-  if (whole.cost >= result.cost) return changed;
+  if (whole.cost >= result.cost * (1 + kCancelled)) return changed;
   result = std::move(whole);
   return changed_whole;
 }

@@ -2,6 +2,7 @@
 #include "plan/make/make_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <future>
 #include <optional>
@@ -191,10 +192,11 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   const auto among = [&](std::string_view pass) { return std::ranges::find(recognised, pass) != recognised.end(); };
   // What was put together first may hide from sums over paths what they would have seen; turns around half turns may be
   // cheaper than flips where other turns are beside them.
-  constexpr std::string_view kProducts = "gather_products", kFlips = "recognise_flips", kChoices = "recognise_choices";
+  constexpr std::string_view kProducts = "gather_products", kChoices = "recognise_choices";
+  constexpr std::array<std::string_view, 2> kFlips{"recognise_flips", "cancel_flips"};
   if (among(kProducts)) try_without({&kProducts, 1});
   if (among(kExchanges)) try_without({&kExchanges, 1}, 1.25);
-  if (among(kFlips)) try_without({&kFlips, 1});
+  if (among(kFlips.front())) try_without(kFlips);
   // The pass that no other judges is first left out alone.
   if (among(kChoices)) recognised = try_without({&kChoices, 1});
   if (!recognised.empty()) try_without(recognising_passes());
