@@ -10,4 +10,6 @@ inline constexpr double kPhase = 0.1, kLonelyPhases = 0.4;  // of one qubit; the
 /// A diagonal; of one qubit beside others.
 constexpr double diagonal(unsigned qubits) { return qubits == 1 ? kPhase : 0.8 + 0.2 * qubits; }
 
+constexpr double flip(bool controlled) { return controlled ? kControlledFlip : kFlip; }
+
 }  // namespace qsim::weight

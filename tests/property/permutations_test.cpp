@@ -16,6 +16,7 @@
 #include "qsim/circuit.h"
 #include "support/ancilla_circuit.h"
 #include "support/dense.h"
+#include "support/passes.h"
 #include "support/tolerance.h"
 
 namespace qsim {
@@ -23,25 +24,9 @@ namespace {
 
 using test::append_margolus;
 using test::append_toffoli;
+using test::expect_same;
 
 constexpr double kPi = std::numbers::pi;
-
-/// Every operation is counted once, and the state is the same to rounding.
-void expect_same(const Circuit& circuit, const Rewritten& rewritten) {
-  ASSERT_TRUE(rewritten.wire_of.empty());
-  ASSERT_EQ(rewritten.place.size(), circuit.operations().size());
-  std::vector<int> counted(circuit.operations().size(), 0);
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    if (rewritten.place[i] == kNoPlace) continue;
-    ASSERT_LT(rewritten.place[i], rewritten.circuit.operations().size());
-    ++counted[i];
-  }
-  for (const auto& [source, reason] : rewritten.removed) ++counted[source];
-  EXPECT_TRUE(std::ranges::all_of(counted, [](int times) { return times == 1; }));
-  const dense::State start = dense::random_state(circuit.qubits(), 5);
-  EXPECT_LE(dense::max_difference(dense::run(circuit, start), dense::run(rewritten.circuit, start)),
-            test::rounding_tolerance(Precision::kDouble, circuit.operations().size()));
-}
 
 /// Of operations that do something.
 std::vector<std::string> shapes(const Circuit& circuit) {

@@ -82,6 +82,10 @@ std::optional<Frame> best_frame(const Turned& turned, const std::array<const Cli
       for (unsigned q = 0; q < 2; ++q) letters[q][2] = 6 - letters[q][0] - letters[q][1];
     }
   }
+  // One that is diagonal as it is stands better alone beside an unequal one.
+  const bool diagonal_beside_one =
+      turned.turns.size() == 2 &&
+      std::ranges::any_of(turned.turns, [](const Turned::Turn& turn) { return turn.axis == kZz; });
   std::optional<Frame> best;
   std::array<unsigned, 3> order{0, 1, 2};
   do {
@@ -92,9 +96,7 @@ std::optional<Frame> best_frame(const Turned& turned, const std::array<const Cli
       for (unsigned i = 0; i < 3; ++i) as[q][i] = letters[q][order[i]];
     }
     const bool equal = are_equal(std::abs(first), std::abs(second));
-    // One that is diagonal as it is stands better alone.
-    const bool diagonal = std::ranges::any_of(turned.turns, [](const Turned::Turn& turn) { return turn.axis == kZz; });
-    if (!equal && turned.turns.size() == 2 && diagonal) continue;
+    if (!equal && diagonal_beside_one) continue;
     const int wanted = (first < 0) == (second < 0) ? 1 : -1;  // product of all signs, for equal angles about XX and YY
     // By the sign that the gate on the first qubit gives one angle and not the other.
     for (const int sign : {1, -1}) {

@@ -97,9 +97,7 @@ class ChoiceRecogniser {
     const Matrix2 matrix = matrix_of(i);
     const bool phases = is_diagonal(matrix), flip = is_flip(matrix);
     run.turns += phases || flip ? 0 : 1;
-    run.weight += phases ? weight::kPhase
-                  : flip ? (controls == 0 ? weight::kFlip : weight::kControlledFlip)
-                         : weight::kGeneral;
+    run.weight += phases ? weight::kPhase : flip ? weight::flip(controls != 0) : weight::kGeneral;
     run.controls |= controls;
     run.members.push_back(i);
     for_each_bit(controls, [&](unsigned c) { used_[c] |= bit_mask(target); });

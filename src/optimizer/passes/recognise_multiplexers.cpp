@@ -84,7 +84,7 @@ class MultiplexerRecogniser {
     if (op.kind == OpKind::kGate && op.gate == Gate::kX) {
       if (count_bits(controls) > 1 && runs_[target].product != 0 && runs_[target].product != controls) close(target);
       toggle(target, controls);
-      runs_[target].weight += controls == 0 ? weight::kFlip : weight::kControlledFlip;
+      runs_[target].weight += weight::flip(controls != 0);
     } else {
       const std::optional<double> angle = angle_of(op);
       if (!angle) return false;

@@ -63,7 +63,7 @@ std::optional<Link> beside(const Link& flip, const Link& between) {
 
 double weight_of(const Link& link) {
   if (link.kind == Link::Kind::kHalfTurn) return weight::diagonal(count_bits(link.all));
-  return link.controls == 0 ? weight::kFlip : weight::kControlledFlip;
+  return weight::flip(link.controls != 0);
 }
 
 class FlipCanceller {

@@ -48,14 +48,14 @@ double weight_of(const PhasedPermutation& permutation, double& least_flips) {
     const Boolean<Index>& value = permutation.values[q];
     const bool stays = test_bit(permutation.zeros, q) ? value.empty() : value.size() == 1 && value[0] == bit_mask(q);
     const bool once = !value.empty() && value[0] == 0 && value.size() <= 2;
-    if (!stays) least_flips += once ? weight::kFlip : weight::kControlledFlip;
+    if (!stays) least_flips += weight::flip(!once);
   }
   return sum;
 }
 
 double weight_of(const std::vector<Flip>& flips) {
   double sum = 0;
-  for (const Flip& flip : flips) sum += flip.controls == 0 ? weight::kFlip : weight::kControlledFlip;
+  for (const Flip& flip : flips) sum += weight::flip(flip.controls != 0);
   return sum;
 }
 
@@ -121,7 +121,7 @@ class PermutationRecogniser {
     if (reach.is_diagonal()) {
       gate.weight = reach.all == 0 ? 0 : weight::diagonal(count_bits(reach.all));
     } else if (op.kind == OpKind::kGate && op.gate == Gate::kX) {
-      gate.weight = op.controls == 0 ? weight::kFlip : weight::kControlledFlip;
+      gate.weight = weight::flip(op.controls != 0);
     } else {
       gate.weight = turns_alone(op) ? weight::kRealTurn : op.targets * weight::kGeneral;
     }
