@@ -1,6 +1,7 @@
 // A quantum circuit as a flat list of operations over pooled operands: 1,000,000 gates take well under 100 MB.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -11,67 +12,6 @@ namespace QSIM_PUBLIC qsim {
 
 struct Control;  // classical control of programs that were read; not for callers
 struct Finish;   // their classical end; not for callers
-
-/// A number that a circuit leaves open, by its name.
-struct Parameter {
-  std::string name;
-};
-
-/// Radians: a constant plus multiples of parameters, as 2 * Parameter{"theta"} + 0.5.
-struct Angle {
-  Angle(double radians) : constant(radians) {}                                    // implicit: angles are mostly numbers
-  Angle(const Parameter& parameter) : constant(0), terms{{parameter.name, 1}} {}  // implicit likewise
-  double constant;
-  std::vector<std::pair<std::string, double>> terms = {};  // name and factor; a name may stand more than once
-};
-Angle operator+(Angle a, const Angle& b);
-Angle operator-(const Angle& a);
-Angle operator-(const Angle& a, const Angle& b);
-Angle operator*(double factor, Angle angle);
-
-/// A control that is met where `qubit` is `value`.
-struct ControlQubit {
-  ControlQubit(Qubit on, bool is = true) : qubit(on), value(is) {}  // implicit: most controls are on 1
-  Qubit qubit;
-  bool value;
-};
-
-/// A named register: bits [first, first + size) of all qubits (or classical bits) in declaration order.
-struct Register {
-  std::string name;
-  std::uint32_t first = 0, size = 0;
-  friend bool operator==(const Register&, const Register&) = default;
-};
-
-enum class OpKind : std::uint8_t {
-  kGate,           // row of the gate table with controls
-  kUnitary,        // arbitrary 2^t x 2^t matrix on t targets, with controls
-  kPauliRotation,  // exp(-i angle/2 P), P a product of X, Y, Z on the targets, with controls
-  kMeasure,        // target qubit -> classical bit
-  kReset,
-  kBarrier,
-};
-
-/// Holds when the classical register number `creg`, read as an unsigned number, equals `value` (`negated`: differs).
-struct Condition {
-  std::uint32_t creg = 0;
-  Index value = 0;
-  bool negated = false;
-  std::vector<Index> high = {};  // bits 64.. of the number, 64 a word; never set for registers of fewer than 64 bits
-  friend bool operator==(const Condition&, const Condition&) = default;
-};
-
-/// One operation; its operands live in the circuit's pools and are read through Circuit's accessors.
-struct Operation {
-  OpKind kind = OpKind::kGate;
-  Gate gate = Gate::kId;  // kGate only
-  std::uint16_t controls = 0;
-  std::uint32_t targets = 0;
-  std::uint32_t operand_begin = 0;  // controls, targets, a letter 1..3 = X..Z for each or the classical bit
-  std::uint64_t param_begin = 0;    // angles; kUnitary: re, im pairs of the matrix, row-major
-  std::int32_t condition = -1;      // index into Circuit::conditions(), -1 = always
-  std::uint32_t line = 0;           // source line, 0 = none
-};
 
 /// Circuit over `qubits` qubits and named classical registers. What appends checks its operands, throws CircuitError
 /// and returns the circuit.
@@ -102,6 +42,10 @@ class Circuit {
   /// exp(-i angle/2 P) with `letters[j]` in "XYZ" acting on targets[j].
   Circuit& add_pauli_rotation(const Angle& angle, std::string_view letters, std::span<const Qubit> targets,
                               std::span<const Qubit> controls = {});
+  /// What append(qubits of `controls`) appends, between flips of those that are met on 0. Where it throws, nothing is
+  /// appended.
+  Circuit& between_flips(std::span<const ControlQubit> controls,
+                         const std::function<void(std::span<const Qubit> qubits)>& append);
   Circuit& add_measure(Qubit qubit, Clbit clbit);
   Circuit& add_reset(Qubit qubit);
   Circuit& add_barrier(std::span<const Qubit> qubits);
@@ -172,9 +116,8 @@ class Circuit {
   /// Matrix on the targets alone (controls left out); kGate, kUnitary and kPauliRotation.
   Matrix matrix(const Operation& op) const;
 
-  /// Longest chain of operations that share a qubit or a classical bit (barriers count as dependencies, not as levels).
-  std::uint64_t depth() const;
-  std::uint64_t operation_count() const;  // without barriers
+  /// Longest chain of operations that share a qubit or a classical bit (barriers only order them); all but barriers.
+  std::uint64_t depth() const, operation_count() const;
   /// The circuit's inverse; UnsupportedError for measure, reset, conditions and classical control.
   Circuit inverse() const;
   bool measures() const;  // anything
@@ -182,8 +125,7 @@ class Circuit {
   /// condition or classical control.
   bool measurements_are_terminal() const;
 
-  /// The operations run as `control` says, not in their order: they are its blocks, and all unitary. Its registers are
-  /// the circuit's. (What readers of programs make.)
+  /// What readers of programs make: the operations, all unitary, are its blocks and run as it says; registers as here.
   void set_control(std::shared_ptr<const Control> control);
   const Control* control() const { return control_.get(); }
   /// What is computed from the classical bits when the operations have run.
@@ -198,7 +140,7 @@ class Circuit {
   void open_last(const Angle& angle, std::size_t back = 0);   // notes what is open of the last angle but `back`
   void open_inverse(const Circuit& of, const Operation& op);  // the same of the last operation, the inverse of `op`
 
-  std::uint32_t qubits_ = 0, clbits_ = 0;
+  std::uint32_t qubits_ = 0, clbits_ = 0, current_line_ = 0;
   std::vector<Register> qregs_, cregs_;
   std::vector<Operation> operations_;
   std::vector<std::uint32_t> operands_;
@@ -211,7 +153,6 @@ class Circuit {
   std::shared_ptr<const Finish> finish_;
   std::vector<bool> initial_;  // of classical bits; shorter when the rest is 0
   std::int32_t current_condition_ = -1;
-  std::uint32_t current_line_ = 0;
 };
 
 }  // namespace qsim

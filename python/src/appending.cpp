@@ -92,24 +92,6 @@ void append_many(Circuit& circuit, const std::string& name, nb::handle qubits, n
   });
 }
 
-/// Between flips of the controls that are met on 0.
-template <typename Append>
-void controlled(Circuit& circuit, nb::handle object, const Append& append) {
-  const std::vector<ControlQubit> controls = to_controls(object);
-  std::vector<Qubit> qubits;
-  for (const ControlQubit& one : controls) qubits.push_back(one.qubit);
-  const auto flip = [&] {
-    for (const ControlQubit& one : controls) {
-      if (!one.value) circuit.x(one.qubit);
-    }
-  };
-  whole(circuit, [&] {
-    flip();
-    append(qubits);
-    flip();
-  });
-}
-
 void add_unitary(Circuit& circuit, nb::handle matrix, nb::handle targets, nb::handle controls, bool check) {
   const std::vector<Qubit> on = to_qubits(targets, "targets");
   const Array<Complex> entries = complexes(matrix, "matrix");
@@ -118,8 +100,10 @@ void add_unitary(Circuit& circuit, nb::handle matrix, nb::handle targets, nb::ha
     throw UsageError("matrix: an array of shape (2**t, 2**t) for t = " + std::to_string(on.size()) +
                      " targets expected, " + shape_text(entries.shape) + " found");
   }
-  controlled(circuit, controls,
-             [&](const std::vector<Qubit>& qubits) { circuit.add_unitary(entries.values, qubits, on, check); });
+  const std::vector<ControlQubit> all = to_controls(controls);
+  require_open(circuit);
+  circuit.between_flips(all,
+                        [&](std::span<const Qubit> qubits) { circuit.add_unitary(entries.values, qubits, on, check); });
 }
 
 void add_pauli(Circuit& circuit, const Angle& angle, const std::string& letters, nb::handle targets,
@@ -141,8 +125,10 @@ void add_pauli(Circuit& circuit, const Angle& angle, const std::string& letters,
   } else {
     on = to_qubits(targets, "targets");
   }
-  controlled(circuit, controls,
-             [&](const std::vector<Qubit>& qubits) { circuit.add_pauli_rotation(angle, on_letters, on, qubits); });
+  const std::vector<ControlQubit> all = to_controls(controls);
+  require_open(circuit);
+  circuit.between_flips(
+      all, [&](std::span<const Qubit> qubits) { circuit.add_pauli_rotation(angle, on_letters, on, qubits); });
 }
 
 void measure(Circuit& circuit, nb::handle qubits, nb::handle clbits) {

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace qsim {
+
+/// Takes a text part by part.
+using TextSink = std::function<void(std::string_view)>;
 
 /// `text` with control characters and invalid UTF-8 as \n, \t or \xHH, cut to `limit` output characters with "..."
 /// at the end.

@@ -189,26 +189,33 @@ Circuit& Circuit::add_gate(Gate gate, std::span<const Qubit> controls, std::span
 
 Circuit& Circuit::apply(Gate gate, std::span<const ControlQubit> controls, std::span<const Qubit> targets,
                         std::span<const Angle> angles) {
-  std::vector<Qubit> qubits;
-  for (const ControlQubit& control : controls) qubits.push_back(control.qubit);
   std::vector<double> constants;
   constants.reserve(angles.size());
   for (const Angle& angle : angles) {
     constants.push_back(angle.constant);
     if (!angle.terms.empty() && gate == Gate::kU0) throw CircuitError("the time of u0 is no angle: it cannot be open");
   }
-  const std::size_t before = operations_.size();
+  return between_flips(controls, [&](std::span<const Qubit> qubits) {
+    add_gate(gate, qubits, targets, constants);
+    for (std::size_t i = 0; i < angles.size(); ++i) open_last(angles[i], angles.size() - 1 - i);
+  });
+}
+
+Circuit& Circuit::between_flips(std::span<const ControlQubit> controls,
+                                const std::function<void(std::span<const Qubit>)>& append) {
+  std::vector<Qubit> qubits;
+  for (const ControlQubit& control : controls) qubits.push_back(control.qubit);
   const auto flip_zeros = [&] {
     for (const ControlQubit& control : controls) {
       if (!control.value) x(control.qubit);
     }
   };
+  const std::size_t before = operations_.size();
   try {
     flip_zeros();
-    add_gate(gate, qubits, targets, constants);
-    for (std::size_t i = 0; i < angles.size(); ++i) open_last(angles[i], angles.size() - 1 - i);
+    append(qubits);
     flip_zeros();
-  } catch (const Error&) {
+  } catch (...) {
     truncate(before);
     throw;
   }

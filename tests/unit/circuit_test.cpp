@@ -47,6 +47,33 @@ TEST(Circuit, RefusesBadOperandsAndStaysAsItWas) {
   EXPECT_EQ(circuit.targets(op)[0], 2u);
 }
 
+TEST(Circuit, ControlsOnZeroAreFlippedAroundAllThatIsAppended) {
+  Circuit circuit(3);
+  const std::vector<ControlQubit> controls = {{0, false}, 2};
+  circuit.h(1).between_flips(controls, [&](std::span<const Qubit> qubits) {
+    EXPECT_EQ(std::vector<Qubit>(qubits.begin(), qubits.end()), (std::vector<Qubit>{0, 2}));
+    circuit.ccx(qubits[0], qubits[1], 1).cz(qubits[1], 1);
+  });
+  Circuit wanted(3);
+  wanted.h(1).x(0).ccx(0, 2, 1).cz(2, 1).x(0);
+  ASSERT_EQ(circuit.operations().size(), wanted.operations().size());
+  for (std::size_t i = 0; i < wanted.operations().size(); ++i) {
+    const Operation &found = circuit.operations()[i], &op = wanted.operations()[i];
+    EXPECT_EQ(found.gate, op.gate) << i;
+    EXPECT_TRUE(std::ranges::equal(circuit.controls(found), wanted.controls(op))) << i;
+    EXPECT_TRUE(std::ranges::equal(circuit.targets(found), wanted.targets(op))) << i;
+  }
+  const auto stops = [&](std::span<const Qubit>) {
+    circuit.h(1);
+    throw std::string("not an Error");
+  };
+  EXPECT_THROW(circuit.between_flips(controls, stops), std::string);
+  EXPECT_EQ(circuit.operations().size(), wanted.operations().size()) << "nothing stays of what failed";
+  const std::vector<ControlQubit> outside = {{0, false}, {7, false}};
+  EXPECT_THROW(circuit.between_flips(outside, [](std::span<const Qubit>) {}), CircuitError);
+  EXPECT_EQ(circuit.operations().size(), wanted.operations().size());
+}
+
 TEST(Circuit, FindsARepeatedQubitInLongOperandLists) {
   Circuit circuit(40);
   Qubits controls;

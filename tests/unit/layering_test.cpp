@@ -66,6 +66,7 @@ const std::map<std::string, std::set<std::string>> kForbidden{
 /// The rooms of a folder, each of which includes only those before it; "" is the folder itself.
 const std::map<std::string, Strings> kRooms{
     {"src/base", {"", "numbers", "names", "file", "ranks", "threads"}},
+    {"src/document", {"", "show"}},
     {"src/picture", {"", "circuit"}},
     {"src/qasm", {"text", "", "write"}},
     {"src/optimizer", {"", "open", "paths", "pairs", "passes"}},
@@ -97,7 +98,7 @@ const std::vector<std::pair<std::string, Strings>> kVendors{
     {"nanobind/", {"python/src/"}},
     {"nlohmann/",
      {"src/batch/gram_document.cpp", "src/bench/report/json.cpp", "src/circuit/pauli_formats.cpp",
-      "src/cli/io/result/json.cpp", "src/cli/io/result/read_outs.cpp", "src/cli/io/input/parameters.cpp",
+      "src/cli/io/result/json.cpp", "src/cli/io/input/parameters.cpp", "src/document/show/answers.cpp",
       "src/plan/cost/machine.cpp", "src/plan/show/json.cpp"}}};
 
 const Strings kThirdParty{"fmt/", "nlohmann/", "CLI/", "xxhash", "Random123/", "gtest/", "benchmark/"};

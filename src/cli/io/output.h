@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace qsim::cli {
 
-/// Takes a text part by part.
-using TextSink = std::function<void(std::string_view)>;
-/// Gives it.
+/// Gives a text part by part.
 using TextSource = std::function<void(const TextSink&)>;
 
 /// Makes SIGPIPE and SIGXFSZ errors of the write that meets them, fills closed descriptors and remembers whether

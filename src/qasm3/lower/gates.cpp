@@ -93,15 +93,13 @@ void Lowering::apply_broadcast(const Node& node, const GateDefinition& gate, std
   }
 }
 
-// Controls go with every other modifier, so they are taken off first; those of negctrl are turned round before and
-// after. They own the left-most qubits.
+// Controls go with every other modifier, so they are taken off first; they own the left-most qubits.
 void Lowering::apply_modified(const Node& node, const GateDefinition& gate, std::span<const double> parameters,
                               std::span<const Qubit> qubits) {
   if (node.a == 0) return apply_gate(gate, parameters, qubits, node.at);
   std::vector<double> exponents;
-  std::vector<Qubit> turned;
-  const std::size_t outer = controls_.size();
-  std::vector<Qubit> own;
+  std::vector<ControlQubit> own;
+  std::size_t flips = 0;
   for (NodeId each = node.a; each != 0; each = tree_[each].next) {
     const Node modifier = tree_[each];
     if (modifier.word == kWordInv) {
@@ -111,23 +109,25 @@ void Lowering::apply_modified(const Node& node, const GateDefinition& gate, std:
     } else {
       const std::int64_t count = modifier.a == 0 ? 1 : integer(modifier.a);
       for (std::int64_t i = 0; i < count; ++i) {
-        own.push_back(qubits[own.size()]);
-        if (modifier.word == kWordNegctrl) turned.push_back(own.back());
+        const bool on_zero = modifier.word == kWordNegctrl;
+        own.emplace_back(qubits[own.size()], !on_zero);
+        flips += on_zero ? 1 : 0;
       }
     }
   }
   std::reverse(exponents.begin(), exponents.end());
-  charge(2 * turned.size(), turned.size(), node.at);
-  for (const Qubit qubit : turned) out_->add_gate(Gate::kX, {}, {&qubit, 1});
-  controls_.insert(controls_.end(), own.begin(), own.end());
+  charge(2 * flips, flips, node.at);
+  const std::size_t outer = controls_.size();
   const std::span<const Qubit> targets = qubits.subspan(own.size());
-  if (exponents.empty()) {
-    apply_gate(gate, parameters, targets, node.at);
-  } else {
-    apply_powers(gate, parameters, targets, exponents, node.at);
-  }
-  controls_.resize(outer);
-  for (const Qubit qubit : turned) out_->add_gate(Gate::kX, {}, {&qubit, 1});
+  out_->between_flips(own, [&](std::span<const Qubit> controls) {
+    controls_.insert(controls_.end(), controls.begin(), controls.end());
+    if (exponents.empty()) {
+      apply_gate(gate, parameters, targets, node.at);
+    } else {
+      apply_powers(gate, parameters, targets, exponents, node.at);
+    }
+    controls_.resize(outer);
+  });
 }
 
 void Lowering::apply_gate(const GateDefinition& gate, std::span<const double> parameters, std::span<const Qubit> qubits,

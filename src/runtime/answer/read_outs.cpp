@@ -42,6 +42,12 @@ void compare(const Comparison& walks, const Results& first, const Results& secon
   if (first.*kMember) walks.compare(*(first.*kMember), (second.*kMember).value());
 }
 
+template <auto kMember>
+constexpr ShownAnswer shown(int json_place, void (*json)(JsonStream&, const Result&), int text_place,
+                            void (*text)(const Result&, const ReportScope&, std::vector<Section>&)) {
+  return {[](const Results& results) { return (results.*kMember).has_value(); }, json_place, json, text_place, text};
+}
+
 // What is held.
 
 constexpr std::uint64_t kNumber = 8, kComplex = 16, kSum = 16;  // a double or an index; a compensated sum
@@ -360,22 +366,29 @@ void hold_statevector(const ReadOuts&, const ReadOutPlace& place, HostAccount& a
 }
 
 using enum Answered;
-// Name, argument, answered, wanted, read, finish, hold, require, compare.
+// Name, argument, answered, shown (its place and JSON, its place and text), wanted, read, finish, hold, require,
+// compare.
 constexpr ReadOut kTable[] = {
-    {"variables", "shots", kByShots, [](const ReadOuts&) { return true; }, read_variables, nullptr, nullptr, nullptr,
-     compare<&Results::variables>},
-    {"marginals", "marginals", kExactly, wants<&ReadOuts::marginals>, read_marginals, nullptr, nullptr, nullptr,
-     compare<&Results::marginals>},
-    {"probabilities", "probabilities", kExactly, wants<&ReadOuts::probabilities>, read_probabilities, nullptr,
-     hold_probabilities, require_lists, compare<&Results::probabilities>},
-    {"expectation", "expectation", kExactly, wants<&ReadOuts::expectation>, read_expectation, name_expectation,
-     hold_expectation, require_sums, compare<&Results::expectation>},
-    {"distribution", "distribution", kExactly, wants<&ReadOuts::distribution>, read_distribution, nullptr,
-     hold_distribution, nullptr, compare<&Results::distribution>},
-    {"counts", "shots", kByShots, wants<&ReadOuts::shots>, read_counts, nullptr, hold_counts},
-    {"amplitudes", "amplitudes", kAtTheEnd, wants<&ReadOuts::amplitudes>, nullptr, read_amplitudes, hold_amplitudes,
-     require_indices},
-    {"files", "statevector", kByAFile, wants<&ReadOuts::statevector>, nullptr, write_statevector, hold_statevector},
+    {"variables", "shots", kByShots, shown<&Results::variables>(2, as_json::variables, 4, as_text::variables),
+     [](const ReadOuts&) { return true; }, read_variables, nullptr, nullptr, nullptr, compare<&Results::variables>},
+    {"marginals", "marginals", kExactly, shown<&Results::marginals>(4, as_json::marginals, 1, as_text::marginals),
+     wants<&ReadOuts::marginals>, read_marginals, nullptr, nullptr, nullptr, compare<&Results::marginals>},
+    {"probabilities", "probabilities", kExactly,
+     shown<&Results::probabilities>(3, as_json::probabilities, 2, as_text::probabilities),
+     wants<&ReadOuts::probabilities>, read_probabilities, nullptr, hold_probabilities, require_lists,
+     compare<&Results::probabilities>},
+    {"expectation", "expectation", kExactly,
+     shown<&Results::expectation>(6, as_json::expectation, 0, as_text::expectation), wants<&ReadOuts::expectation>,
+     read_expectation, name_expectation, hold_expectation, require_sums, compare<&Results::expectation>},
+    {"distribution", "distribution", kExactly,
+     shown<&Results::distribution>(1, as_json::distribution, 3, as_text::distribution), wants<&ReadOuts::distribution>,
+     read_distribution, nullptr, hold_distribution, nullptr, compare<&Results::distribution>},
+    {"counts", "shots", kByShots, shown<&Results::counts>(0, as_json::counts, 6, as_text::counts),
+     wants<&ReadOuts::shots>, read_counts, nullptr, hold_counts},
+    {"amplitudes", "amplitudes", kAtTheEnd, shown<&Results::amplitudes>(5, as_json::amplitudes, 5, as_text::amplitudes),
+     wants<&ReadOuts::amplitudes>, nullptr, read_amplitudes, hold_amplitudes, require_indices},
+    {"files", "statevector", kByAFile, shown<&Results::files>(7, as_json::files, 7, as_text::files),
+     wants<&ReadOuts::statevector>, nullptr, write_statevector, hold_statevector},
 };
 
 }  // namespace

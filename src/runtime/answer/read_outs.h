@@ -1,5 +1,5 @@
-// The table of read-outs: what may be asked, how it is read from states and what that takes. The command line has their
-// JSON and text by the same names (src/cli/io/result/read_outs.cpp).
+// The table of read-outs, a row each: what may be asked, how it is read from states, what that takes, and how it is
+// shown.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "classical/variables.h"
+#include "document/show/answers.h"
 #include "plan/program/planned_circuit.h"
 #include "qsim/circuit.h"
 #include "runtime/answer/comparison.h"
@@ -74,11 +75,21 @@ enum class Answered : std::uint8_t {
   kByAFile,   // the same, written
 };
 
+/// How an answer is shown, and which of them it is in the document and in the text.
+struct ShownAnswer {
+  bool (*computed)(const Results&);
+  int json_place;
+  void (*json)(JsonStream&, const Result&);
+  int text_place;
+  void (*text)(const Result&, const ReportScope&, std::vector<Section>&);
+};
+
 /// A row of the table; functions that it does without are null.
 struct ReadOut {
   const char* name;      // of its member of the results
   const char* argument;  // that asks for it
   Answered answered;
+  ShownAnswer shown;
   bool (*wanted)(const ReadOuts&);
   /// Adds what a branch says.
   void (*read)(const BranchEnd&, const ReadOuts&, Answers&);

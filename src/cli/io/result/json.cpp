@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/io/result/read_outs.h"
 #include "document/json_parts.h"
-#include "document/outcomes.h"
+#include "document/show/json_stream.h"
+#include "simulator/answers.h"
 
 namespace qsim::cli {
 namespace {
@@ -92,12 +92,7 @@ void write_result_document(const Result& result, const TextSink& sink) {
   member("conventions", conventions_json());
   member("run", run_json(result.run));
   out.key("results");
-  out.open('{');
-  for (const ShownReadOut& row : shown_read_outs()) {
-    out.key(row.name);
-    row.computed(result.results) ? row.json(out, result) : out.value("null");
-  }
-  out.close('}');
+  write_answers(out, result);
   for (const auto& [name, value] : measured.items()) {
     member(name.c_str(), result.run.backend.empty() ? without_values(value) : value);
   }
@@ -153,17 +148,6 @@ std::string info_document(const MachineInfo& info) {
                         {"gpu_facts", facts(info.gpus)},
                         {"auto", std::move(choices)},
                         {"error", nullptr}});
-}
-
-std::string register_text(std::span<const Scalar> bits) {
-  std::string text;
-  for (std::size_t i = bits.size(); i-- > 0;) text += truth(bits[i]) ? '1' : '0';
-  return text;
-}
-
-std::string bit_string(Index index, std::uint32_t qubits) {
-  const Register all{"q", 0, qubits};
-  return bits_text({&index, 1}, {&all, 1});
 }
 
 }  // namespace qsim::cli

@@ -40,9 +40,4 @@ struct MachineInfo {
 /// `qsim.info/1`.
 std::string info_document(const MachineInfo& info);
 
-/// The bit string of a classical register, bit 0 right-most.
-std::string register_text(std::span<const Scalar> bits);
-/// The bit string of a basis state: right-most character is qubit 0; "" for no qubits.
-std::string bit_string(Index index, std::uint32_t qubits);
-
 }  // namespace qsim::cli

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/io/result/read_outs.h"
 #include "cli/io/values.h"
+#include "simulator/answers.h"
 
 namespace qsim::cli {
 namespace {
@@ -65,16 +65,6 @@ std::vector<std::string> details(const Result& result) {
   return lines;
 }
 
-std::vector<Section> sections_of(const Result& result, const ReportScope& scope) {
-  std::vector<ShownReadOut> rows(shown_read_outs().begin(), shown_read_outs().end());
-  std::ranges::sort(rows, {}, &ShownReadOut::place);
-  std::vector<Section> sections;
-  for (const ShownReadOut& row : rows) {
-    if (row.computed(result.results)) row.text(result, scope, sections);
-  }
-  return sections;
-}
-
 /// Writes the sections: those that were asked for in full, the others as far as `room` lines go, each an equal share
 /// of what the former leave, short ones leaving theirs to the next. None is left out: a few lines stand of each.
 void write_sections(const std::vector<Section>& sections, std::size_t room, const LineSink& line) {
@@ -121,7 +111,7 @@ void write_result_report(const Result& result, const ReportScope& scope, const T
   }
   const LineSink line = [&sink](const std::string& text) { sink(escape_lines(text) + "\n"); };
   for (const std::string& text : lines) line(text);
-  write_sections(sections_of(result, scope), kMaxLines - std::min(kMaxLines, lines.size()), line);
+  write_sections(answer_sections(result, scope), kMaxLines - std::min(kMaxLines, lines.size()), line);
 }
 
 }  // namespace qsim::cli

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/io/output.h"
+#include "base/text.h"
 
-namespace qsim::cli {
+namespace qsim {
 
 class JsonStream {
  public:
@@ -54,4 +54,4 @@ class JsonStream {
   std::vector<bool> empty_;  // of the open brackets
 };
 
-}  // namespace qsim::cli
+}  // namespace qsim

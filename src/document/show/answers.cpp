@@ -1,5 +1,5 @@
-// Each read-out's JSON and text, in the order of the table at the end of the file.
-#include "cli/io/result/read_outs.h"
+// Answers one after the other: their JSON, then their text.
+#include "document/show/answers.h"
 
 #include <fmt/format.h>
 
@@ -7,15 +7,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "cli/io/result/json.h"
 #include "document/json_parts.h"
 #include "document/outcomes.h"
 
-namespace qsim::cli {
+namespace qsim {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Sections = std::vector<Section>;
 
 constexpr std::size_t kMaxLabel = 64;
 
@@ -30,11 +28,6 @@ void write_list(JsonStream& out, const Entries& entries, Write&& write) {
     write(entry);
   }
   out.close(']');
-}
-
-template <auto kMember>
-bool computed(const Results& results) {
-  return (results.*kMember).has_value();
 }
 
 std::string value_lines(std::uint64_t times) { return std::to_string(times); }  // there may be millions of them
@@ -100,39 +93,6 @@ std::vector<std::size_t> ranked(const std::vector<Value>& values, std::size_t mo
   return ranked(std::size_t{0}, values.size(), values.size(), most, [&](std::size_t place) { return values[place]; });
 }
 
-void show_counts(const Result& result, const ReportScope& scope, Sections& sections) {
-  const bool asked = scope.all || scope.counts;
-  const Outcomes<std::uint64_t>& counts = *result.results.counts;
-  const std::uint64_t shots = result.run.shots;
-  Section section{fmt::format("counts of {} shots (right-most character is bit 0)", shots), counts.size(), asked, {}};
-  section.whole_by = "--counts or --json";
-  section.write = [&counts, &cregs = result.circuit.cregs, shots, asked](std::size_t lines, const LineSink& line) {
-    const double all = static_cast<double>(std::max<std::uint64_t>(shots, 1));
-    const auto share = [&](std::size_t place) { return static_cast<double>(counts.values[place]) / all; };
-    const std::vector<std::size_t> places = ranked(counts.values, lines);
-    for (const std::size_t place : places) {
-      line(fmt::format("  {}  {:>10}  {}  {}", shortened(bits_text(counts[place], cregs), asked), counts.values[place],
-                       percent(share(place)), bar(share(place), share(places.front()))));
-    }
-  };
-  sections.push_back(std::move(section));
-}
-
-void show_distribution(const Result& result, const ReportScope&, Sections& sections) {
-  const Outcomes<double>& distribution = *result.results.distribution;
-  Section section{
-      "exact distribution of the classical bits (right-most character is bit 0)", distribution.size(), true, {}};
-  section.write = [&distribution, &cregs = result.circuit.cregs](std::size_t lines, const LineSink& line) {
-    const std::vector<double>& values = distribution.values;
-    const std::vector<std::size_t> places = ranked(values, lines);
-    for (const std::size_t place : places) {
-      line(fmt::format("  {}  {}  {}  {}", bits_text(distribution[place], cregs), probability_text(values[place]),
-                       percent(values[place]), bar(values[place], values[places.front()])));
-    }
-  };
-  sections.push_back(std::move(section));
-}
-
 /// A value of OpenQASM 3: integers beyond 2^53 as text, angles in radians, complex numbers as [re, im].
 Json scalar_json(const Scalar& value) {
   constexpr SignedWide kExact = SignedWide{1} << 53;
@@ -180,21 +140,6 @@ Json variables_json(const std::vector<FlowOutput>& variables, const VariableValu
   return object;
 }
 
-void write_variables(JsonStream& out, const Result& result) {
-  const VariableResults& results = *result.results.variables;
-  const auto list = [&](const char* name, const auto& entries, const char* share) {
-    out.key(name);
-    if (!entries) return out.value("null");
-    write_list(out, *entries, [&](const auto& entry) {
-      out.value(lines_of({{"values", variables_json(results.variables, entry.first)}, {share, entry.second}}));
-    });
-  };
-  out.open('{');
-  list("counts", results.counts, "count");
-  list("distribution", results.distribution, "probability");
-  out.close('}');
-}
-
 std::string variables_text(const std::vector<FlowOutput>& variables, const VariableValues& values, bool whole) {
   std::string text;
   std::span<const Scalar> left(values);
@@ -210,7 +155,94 @@ std::string variables_text(const std::vector<FlowOutput>& variables, const Varia
   return shortened(text, whole);
 }
 
-void show_variables(const Result& result, const ReportScope& scope, Sections& sections) {
+Section probabilities_section(const QubitProbabilities& entry) {
+  Section section{
+      fmt::format("probabilities of qubits {} (right-most character is the first)", fmt::join(entry.qubits, ",")),
+      entry.values.size(),
+      true,
+      {}};
+  section.write = [&entry](std::size_t lines, const LineSink& line) {
+    const std::vector<double>& values = entry.values;
+    const std::vector<std::size_t> places = ranked(values, lines);
+    for (const std::size_t place : places) {
+      line(fmt::format("  {}  {}  {}", bit_string(place, static_cast<std::uint32_t>(entry.qubits.size())),
+                       probability_text(values[place]), bar(values[place], values[places.front()])));
+    }
+  };
+  return section;
+}
+
+}  // namespace
+
+// JSON.
+
+void as_json::variables(JsonStream& out, const Result& result) {
+  const VariableResults& results = *result.results.variables;
+  const auto list = [&](const char* name, const auto& entries, const char* share) {
+    out.key(name);
+    if (!entries) return out.value("null");
+    write_list(out, *entries, [&](const auto& entry) {
+      out.value(lines_of({{"values", variables_json(results.variables, entry.first)}, {share, entry.second}}));
+    });
+  };
+  out.open('{');
+  list("counts", results.counts, "count");
+  list("distribution", results.distribution, "probability");
+  out.close('}');
+}
+
+void as_json::marginals(JsonStream& out, const Result& result) { out.value(lines_of(*result.results.marginals)); }
+
+void as_json::probabilities(JsonStream& out, const Result& result) {
+  write_list(out, *result.results.probabilities, [&](const QubitProbabilities& entry) {
+    out.open('{');
+    out.member("qubits", lines_of(entry.qubits));
+    out.key("values");
+    write_list(out, entry.values, [&](double value) { out.value(lines_of(value)); });
+    out.close('}');
+  });
+}
+
+void as_json::expectation(JsonStream& out, const Result& result) {
+  write_list(out, *result.results.expectation, [&](const ExpectationValue& entry) {
+    out.open('{');
+    out.member("name", lines_of(entry.name));
+    out.member("value", lines_of(parts::number_or_null<Json>(entry.value)));
+    out.key("terms");
+    write_list(out, entry.terms, [&](const PauliTermValue& term) {
+      out.value(lines_of({{"pauli", term.pauli},
+                          {"coefficient", parts::number_or_null<Json>(term.coefficient)},
+                          {"value", parts::number_or_null<Json>(term.value)}}));
+    });
+    out.close('}');
+  });
+}
+
+void as_json::distribution(JsonStream& out, const Result& result) {
+  write_outcomes<&Results::distribution>(out, result);
+}
+
+void as_json::counts(JsonStream& out, const Result& result) { write_outcomes<&Results::counts>(out, result); }
+
+void as_json::amplitudes(JsonStream& out, const Result& result) {
+  write_list(out, *result.results.amplitudes, [&](const AmplitudeEntry& entry) {
+    out.value(lines_of({{"index", std::to_string(entry.index)},
+                        {"bits", bit_string(entry.index, result.circuit.qubits)},
+                        {"re", parts::number_or_null<Json>(entry.value.real())},
+                        {"im", parts::number_or_null<Json>(entry.value.imag())},
+                        {"probability", parts::number_or_null<Json>(entry.probability)}}));
+  });
+}
+
+void as_json::files(JsonStream& out, const Result& result) {
+  write_list(out, *result.results.files, [&](const OutputFile& file) {
+    out.value(lines_of({{"kind", file.kind}, {"path", file.path}, {"dtype", file.dtype}, {"shape", file.shape}}));
+  });
+}
+
+// Text.
+
+void as_text::variables(const Result& result, const ReportScope& scope, std::vector<Section>& sections) {
   const VariableResults& results = *result.results.variables;
   if (!results.counts && !results.distribution) return;
   const bool asked = scope.all || scope.variables;
@@ -235,42 +267,7 @@ void show_variables(const Result& result, const ReportScope& scope, Sections& se
   sections.push_back(std::move(section));
 }
 
-void write_probabilities(JsonStream& out, const Result& result) {
-  write_list(out, *result.results.probabilities, [&](const QubitProbabilities& entry) {
-    out.open('{');
-    out.member("qubits", lines_of(entry.qubits));
-    out.key("values");
-    write_list(out, entry.values, [&](double value) { out.value(lines_of(value)); });
-    out.close('}');
-  });
-}
-
-Section probabilities_section(const QubitProbabilities& entry) {
-  Section section{
-      fmt::format("probabilities of qubits {} (right-most character is the first)", fmt::join(entry.qubits, ",")),
-      entry.values.size(),
-      true,
-      {}};
-  section.write = [&entry](std::size_t lines, const LineSink& line) {
-    const std::vector<double>& values = entry.values;
-    const std::vector<std::size_t> places = ranked(values, lines);
-    for (const std::size_t place : places) {
-      line(fmt::format("  {}  {}  {}", bit_string(place, static_cast<std::uint32_t>(entry.qubits.size())),
-                       probability_text(values[place]), bar(values[place], values[places.front()])));
-    }
-  };
-  return section;
-}
-
-void show_probabilities(const Result& result, const ReportScope&, Sections& sections) {
-  for (const QubitProbabilities& entry : *result.results.probabilities) {
-    sections.push_back(probabilities_section(entry));
-  }
-}
-
-void write_marginals(JsonStream& out, const Result& result) { out.value(lines_of(*result.results.marginals)); }
-
-void show_marginals(const Result& result, const ReportScope&, Sections& sections) {
+void as_text::marginals(const Result& result, const ReportScope&, std::vector<Section>& sections) {
   const std::vector<double>& marginals = *result.results.marginals;
   Section section{"marginals: probability that each qubit is 1", (marginals.size() + 4) / 5, true, {}};
   section.write = [&marginals](std::size_t, const LineSink& line) {
@@ -285,17 +282,59 @@ void show_marginals(const Result& result, const ReportScope&, Sections& sections
   sections.push_back(std::move(section));
 }
 
-void write_amplitudes(JsonStream& out, const Result& result) {
-  write_list(out, *result.results.amplitudes, [&](const AmplitudeEntry& entry) {
-    out.value(lines_of({{"index", std::to_string(entry.index)},
-                        {"bits", bit_string(entry.index, result.circuit.qubits)},
-                        {"re", parts::number_or_null<Json>(entry.value.real())},
-                        {"im", parts::number_or_null<Json>(entry.value.imag())},
-                        {"probability", parts::number_or_null<Json>(entry.probability)}}));
-  });
+void as_text::probabilities(const Result& result, const ReportScope&, std::vector<Section>& sections) {
+  for (const QubitProbabilities& entry : *result.results.probabilities) {
+    sections.push_back(probabilities_section(entry));
+  }
 }
 
-void show_amplitudes(const Result& result, const ReportScope& scope, Sections& sections) {
+void as_text::expectation(const Result& result, const ReportScope&, std::vector<Section>& sections) {
+  const std::vector<ExpectationValue>& values = *result.results.expectation;
+  Section section{"expectation values", values.size(), true, {}};
+  section.write = [&values](std::size_t, const LineSink& line) {
+    for (const ExpectationValue& entry : values) {
+      std::string name = entry.name;
+      std::replace(name.begin(), name.end(), '\n', ' ');
+      line(fmt::format("  {:+.12f}  {}", entry.value, shortened(name)));
+    }
+  };
+  sections.push_back(std::move(section));
+}
+
+void as_text::distribution(const Result& result, const ReportScope&, std::vector<Section>& sections) {
+  const Outcomes<double>& distribution = *result.results.distribution;
+  Section section{
+      "exact distribution of the classical bits (right-most character is bit 0)", distribution.size(), true, {}};
+  section.write = [&distribution, &cregs = result.circuit.cregs](std::size_t lines, const LineSink& line) {
+    const std::vector<double>& values = distribution.values;
+    const std::vector<std::size_t> places = ranked(values, lines);
+    for (const std::size_t place : places) {
+      line(fmt::format("  {}  {}  {}  {}", bits_text(distribution[place], cregs), probability_text(values[place]),
+                       percent(values[place]), bar(values[place], values[places.front()])));
+    }
+  };
+  sections.push_back(std::move(section));
+}
+
+void as_text::counts(const Result& result, const ReportScope& scope, std::vector<Section>& sections) {
+  const bool asked = scope.all || scope.counts;
+  const Outcomes<std::uint64_t>& counts = *result.results.counts;
+  const std::uint64_t shots = result.run.shots;
+  Section section{fmt::format("counts of {} shots (right-most character is bit 0)", shots), counts.size(), asked, {}};
+  section.whole_by = "--counts or --json";
+  section.write = [&counts, &cregs = result.circuit.cregs, shots, asked](std::size_t lines, const LineSink& line) {
+    const double all = static_cast<double>(std::max<std::uint64_t>(shots, 1));
+    const auto share = [&](std::size_t place) { return static_cast<double>(counts.values[place]) / all; };
+    const std::vector<std::size_t> places = ranked(counts.values, lines);
+    for (const std::size_t place : places) {
+      line(fmt::format("  {}  {:>10}  {}  {}", shortened(bits_text(counts[place], cregs), asked), counts.values[place],
+                       percent(share(place)), bar(share(place), share(places.front()))));
+    }
+  };
+  sections.push_back(std::move(section));
+}
+
+void as_text::amplitudes(const Result& result, const ReportScope& scope, std::vector<Section>& sections) {
   const bool asked = scope.all || scope.amplitudes;
   const std::vector<AmplitudeEntry>& amplitudes = *result.results.amplitudes;
   Section section{"amplitudes (right-most character is qubit 0)", amplitudes.size(), asked, {}};
@@ -311,41 +350,7 @@ void show_amplitudes(const Result& result, const ReportScope& scope, Sections& s
   sections.push_back(std::move(section));
 }
 
-void write_expectation(JsonStream& out, const Result& result) {
-  write_list(out, *result.results.expectation, [&](const ExpectationValue& entry) {
-    out.open('{');
-    out.member("name", lines_of(entry.name));
-    out.member("value", lines_of(parts::number_or_null<Json>(entry.value)));
-    out.key("terms");
-    write_list(out, entry.terms, [&](const PauliTermValue& term) {
-      out.value(lines_of({{"pauli", term.pauli},
-                          {"coefficient", parts::number_or_null<Json>(term.coefficient)},
-                          {"value", parts::number_or_null<Json>(term.value)}}));
-    });
-    out.close('}');
-  });
-}
-
-void show_expectation(const Result& result, const ReportScope&, Sections& sections) {
-  const std::vector<ExpectationValue>& values = *result.results.expectation;
-  Section section{"expectation values", values.size(), true, {}};
-  section.write = [&values](std::size_t, const LineSink& line) {
-    for (const ExpectationValue& entry : values) {
-      std::string name = entry.name;
-      std::replace(name.begin(), name.end(), '\n', ' ');
-      line(fmt::format("  {:+.12f}  {}", entry.value, shortened(name)));
-    }
-  };
-  sections.push_back(std::move(section));
-}
-
-void write_files(JsonStream& out, const Result& result) {
-  write_list(out, *result.results.files, [&](const OutputFile& file) {
-    out.value(lines_of({{"kind", file.kind}, {"path", file.path}, {"dtype", file.dtype}, {"shape", file.shape}}));
-  });
-}
-
-void show_files(const Result& result, const ReportScope&, Sections& sections) {
+void as_text::files(const Result& result, const ReportScope&, std::vector<Section>& sections) {
   const std::vector<OutputFile>& files = *result.results.files;
   if (files.empty()) return;
   Section section{"files", files.size(), true, {}};
@@ -355,19 +360,4 @@ void show_files(const Result& result, const ReportScope&, Sections& sections) {
   sections.push_back(std::move(section));
 }
 
-constexpr ShownReadOut kTable[] = {
-    {"counts", computed<&Results::counts>, write_outcomes<&Results::counts>, show_counts, 6},
-    {"distribution", computed<&Results::distribution>, write_outcomes<&Results::distribution>, show_distribution, 3},
-    {"variables", computed<&Results::variables>, write_variables, show_variables, 4},
-    {"probabilities", computed<&Results::probabilities>, write_probabilities, show_probabilities, 2},
-    {"marginals", computed<&Results::marginals>, write_marginals, show_marginals, 1},
-    {"amplitudes", computed<&Results::amplitudes>, write_amplitudes, show_amplitudes, 5},
-    {"expectation", computed<&Results::expectation>, write_expectation, show_expectation, 0},
-    {"files", computed<&Results::files>, write_files, show_files, 7},
-};
-
-}  // namespace
-
-std::span<const ShownReadOut> shown_read_outs() { return kTable; }
-
-}  // namespace qsim::cli
+}  // namespace qsim
