@@ -321,7 +321,7 @@ void as_text::counts(const Result& result, const ReportScope& scope, std::vector
   const Outcomes<std::uint64_t>& counts = *result.results.counts;
   const std::uint64_t shots = result.run.shots;
   Section section{fmt::format("counts of {} shots (right-most character is bit 0)", shots), counts.size(), asked, {}};
-  section.whole_by = "--counts or --json";
+  section.argument = "counts";
   section.write = [&counts, &cregs = result.circuit.cregs, shots, asked](std::size_t lines, const LineSink& line) {
     const double all = static_cast<double>(std::max<std::uint64_t>(shots, 1));
     const auto share = [&](std::size_t place) { return static_cast<double>(counts.values[place]) / all; };

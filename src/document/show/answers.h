@@ -31,7 +31,7 @@ struct Section {
   std::size_t total = 0;
   bool asked = false;  // by name: then all of it is shown
   std::function<void(std::size_t first_lines, const LineSink& line)> write;
-  std::string whole_by = "--json";  // the flag that shows the rest
+  std::string argument = {};  // that asks for all of it, where there is one
 };
 
 /// The value of an answer in the document, where it was computed.

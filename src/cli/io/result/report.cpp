@@ -84,7 +84,10 @@ void write_sections(const std::vector<Section>& sections, std::size_t room, cons
     const bool all = section.total <= share - 1;
     const std::size_t shown = all ? section.total : share - 2;
     section.write(shown, line);
-    if (!all) line(fmt::format("  ... and {} more ({} has all)", section.total - shown, section.whole_by));
+    if (!all) {
+      const std::string by_name = section.argument.empty() ? "" : "--" + section.argument + " or ";
+      line(fmt::format("  ... and {} more ({}--json has all)", section.total - shown, by_name));
+    }
     room -= std::min(room, 1 + shown + (all ? 0 : 1));
   }
 }
