@@ -116,7 +116,7 @@ class Circuit {
   /// Matrix on the targets alone (controls left out); kGate, kUnitary and kPauliRotation.
   Matrix matrix(const Operation& op) const;
 
-  /// Longest chain of operations that share a qubit or a classical bit (barriers only order them); all but barriers.
+  /// Longest chain of operations that share qubits or bits, and all of them. Barriers order operations, uncounted.
   std::uint64_t depth() const, operation_count() const;
   /// The circuit's inverse; UnsupportedError for measure, reset, conditions and classical control.
   Circuit inverse() const;

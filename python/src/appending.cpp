@@ -92,6 +92,12 @@ void append_many(Circuit& circuit, const std::string& name, nb::handle qubits, n
   });
 }
 
+void controlled(Circuit& circuit, nb::handle object, const std::function<void(std::span<const Qubit>)>& append) {
+  const std::vector<ControlQubit> controls = to_controls(object);
+  require_open(circuit);
+  circuit.between_flips(controls, append);
+}
+
 void add_unitary(Circuit& circuit, nb::handle matrix, nb::handle targets, nb::handle controls, bool check) {
   const std::vector<Qubit> on = to_qubits(targets, "targets");
   const Array<Complex> entries = complexes(matrix, "matrix");
@@ -100,10 +106,8 @@ void add_unitary(Circuit& circuit, nb::handle matrix, nb::handle targets, nb::ha
     throw UsageError("matrix: an array of shape (2**t, 2**t) for t = " + std::to_string(on.size()) +
                      " targets expected, " + shape_text(entries.shape) + " found");
   }
-  const std::vector<ControlQubit> all = to_controls(controls);
-  require_open(circuit);
-  circuit.between_flips(all,
-                        [&](std::span<const Qubit> qubits) { circuit.add_unitary(entries.values, qubits, on, check); });
+  controlled(circuit, controls,
+             [&](std::span<const Qubit> qubits) { circuit.add_unitary(entries.values, qubits, on, check); });
 }
 
 void add_pauli(Circuit& circuit, const Angle& angle, const std::string& letters, nb::handle targets,
@@ -125,10 +129,8 @@ void add_pauli(Circuit& circuit, const Angle& angle, const std::string& letters,
   } else {
     on = to_qubits(targets, "targets");
   }
-  const std::vector<ControlQubit> all = to_controls(controls);
-  require_open(circuit);
-  circuit.between_flips(
-      all, [&](std::span<const Qubit> qubits) { circuit.add_pauli_rotation(angle, on_letters, on, qubits); });
+  controlled(circuit, controls,
+             [&](std::span<const Qubit> qubits) { circuit.add_pauli_rotation(angle, on_letters, on, qubits); });
 }
 
 void measure(Circuit& circuit, nb::handle qubits, nb::handle clbits) {

@@ -42,6 +42,28 @@ std::uint32_t add_register(std::vector<Register>& registers, const std::string& 
   return static_cast<std::uint32_t>(registers.size() - 1);
 }
 
+/// As Circuit::between_flips(), for every gate that is appended by its name: without a call through a function object.
+template <class Append>
+Circuit& append_between_flips(Circuit& circuit, std::span<const ControlQubit> controls, const Append& append) {
+  std::vector<Qubit> qubits;
+  for (const ControlQubit& control : controls) qubits.push_back(control.qubit);
+  const auto flip_zeros = [&] {
+    for (const ControlQubit& control : controls) {
+      if (!control.value) circuit.x(control.qubit);
+    }
+  };
+  const std::size_t before = circuit.operations().size();
+  try {
+    flip_zeros();
+    append(qubits);
+    flip_zeros();
+  } catch (...) {
+    circuit.truncate(before);
+    throw;
+  }
+  return circuit;
+}
+
 }  // namespace
 
 Circuit::Circuit(std::uint32_t qubits, std::uint32_t clbits) {
@@ -195,7 +217,7 @@ Circuit& Circuit::apply(Gate gate, std::span<const ControlQubit> controls, std::
     constants.push_back(angle.constant);
     if (!angle.terms.empty() && gate == Gate::kU0) throw CircuitError("the time of u0 is no angle: it cannot be open");
   }
-  return between_flips(controls, [&](std::span<const Qubit> qubits) {
+  return append_between_flips(*this, controls, [&](std::span<const Qubit> qubits) {
     add_gate(gate, qubits, targets, constants);
     for (std::size_t i = 0; i < angles.size(); ++i) open_last(angles[i], angles.size() - 1 - i);
   });
@@ -203,23 +225,7 @@ Circuit& Circuit::apply(Gate gate, std::span<const ControlQubit> controls, std::
 
 Circuit& Circuit::between_flips(std::span<const ControlQubit> controls,
                                 const std::function<void(std::span<const Qubit>)>& append) {
-  std::vector<Qubit> qubits;
-  for (const ControlQubit& control : controls) qubits.push_back(control.qubit);
-  const auto flip_zeros = [&] {
-    for (const ControlQubit& control : controls) {
-      if (!control.value) x(control.qubit);
-    }
-  };
-  const std::size_t before = operations_.size();
-  try {
-    flip_zeros();
-    append(qubits);
-    flip_zeros();
-  } catch (...) {
-    truncate(before);
-    throw;
-  }
-  return *this;
+  return append_between_flips(*this, controls, append);
 }
 
 Circuit& Circuit::apply(std::string_view name, std::span<const Qubit> qubits, std::span<const Angle> angles) {

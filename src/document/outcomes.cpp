@@ -30,12 +30,6 @@ std::string bits_text(OutcomeWords words, std::span<const Register> registers) {
   return text;
 }
 
-std::string register_text(std::span<const Scalar> bits) {
-  std::string text;
-  for (std::size_t i = bits.size(); i-- > 0;) text += truth(bits[i]) ? '1' : '0';
-  return text;
-}
-
 std::string bit_string(Index index, std::uint32_t qubits) {
   const Register all{"q", 0, qubits};
   return bits_text({&index, 1}, {&all, 1});

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 
-#include "classical/classical.h"
 #include "qsim/circuit.h"
 #include "qsim/session.h"
 
@@ -48,8 +47,6 @@ void append_bits(std::string& text, OutcomeWords words, std::span<const Register
 /// The same alone.
 std::string bits_text(OutcomeWords words, std::span<const Register> registers);
 
-/// The bit string of a classical register, bit 0 right-most.
-std::string register_text(std::span<const Scalar> bits);
 /// The bit string of a basis state: right-most character is qubit 0; "" for no qubits.
 std::string bit_string(Index index, std::uint32_t qubits);
 

@@ -93,6 +93,13 @@ std::vector<std::size_t> ranked(const std::vector<Value>& values, std::size_t mo
   return ranked(std::size_t{0}, values.size(), values.size(), most, [&](std::size_t place) { return values[place]; });
 }
 
+/// The bit string of a classical register, bit 0 right-most.
+std::string register_text(std::span<const Scalar> bits) {
+  std::string text;
+  for (std::size_t i = bits.size(); i-- > 0;) text += truth(bits[i]) ? '1' : '0';
+  return text;
+}
+
 /// A value of OpenQASM 3: integers beyond 2^53 as text, angles in radians, complex numbers as [re, im].
 Json scalar_json(const Scalar& value) {
   constexpr SignedWide kExact = SignedWide{1} << 53;
