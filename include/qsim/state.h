@@ -79,7 +79,7 @@ class State {
   explicit State(std::unique_ptr<Impl> impl);
   Impl& impl() const;
   std::unique_ptr<Impl> impl_;
-  std::weak_ptr<void> session_;  // of impl_, also when that was moved from
+  std::shared_ptr<void> callers_;  // where its calls are agreed on, also when impl_ was moved from
 };
 
 }  // namespace qsim

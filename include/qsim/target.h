@@ -54,7 +54,7 @@ std::vector<std::pair<std::string, std::string>> machine_facts();
 struct Target {
   BackendKind backend = BackendKind::kAuto;  // kAuto: GPUs where there are any
   int ranks = 1;                             // devices that share a state: a power of two, threads of this process
-  Communicator* communicator = nullptr;      // where set, this process is one of its ranks, and `ranks` does not count
+  std::shared_ptr<Communicator> communicator = {};  // where set, this process is one of its ranks; `ranks` is ignored
   Precision precision = Precision::kDouble;
   int threads = 0;               // CPU threads of a rank; 0: the cores that this process may use, shared by its ranks
   std::uint64_t max_memory = 0;  // bytes a rank; 0: what its device has

@@ -19,8 +19,7 @@ Core::Core(const Target& target, Verify verify, nb::object progress, bool mpi)
     : pid_(getpid()), progress_(std::move(progress)) {
   Target wanted = target;
   if (mpi) {
-    communicator_ = mpi_communicator();
-    wanted.communicator = communicator_.get();
+    wanted.communicator = mpi_communicator();
   }
   threaded_ = !mpi && target.ranks > 1;
   SessionOptions options;

@@ -55,7 +55,6 @@ class Core {
 
   const pid_t pid_;
   nb::object progress_;
-  std::shared_ptr<Communicator> communicator_;
   bool threaded_ = false, closed_ = false;
   int calls_ = 0;  // under way; this and the arrays are counted under the interpreter's lock
   std::atomic<bool> stop_{false};

@@ -40,7 +40,7 @@ std::string utc_now() {
 class Runner {
  public:
   explicit Runner(const BenchRequest& request)
-      : request_(request), communicator_(request.run.communicator), rates_(communicator_) {}
+      : request_(request), communicator_(request.run.communicator.get()), rates_(communicator_) {}
 
   BenchReport run() {
     report_.date = utc_now();

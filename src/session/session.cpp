@@ -23,7 +23,10 @@ std::shared_ptr<Communicator> mpi_communicator() {
 }
 
 Session::Impl::Impl(const Target& wanted, const SessionOptions& wanted_options, Settling how)
-    : target(wanted), options(wanted_options), settling_(std::move(how)) {
+    : target(wanted),
+      options(wanted_options),
+      callers(std::make_shared<Callers>(target.communicator)),
+      settling_(std::move(how)) {
   require_rank_count(ranks());
   std::int64_t asked = options.progress ? 1 : 0;  // by any of the ranks, which stop together
   if (target.communicator != nullptr) {
@@ -88,44 +91,13 @@ std::function<void(double)> Session::Impl::progress_of(Communicator& communicato
   };
 }
 
-void Session::Impl::agree(const Call& call) const {
-  const auto check = [&] {
-    if (call.check) call.check();
-  };
-  if (target.communicator == nullptr) return check();
-  const std::array<Fact, 2> facts{Fact{"the call", call.name},
-                                  Fact{"arguments with the digest", std::to_string(call.arguments)}};
-  require_same(*target.communicator, facts);
-  together(*target.communicator, check);
-}
-
-namespace {
-
-/// Takes what is not taken, for as long as it lives.
-class Use {
- public:
-  explicit Use(std::atomic<bool>& busy) : busy_(busy), taken_(!busy.exchange(true)) {}
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  ~Use() {
-    if (taken_) busy_ = false;
-  }
-  explicit operator bool() const { return taken_; }
-
- private:
-  std::atomic<bool>& busy_;
-  const bool taken_;
-};
-
-}  // namespace
-
 void Session::Impl::each(bool split, const Call& call, const Work& work, const std::function<void()>& agreed) {
-  const Use use(busy);
-  if (!use) throw UsageError("this session is in use: one thread, and one call, at a time");
+  const Callers::Turn turn(*callers);
+  turn.require();
   bury();
   pace_ = {};
   from_progress_ = nullptr;
-  agree(call);
+  callers->agree(call);
   if (agreed) agreed();
   try {
     if (!split) {
@@ -166,7 +138,7 @@ void Session::Impl::end(Shards shards, bool split) {
     const std::lock_guard lock(ending_);
     ended_shards_.emplace_back(std::move(shards), split);
   }
-  if (const Use use(busy); use) bury();
+  if (const Callers::Turn turn(*callers); turn) bury();
 }
 
 void Session::Impl::bury() {
@@ -198,7 +170,7 @@ Session& Session::operator=(Session&& other) noexcept {
   return *this;
 }
 Session::~Session() {
-  if (impl_) impl_->ended = true;
+  if (impl_) impl_->callers->end();
 }
 
 const Target& Session::target() const { return required(impl_).target; }

@@ -1,7 +1,6 @@
 // What a Session keeps, and its states with it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -15,9 +14,9 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/ranks/communicator.h"
 #include "comm/rank_threads.h"
 #include "qsim/session.h"
+#include "session/callers.h"
 #include "session/program_impl.h"
 #include "session/rank/rank_session.h"
 
@@ -28,17 +27,7 @@ struct Session::Impl {
   using Settling = std::function<Settled(const Target&, Communicator&)>;
   Impl(const Target& wanted, const SessionOptions& options, Settling how = settle_for_any);
 
-  /// What processes that are ranks compare before they begin: a call's name, a digest of its arguments, and whether
-  /// they are right: what `check` throws on one of them, all throw.
-  struct Call {
-    Call(const char* of, std::uint64_t digest = 0, std::function<void()> arguments_check = {})  // implicit: most have
-        : name(of), arguments(digest), check(std::move(arguments_check)) {}                     // no arguments
-    const char* name;
-    std::uint64_t arguments;
-    std::function<void()> check;
-  };
-  /// Collective where those are several.
-  void agree(const Call& call) const;
+  using Call = Callers::Call;
   /// For Call::arguments; 0 where nobody compares them.
   template <class Item>
   std::uint64_t digest_of(std::span<const Item> items) const {
@@ -69,12 +58,11 @@ struct Session::Impl {
 
   Target target;
   SessionOptions options;
+  const std::shared_ptr<Callers> callers;
   std::unique_ptr<Communicator> self;
   std::unique_ptr<RankThreads> threads;
   std::vector<std::unique_ptr<RankSession>> shared;  // the ranks that are this process's
   std::unique_ptr<RankSession> whole;                // for states that are not split; made when the first one is
-  std::atomic<bool> busy{false};                     // no mutex: a thread may ask for what it has
-  std::atomic<bool> ended{false};
 
  private:
   void bury();
@@ -96,7 +84,7 @@ struct State::Impl {
   ~Impl();
 
   using Work = std::function<void(RankSession&, Shard&, bool first)>;
-  using Call = Session::Impl::Call;
+  using Call = Callers::Call;
   /// Does `work` on every shard, which is in the pool then; `first`: this process's first.
   void read(const Call& call, const Work& work, const std::function<void()>& agreed = {});
   /// What `question(rank)` gives on the first of them; every one is asked.
@@ -120,10 +108,8 @@ struct State::Impl {
 
   /// UsageError unless the state has a value.
   void require_value() const;
-  /// `call`, which has to find a value: where one rank's state has none, all say so. UsageError as require_session().
+  /// `call`, which has to find a value: where one rank's state has none, all say so.
   Call of_value(const Call& call) const;
-  /// UsageError when its session has ended.
-  void require_session() const;
 
   std::shared_ptr<Session::Impl> session;
   const std::uint32_t qubits;

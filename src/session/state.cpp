@@ -53,10 +53,6 @@ State::Impl::Impl(std::shared_ptr<Session::Impl> of, std::uint32_t of_qubits, bo
 
 State::Impl::~Impl() { session->end(std::move(shards), split); }
 
-void State::Impl::require_session() const {
-  if (session->ended) throw UsageError("the session of this state has ended");
-}
-
 void State::Impl::require_value() const {
   if (!defined) throw UsageError("this state has no value: its last run failed; set it again");
 }
@@ -70,7 +66,6 @@ void State::Impl::read(const Call& call, const Work& work, const std::function<v
 }
 
 State::Impl::Call State::Impl::of_value(const Call& call) const {
-  require_session();
   Call of = call;
   of.check = [this, check = call.check] {
     require_value();
@@ -80,7 +75,6 @@ State::Impl::Call State::Impl::of_value(const Call& call) const {
 }
 
 void State::Impl::write(const Call& call, const Work& work) {
-  require_session();
   const auto on_rank = [&](RankSession& rank, std::size_t index) { work(rank, *shards[index], index == 0); };
   session->each(split, call, on_rank, [&] { defined = false; });
   defined = true;
@@ -95,11 +89,11 @@ void State::Impl::run(const Call& call, const std::function<ShapedPlan(RankSessi
   });
 }
 
-State::State(std::unique_ptr<Impl> impl) : impl_(std::move(impl)), session_(impl_->session) {}
-State::State(State&& other) noexcept : impl_(std::move(other.impl_)), session_(other.session_) {}
+State::State(std::unique_ptr<Impl> impl) : impl_(std::move(impl)), callers_(impl_->session->callers) {}
+State::State(State&& other) noexcept : impl_(std::move(other.impl_)), callers_(other.callers_) {}
 State& State::operator=(State&& other) noexcept {
   impl_ = std::move(other.impl_);
-  session_ = other.session_;
+  callers_ = other.callers_;
   return *this;
 }
 State::~State() = default;
@@ -113,9 +107,10 @@ UsageError moved() { return UsageError("this state was moved from"); }
 /// The first thing that every call does: where one rank's state was moved from, all say so.
 State::Impl& State::impl() const {
   if (impl_) return *impl_;
-  const auto session = std::static_pointer_cast<Session::Impl>(session_.lock());
-  if (session && !session->ended)
-    session->each(true, {"a call of a state that was moved from", 0, [] { throw moved(); }}, {});
+  auto& callers = *std::static_pointer_cast<Callers>(callers_);
+  const Callers::Turn turn(callers);
+  turn.require();
+  callers.agree({"a call of a state that was moved from", 0, [] { throw moved(); }});
   throw moved();
 }
 

@@ -20,6 +20,7 @@
 #include "qsim/qasm.h"
 #include "session/rank/rank_session.h"
 #include "session/rank/settle.h"
+#include "support/simulate.h"
 
 namespace qsim {
 namespace {
@@ -303,8 +304,9 @@ void expect_on_all(Communicator& ranks, const std::string& words, const std::fun
 /// On every rank of a session whose ranks are callers by themselves, as MPI processes are.
 void use_wrongly(Communicator& ranks, std::uint32_t qubits) {
   Target target = on_cpu();
-  target.communicator = &ranks;
-  Session session(target);
+  target.communicator = test::borrowed(ranks);
+  auto opened = std::make_unique<Session>(target);
+  Session& session = *opened;
   Circuit open(qubits);
   open.ry(Parameter{"a"}, 0).cx(0, 1);
   const Program program = session.compile(open), narrow = session.compile(Circuit(2).h(0));
@@ -355,6 +357,15 @@ void use_wrongly(Communicator& ranks, std::uint32_t qubits) {
   // It is as it was, and the session can be used.
   EXPECT_NEAR(state.marginals()[1], std::pow(std::sin(0.2), 2), 1e-12);
   EXPECT_NEAR(state.norm(), 1, 1e-12);
+  // Its session has ended on one of them alone, then on all.
+  for (const bool ends : {last, true}) {
+    if (ends) opened.reset();
+    expect_on_all<UsageError>(ranks, "has ended", [&] { state.norm(); });
+    expect_on_all<UsageError>(ranks, "has ended", [&] { state.set(0); });
+    expect_on_all<UsageError>(ranks, "has ended", [&] { state.copy(); });
+    expect_on_all<CommunicatorError>(ranks, "moved from", [&] { other.norm(); });
+  }
+  expect_on_all<UsageError>(ranks, "has ended", [&] { gone.norm(); });  // moved from as well
 }
 
 TEST(Session, RanksThatAreWrongAreToldTheSame) {
@@ -371,7 +382,7 @@ TEST(Session, RanksWithOtherTargetsAreRefused) {
   RankThreads threads(2);
   threads.run([&](Communicator& ranks) {
     Target target = on_cpu();
-    target.communicator = &ranks;
+    target.communicator = test::borrowed(ranks);
     target.precision = ranks.rank() == 0 ? Precision::kDouble : Precision::kSingle;
     expect_on_all<CommunicatorError>(ranks, "precision", [&] { Session{target}; });
   });
@@ -381,7 +392,7 @@ TEST(Session, AProgressFunctionOfOneRankEndsTheRunOfAll) {
   RankThreads threads(2);
   threads.run([&](Communicator& ranks) {
     Target target = on_cpu();
-    target.communicator = &ranks;
+    target.communicator = test::borrowed(ranks);
     SessionOptions options;
     bool ends = true;
     if (ranks.rank() == 0) {

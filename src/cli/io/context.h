@@ -41,7 +41,7 @@ class Context {
   /// CommunicatorError when the launcher and this build do not go together.
   explicit Context(const Streams& streams);
   /// The MPI ranks, or null when no launcher started this process.
-  Communicator* communicator() const { return communicator_.get(); }
+  const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
   bool launched() const { return communicator_ != nullptr; }
   const Streams& streams() const { return streams_; }
   /// FileError where what the command makes has nowhere to go: said on rank 0, which writes, before a long run.
@@ -66,7 +66,7 @@ class Context {
 
  private:
   const Streams& streams_;
-  std::unique_ptr<Communicator> communicator_;
+  std::shared_ptr<Communicator> communicator_;
   double start_seconds_ = 0;
 };
 

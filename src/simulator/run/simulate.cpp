@@ -166,7 +166,7 @@ class Run {
 }  // namespace
 
 Result simulate(const Circuit& circuit, const RunOptions& options) {
-  Communicator* const ranks = options.communicator;
+  Communicator* const ranks = options.communicator.get();
   if (ranks != nullptr) require_same_run(circuit, options, *ranks);
   std::optional<Circuit> kept;
   if (options.start == Start::kZero) kept = without_idle_resets(circuit);
