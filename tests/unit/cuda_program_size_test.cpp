@@ -85,14 +85,14 @@ TEST(CudaProgramSize, OfTheFamiliesIsWhatWasReached) {
     Work reached;
   };
   const std::array<Row, 8> table{{
-      {"qft", Start::kZero, Precision::kDouble, {1, 0, 0, 0, 1, 0, 10903, 101}},
-      {"qft", Start::kRandom, Precision::kSingle, {4, 0, 48, 53, 5, 40, 42260, 326}},
-      {"ising", Start::kZero, Precision::kDouble, {10, 4, 92, 144, 13, 21, 66901, 676}},
-      {"ising", Start::kRandom, Precision::kSingle, {11, 0, 114, 154, 9, 4, 114705, 881}},
-      {"supremacy", Start::kRandom, Precision::kDouble, {8, 3, 51, 74, 13, 2, 47660, 394}},
-      {"random", Start::kRandom, Precision::kDouble, {26, 16, 228, 190, 32, 25, 146803, 1034}},
+      {"qft", Start::kZero, Precision::kDouble, {1, 0, 0, 0, 1, 0, 10766, 80}},
+      {"qft", Start::kRandom, Precision::kSingle, {4, 0, 48, 53, 5, 40, 42141, 202}},
+      {"ising", Start::kZero, Precision::kDouble, {10, 4, 92, 144, 13, 21, 65679, 319}},
+      {"ising", Start::kRandom, Precision::kSingle, {11, 0, 114, 154, 9, 4, 111985, 399}},
+      {"supremacy", Start::kRandom, Precision::kDouble, {8, 3, 51, 74, 13, 2, 47462, 304}},
+      {"random", Start::kRandom, Precision::kDouble, {26, 16, 228, 190, 32, 25, 146573, 943}},
       {"qv", Start::kRandom, Precision::kDouble, {30, 15, 809, 686, 0, 0, 325672, 4103}},
-      {"heisenberg", Start::kRandom, Precision::kSingle, {21, 0, 222, 199, 0, 0, 270646, 1872}},
+      {"heisenberg", Start::kRandom, Precision::kSingle, {21, 0, 222, 199, 0, 0, 261760, 590}},
   }};
   for (const Row& row : table) {
     SCOPED_TRACE(row.family);
@@ -133,14 +133,14 @@ TEST(CudaProgramSize, OfBlocksOnLanesIsWhatWasReached) {
 
 TEST(CudaProgramSize, OfRandomCircuitsIsWhatWasReached) {
   const std::array<Work, 8> table{{
-      {12, 6, 77, 61, 17, 3, 82722, 611},
-      {21, 1, 121, 118, 20, 26, 214275, 1255},
-      {16, 7, 96, 111, 26, 27, 92948, 704},
-      {4, 1, 24, 24, 7, 5, 56753, 334},
-      {19, 7, 106, 92, 12, 24, 111686, 805},
-      {16, 1, 103, 112, 14, 28, 167657, 946},
-      {8, 1, 57, 53, 14, 9, 66273, 548},
-      {19, 4, 111, 100, 18, 23, 180619, 927},
+      {12, 6, 77, 61, 17, 3, 82608, 572},
+      {21, 1, 121, 118, 20, 26, 213930, 1193},
+      {16, 7, 96, 111, 26, 27, 92918, 638},
+      {4, 1, 24, 24, 7, 5, 56647, 312},
+      {19, 7, 106, 92, 12, 24, 111480, 753},
+      {16, 1, 103, 112, 14, 28, 167417, 840},
+      {8, 1, 57, 53, 14, 9, 66269, 522},
+      {19, 4, 111, 100, 18, 23, 180517, 877},
   }};
   for (std::size_t i = 0; i < table.size(); ++i) {
     SCOPED_TRACE(i);

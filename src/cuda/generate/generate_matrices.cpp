@@ -45,16 +45,6 @@ void KernelText::rotate(const TileOp& op) {
   }
 }
 
-std::string KernelText::bit_arg(bool value) {
-  if (bits_used_ % 64 == 0) {
-    (void)int_arg(0);
-    bits_place_ = out_.ints.size() - 1;
-  }
-  const std::size_t bit = bits_used_++ % 64;
-  if (value) out_.ints[bits_place_] |= std::uint64_t{1} << bit;
-  return fmt::format("p.u[{}] >> {} & 1", bits_place_, bit);
-}
-
 std::string KernelText::matrix_function(const std::vector<Complex>& matrix, std::size_t order) {
   std::string name = fmt::format("m{}", function_count_++);
   std::string head = "INLINE void " + name + "(", text = ") {";

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cuda/generate/generate.h"
@@ -29,23 +30,19 @@ class KernelText {
 
  private:
   void line(const std::string& text) { body_ += text + '\n'; }
-  std::string int_arg(std::uint64_t value) {
-    out_.ints.push_back(value);
-    return "p.u[" + std::to_string(out_.ints.size() - 1) + "]";
-  }
+
+  // -- arguments: generate_arguments.cpp
+  std::string int_arg(std::uint64_t value);
   /// Text of a truth value, a bit of such an argument.
   std::string bit_arg(bool value);
-  /// Text of a real number among the arguments. One that is `held` is loaded once, to a uniform register; of the others
-  /// the compiler loads all but a few again for each use: up to a third of a kernel's instructions.
-  std::string real_arg(double value, bool held = true) {
-    out_.reals.push_back(value);
-    return "p.d[" + std::to_string(out_.reals.size() - 1) + (held ? "+z]" : "]");
-  }
-  std::string complex_arg(Complex value) {
-    if (out_.reals.size() % 2 != 0) out_.reals.push_back(0);  // both parts are loaded at once
-    const std::string re = real_arg(value.real());
-    return "mk(" + re + "," + real_arg(value.imag()) + ")";
-  }
+  /// Text of a real number among the arguments, where equal ones are one: what the processor keeps of them at hand is
+  /// 2 KiB. One that is `held` is loaded once, to a uniform register; of the others the compiler loads all but a few
+  /// again for each use: up to a third of a kernel's instructions.
+  std::string real_arg(double value, bool held = true);
+  std::string complex_arg(Complex value);  // both parts are loaded at once
+  /// The place of these numbers, which begins evenly where they are two.
+  std::size_t place_of(Complex numbers, std::size_t count);
+
   void reset_names() { std::iota(name_.begin(), name_.end(), 0u); }
   std::string a(std::uint32_t j) const { return "a" + std::to_string(name_[j]); }
   std::uint64_t table_offset(int table) const { return static_cast<std::uint64_t>(table) << program_.thread_bits(); }
@@ -152,8 +149,9 @@ class KernelText {
   GeneratedSweep out_;
   DeferredPhases deferred_;
   std::string functions_, body_;
-  std::vector<std::string> entries_;  // arguments of the latest matrix function
-  std::vector<std::uint32_t> name_;   // variable that holds each register
+  std::map<std::tuple<std::size_t, double, double>, std::size_t> places_;  // of reals, by how many and which they are
+  std::vector<std::string> entries_;                                       // arguments of the latest matrix function
+  std::vector<std::uint32_t> name_;                                        // variable that holds each register
   bool double_ = true, tile_read_ = false, others_read_ = false;
   std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
   std::size_t products_ = 0;                           // that have a name

@@ -153,6 +153,7 @@ struct TileProgram {
   bool wide = false;       // generated kernels do matrices on three targets as wider ones, on tensor cores
   bool light = false;      // blocks are what takes generated kernels least: the interpreter does whole ones faster
   bool sums_bits = false;  // generated kernels sum each bit's probability while they store
+  bool open = false;       // its numbers may be put in anew: no text depends on which of them are equal
   int start_table = -1;    // loaded values times tables[start_table][thread] * start_register[slot][bit] ...
   std::array<std::array<Complex, 2>, kMaxRegisterBits> start_register{};
   bool start_scaled = false;  // any start factor at all
