@@ -9,7 +9,7 @@
 #include "base/layout.h"
 #include "plan/build/builder.h"
 #include "plan/cost/machine.h"
-#include "plan/lower/lower_optimized.h"
+#include "plan/lower/lower.h"
 #include "plan/lower/merge_terms.h"
 #include "plan/make/planners.h"
 #include "plan/plan.h"
@@ -250,8 +250,7 @@ Plan best_plan_from(const Lowered& lowered, const Machine& machine, const PlanOp
 
 }  // namespace
 
-Plan greedy_plan(Optimizer& optimizer, const Machine& machine, const PlanOptions& options) {
-  const Lowered lowered = lower_optimized(optimizer, options.disabled_passes);
+Plan greedy_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options) {
   if (options.initial_layout || options.start == Start::kState) {
     const Layout identity = Layout::identity(static_cast<int>(lowered.qubits));
     return best_plan_from(lowered, machine, options, options.initial_layout.value_or(identity));

@@ -17,13 +17,14 @@ Plan naive_plan(const Circuit& circuit, const Machine& machine, const PlanOption
 /// All operations as they are written in one sweep, for a single run on one rank whose tile holds the state.
 Plan written_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
 /// Merges neighbours and packs operations into sweeps in order, with a look-ahead over what commutes.
-Plan greedy_plan(Optimizer& optimizer, const Machine& machine, const PlanOptions& options);
+Plan greedy_plan(const Lowered& lowered, const Machine& machine, const PlanOptions& options);
 
 /// For one run: the gates as they are written, where that takes no longer, by prediction, than to look for a better
 /// plan would. Nothing where it does, for states that are too large to run so, or where the options ask for more.
 std::optional<Plan> quick_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options);
 /// What looking for a plan takes, about.
 double planning_seconds(const Circuit& circuit);
+constexpr std::uint32_t kManyQubits = 20;  // smaller states are swept faster than a second search ends
 
 /// The shorter of the plans that two searches from different beginnings and the greedy planner find. `form`: what the
 /// circuit is written as where angles of it are open; the greedy planner, which multiplies as it goes, has no part in
