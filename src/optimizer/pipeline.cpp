@@ -40,8 +40,9 @@ constexpr std::array<Pass, 21> kPasses{{
     {"merge_runs", merge_runs},
     {"split_turns", split_turns},
 }};
-// Places in the list where what several sets of passes share ends, with the dearest pass, and where recognition ends.
-constexpr std::size_t kProducts = 5, kShared = 10, kRecognised = 18;
+// Places in the list where what several sets of passes share ends, with the dearest pass, where recognition ends, and
+// of the pass that searches go without and packing in order does not.
+constexpr std::size_t kProducts = 5, kShared = 10, kRecognised = 18, kLast = kPasses.size() - 1;
 static_assert(kPasses[kProducts].name == kRecognisers[0] && kPasses[kShared - 1].name == kRecognisers[4] &&
               kPasses[kRecognised - 1].name == kRecognisers.back());
 
@@ -98,14 +99,14 @@ void Optimizer::run_passes(std::size_t first, std::size_t end, PassSet left_out,
   }
 }
 
-const Optimizer::Beginning& Optimizer::beginning(PassSet left_out) {
+const Optimizer::Made& Optimizer::beginning(PassSet left_out) {
   const auto [found, fresh] = beginnings_.try_emplace(left_out & ((PassSet{1} << kShared) - 1));
-  Beginning& beginning = found->second;
+  Made& beginning = found->second;
   if (!fresh) return beginning;
   if (form_ != nullptr) beginning = {*form_, true};
   beginning.result.cost = circuit_cost(form_ != nullptr ? form_->circuit : circuit_);
   run_passes(0, kProducts, left_out, beginning.result, beginning.changed);
-  Beginning gathered = beginning;
+  Made gathered = beginning;
   run_passes(kProducts, kProducts + 1, left_out, gathered.result, gathered.changed);
   // What sums over paths make of either decides: at times they see more in CX gates and phases.
   const bool more = !gathered.result.recognised.empty();
@@ -115,38 +116,45 @@ const Optimizer::Beginning& Optimizer::beginning(PassSet left_out) {
   return beginning;
 }
 
-bool Optimizer::run_without(PassSet left_out, Rewritten& result) {
+Optimizer::Made Optimizer::run_without(PassSet left_out) {
   const PassSet recognisers = set_of(kRecognisers);
   // Without what it prepares for, the preparation is of little use: at times it hides what the other passes find.
   const PassSet in_vain = recognisers | set_of(std::array{std::string_view("gather_runs")});
   if ((recognisers & ~left_out) == 0) left_out |= in_vain;
-  bool changed = false;
-  const auto run_until_recognised = [&] {
-    const Beginning& shared = beginning(left_out);
-    result = shared.result;
-    changed = shared.changed;
-    run_passes(kShared, kRecognised, left_out, result, changed);
+  const auto until_recognised = [&] {
+    Made made = beginning(left_out);
+    run_passes(kShared, kRecognised, left_out, made.result, made.changed);
+    return made;
   };
-  run_until_recognised();
-  if (result.recognised.empty() && circuit_.operations().size() <= kFewOperations && (in_vain & ~left_out) != 0) {
+  Made made = until_recognised();
+  if (made.result.recognised.empty() && circuit_.operations().size() <= kFewOperations && (in_vain & ~left_out) != 0) {
     left_out |= in_vain;
-    run_until_recognised();
+    made = until_recognised();
   }
-  run_passes(kRecognised, kPasses.size(), left_out, result, changed);
-  return changed;
+  run_passes(kRecognised, kLast, left_out, made.result, made.changed);
+  return made;
+}
+
+Optimizer::Made Optimizer::until_last(PassSet left_out) {
+  const PassSet and_cancel_flips = left_out | set_of(std::array{kCancelFlips});
+  if (circuit_.operations().size() > kFewOperations) return run_without(and_cancel_flips);
+  const auto [found, fresh] = made_.try_emplace(left_out);
+  Made& made = found->second;
+  if (!fresh) return made;
+  made = run_without(left_out);
+  // What is gone from a ladder of CX gates hides the parity that it is for.
+  if (!is_among(kCancelFlips, made.result.recognised)) return made;
+  Made whole = run_without(and_cancel_flips);
+  if (whole.result.cost < made.result.cost * (1 + kCancelled)) made = std::move(whole);
+  return made;
 }
 
 bool Optimizer::run(const std::vector<std::string>& disabled, Rewritten& result) {
-  const PassSet left_out = set_of(disabled), and_cancel_flips = left_out | set_of(std::array{kCancelFlips});
-  if (circuit_.operations().size() > kFewOperations) return run_without(and_cancel_flips, result);
-  bool changed = run_without(left_out, result);
-  // What is gone from a ladder of CX gates hides the parity that it is for.
-  if (!is_among(kCancelFlips, result.recognised)) return changed;
-  Rewritten whole;
-  const bool changed_whole = run_without(and_cancel_flips, whole);
-  if (whole.cost >= result.cost * (1 + kCancelled)) return changed;
-  result = std::move(whole);
-  return changed_whole;
+  const PassSet left_out = set_of(disabled);
+  Made made = until_last(left_out | PassSet{1} << kLast);
+  run_passes(kLast, kPasses.size(), left_out, made.result, made.changed);
+  result = std::move(made.result);
+  return made.changed;
 }
 
 bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, Rewritten& result) {

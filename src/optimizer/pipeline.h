@@ -76,20 +76,21 @@ class Optimizer {
   const Circuit& circuit() const { return circuit_; }
 
  private:
-  /// What the passes up to the dearest one make of the circuit, but for those of them that are left out.
-  struct Beginning {
+  /// What passes make of the circuit, but for those of them that are left out.
+  struct Made {
     Rewritten result;
     bool changed = false;
   };
-  const Beginning& beginning(PassSet left_out);
-  bool run_without(PassSet left_out, Rewritten& result);
+  const Made& beginning(PassSet left_out);  // those up to the dearest one
+  Made until_last(PassSet left_out);        // all but the last one
+  Made run_without(PassSet left_out);
   /// The passes from place `first` to `end` of the list, over what there is.
   void run_passes(std::size_t first, std::size_t end, PassSet left_out, Rewritten& result, bool& changed) const;
 
   const Circuit& circuit_;
   bool from_zero_;
   const Rewritten* form_;
-  std::map<PassSet, Beginning> beginnings_;
+  std::map<PassSet, Made> beginnings_, made_;
 };
 
 /// The passes, once, from whatever state.

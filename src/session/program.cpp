@@ -82,7 +82,7 @@ void Program::Impl::take(std::span<const double> values) {
   values_.emplace(values.begin(), values.end());
   bound_.reset();
   planned_.reset();
-  for (Origin& origin : origins_) origin.latest = {};
+  for (Origin& origin : origins_) origin.latest = {}, origin.quick = false;
 }
 
 const std::shared_ptr<const Circuit>& Program::Impl::bound() {
@@ -121,8 +121,8 @@ const ShapedPlan& Program::Impl::plan_of(const Layout* from, Use use) {
 }
 
 ShapedPlan Program::Impl::planned(Origin& origin, bool once) {
-  origin.quick = false;
-  if (origin.first_seconds && !values_->empty()) {
+  const bool again = std::exchange(origin.quick, false);  // what comes back is worth a plan of its own
+  if (!again && origin.first_seconds && !values_->empty()) {
     if (!angles_) angles_.emplace(*circuit);
     const std::vector<double> angles = angles_->bound(*values_);
     if (const OpenPlan* const open = open_plan(origin, angles)) return {open->at(angles), open->shape()};
@@ -132,7 +132,7 @@ ShapedPlan Program::Impl::planned(Origin& origin, bool once) {
   if (once && may_be_quick()) quick = quick_plan(*bound(), machine, wanted);
   origin.quick = quick.has_value();
   auto made = std::make_shared<const Plan>(quick ? *std::move(quick) : make_plan(*bound(), machine, wanted));
-  if (!origin.first_seconds) origin.first_seconds = plan_work(*made).total_seconds;
+  if (again || !origin.first_seconds) origin.first_seconds = plan_work(*made).total_seconds;
   return {std::move(made)};
 }
 

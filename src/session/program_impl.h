@@ -35,7 +35,7 @@ struct Program::Impl {
   bool is_split() const { return options.rank_bits > 0; }
   /// From the start, or with `from` from a state of that layout.
   /// The first values are planned for as they are; from the second ones on the numbers of one plan are put in. What
-  /// runs for the first time may get a plan that is not looked for (quick_plan).
+  /// runs for the first time may get a plan that is not looked for (quick_plan); the same values again get one that is.
   enum class Use { kRun, kLook };
   ShapedPlan plan(std::span<const double> values, const Layout* from, Use use = Use::kRun);
   /// All of a circuit that may measure, reset and branch on its way, from the start.
@@ -51,7 +51,7 @@ struct Program::Impl {
     std::optional<Layout> from;
     ShapedPlan latest;                    // of values_; null: not yet
     bool quick = false;                   // the latest is for one run
-    std::optional<double> first_seconds;  // predicted, of the first plan that was made for values
+    std::optional<double> first_seconds;  // predicted, of a plan that was made for values
     bool open_tried = false;
     std::optional<OpenPlan> open;
   };

@@ -260,6 +260,20 @@ TEST(Program, PutsTheSecondValuesIntoOnePlan) {
   EXPECT_EQ(program->plan(values, &other).shape, nullptr) << "a state that lies elsewhere is another start";
 }
 
+TEST(Program, ValuesThatComeBackArePlannedForThemselves) {
+  const Circuit circuit = small_ansatz();
+  const auto program = program_of(circuit);
+  std::vector<double> values = ordinary_values(circuit.parameters().size());
+  const ShapedPlan once = program->plan(values, nullptr);
+  EXPECT_TRUE(once.plan->stages.back().sweeps.back().once);
+  const ShapedPlan again = program->plan(values, nullptr);
+  EXPECT_EQ(again.shape, nullptr);
+  EXPECT_FALSE(again.plan->stages.back().sweeps.back().once);
+  EXPECT_EQ(program->plan(values, nullptr).plan, again.plan);
+  values[0] += 1;
+  EXPECT_NE(program->plan(values, nullptr).shape, nullptr);
+}
+
 // Where sweeps take longer than planning does, values for which a plan may be far shorter are planned for.
 TEST(Program, PlansForSpecialValuesOfLargeStates) {
   const Circuit circuit = small_ansatz(24, 2);
