@@ -117,6 +117,13 @@ inline std::span<const PhaseTerm> terms_of(const Sweep& sweep, const PlanOp& op)
                                   : std::span<const PhaseTerm>();
 }
 
+/// Whether it has numbers that may be put in anew.
+inline bool is_open(const Sweep& sweep) {
+  const auto open = [](const auto& of) { return of.open != 0; };
+  return std::ranges::any_of(sweep.ops, open) || std::ranges::any_of(sweep.phases, open) ||
+         std::ranges::any_of(sweep.births, open);
+}
+
 /// Whether all that `sweep`, which permutes a shard of 2^local_bits, leaves born is one bundle.
 inline bool is_one_bundle(const Sweep& sweep, std::uint32_t local_bits) {
   Index unborn = sweep.unborn;

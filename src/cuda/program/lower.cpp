@@ -39,9 +39,7 @@ class Lowering {
     program_.register_bits = options_.register_bits;
     program_.reads = sweep_.reads;
     program_.sums_bits = options_.sums_bits;
-    program_.open = std::ranges::any_of(sweep_.ops, [](const PlanOp& op) { return op.open != 0; }) ||
-                    std::ranges::any_of(sweep_.phases, [](const PhaseTerm& term) { return term.open != 0; }) ||
-                    std::ranges::any_of(sweep_.births, [](const Birth& birth) { return birth.open != 0; });
+    program_.open = is_open(sweep_);
     program_.light = blocks_ == Blocks::kLight;
     program_.choice = {static_cast<std::uint8_t>(blocks_), trial_};
     choose_bits();

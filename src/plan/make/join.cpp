@@ -13,13 +13,10 @@ namespace qsim {
 namespace {
 
 bool is_open(const Plan& part) {
-  const auto has_open = [](const Sweep& sweep) {
-    return std::ranges::any_of(sweep.phases, [](const PhaseTerm& term) { return term.open != 0; }) ||
-           std::ranges::any_of(sweep.ops, [](const PlanOp& op) { return op.open != 0; }) ||
-           std::ranges::any_of(sweep.births, [](const Birth& birth) { return birth.open != 0; });
+  const auto has_open = [](const Stage& stage) {
+    return std::ranges::any_of(stage.sweeps, [](const Sweep& sweep) { return is_open(sweep); });
   };
-  return std::ranges::any_of(part.stages,
-                             [&](const Stage& stage) { return std::ranges::any_of(stage.sweeps, has_open); });
+  return std::ranges::any_of(part.stages, has_open);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "base/layout.h"
+#include "base/threads/thread_team.h"
 #include "plan/build/builder.h"
 #include "plan/cost/state_bytes.h"
 #include "plan/lower/known.h"
@@ -74,8 +75,16 @@ class Planner {
     const std::size_t total = lowered_.ops.size();
     const std::size_t parts = std::max<std::size_t>(1, (total + kPartOperations - 1) / kPartOperations);
     if (parts == 1) return best_of_births(search_part(0, total, 1));
-    for (std::size_t i = 0; i < parts; ++i) {
-      emit(search_part(total * i / parts, total * (i + 1) / parts, parts), Pace::kEager);
+    // A part is looked for behind the one before; what its sets do is written beside others.
+    ThreadTeam team(static_cast<int>(std::min<std::size_t>(parts, static_cast<std::size_t>(affinity_threads()))));
+    for (std::size_t i = 0; i < parts;) {
+      std::vector<Part> some;
+      for (int k = 0; k < team.size() && i < parts; ++k, ++i) {
+        some.push_back(search_part(total * i / parts, total * (i + 1) / parts, parts));
+      }
+      std::vector<SweepPrograms> programs(some.size());
+      team.run(some.size(), [&](std::uint64_t k, int) { programs[k] = programs_of(some[k], Pace::kEager); });
+      for (std::size_t k = 0; k < some.size(); ++k) emit(some[k], std::move(programs[k]));
     }
     return finished();
   }
@@ -111,9 +120,9 @@ class Planner {
   // A sweep's set says what it may do; that some of it can wait may make sweeps more even.
   Plan best_of_paces(const Part& part) {
     Planner other = *this;
-    emit(part, Pace::kEager);
+    emit(part, programs_of(part, Pace::kEager));
     Plan eager = finished();
-    other.emit(part, Pace::kEven);
+    other.emit(part, programs_of(part, Pace::kEven));
     Plan even = other.finished();
     return cheaper(even, eager, options_) ? even : eager;
   }
@@ -241,7 +250,6 @@ class Planner {
     const Index unborn = from_known ? born_wires() : 0;
     Timeline timeline = build_timeline(lowered_, source(first, last, unborn));
     SetProblem problem(timeline);
-    if (first != 0) stages_ = {stages_.back()};
     if (options_.rank_bits > 0 && !stages_suffice(problem, stages_))
       stages_ = choose_stages(problem, local_, stages_.front(), kStageBudget, beginning_.seed);
     SetRules rules;
@@ -263,7 +271,7 @@ class Planner {
         for (const Qubit w : wires_of(unborn)) rules.start[w] = 1;
       }
     }
-    rules.before = first == 0 ? low_wires() : last_set_;
+    rules.before = first == 0 ? low_wires(rules.low) : last_set_;
     const bool two_phases = from_known && births_ == Births::kLate && stages_.size() == 1 && parts == 1;
     if (two_phases) rules.budget /= 2;
     SetSchedule schedule = find_sets(problem, rules);
@@ -275,6 +283,10 @@ class Planner {
     if (schedule.sets.empty() && anything) {
       schedule.sets.push_back(0);
       schedule.segment.push_back(0);
+    }
+    if (!schedule.sets.empty()) {  // where the next part begins
+      last_set_ = schedule.sets.back();
+      stages_ = {stages_[schedule.segment.back()]};
     }
     return {std::move(timeline), std::move(problem), std::move(rules), std::move(schedule), unborn};
   }
@@ -288,101 +300,103 @@ class Planner {
   }
 
   // The wires at the low bits of a fixed start layout: as if a sweep had had them active.
-  Index low_wires() const {
+  Index low_wires(int low) const {
     if (!fixed_) return 0;
     Index wires = 0;
-    for (Qubit w = 0; w < wires_; ++w) wires |= Index{initial_.bit_of[w] < low_} << w;
+    for (Qubit w = 0; w < wires_; ++w) wires |= Index{initial_.bit_of[w] < static_cast<Bit>(low)} << w;
     return wires;
   }
 
-  void set_tile(const Timeline& timeline, SetRules& rules) {
+  void set_tile(const Timeline& timeline, SetRules& rules) const {
     std::uint32_t widest = 1;
     for (const Turn& turn : timeline.turns) widest = std::max<std::uint32_t>(widest, turn.target_count);
     const std::uint32_t asked = options_.tile_bits.value_or(machine_.max_tile_bits);
     const std::uint32_t size = std::min(std::max(asked, widest), static_cast<std::uint32_t>(local_));
-    low_ = std::min(machine_.low_bits, size - std::min(size, std::max(widest, std::min(size, 3u))));
+    const std::uint32_t low = std::min(machine_.low_bits, size - std::min(size, std::max(widest, std::min(size, 3u))));
     rules.size = static_cast<int>(size);
-    rules.low = static_cast<int>(low_);
+    rules.low = static_cast<int>(low);
   }
 
   // Wires that are active early lie low, so that what is unborn lies high; global wires on top.
-  void make_builder(const SetSchedule& schedule, const Timeline& timeline, Index unborn) {
+  void make_builder(const Part& part) {
+    const SetSchedule& schedule = part.schedule;
     if (!fixed_) {
       std::vector<std::size_t> use(wires_, schedule.sets.size());
       for (std::size_t i = schedule.sets.size(); i-- > 0;)
         for (const Qubit w : wires_of(schedule.sets[i])) use[w] = i;
-      std::vector<Qubit> order = wires_of(stages_.front());
+      std::vector<Qubit> order = wires_of(part.rules.segments.front());
       std::stable_sort(order.begin(), order.end(), [&](Qubit a, Qubit b) { return use[a] < use[b]; });
-      for (const Qubit w : wires_of(all_wires() & ~stages_.front())) order.push_back(w);
+      for (const Qubit w : wires_of(all_wires() & ~part.rules.segments.front())) order.push_back(w);
       initial_.bit_of.resize(wires_);
       for (std::size_t bit = 0; bit < order.size(); ++bit) initial_.bit_of[order[bit]] = static_cast<Bit>(bit);
-      keep_low(schedule);
+      keep_low(part);
     }
     KnownStart start = start_;
     if (known_) {
-      for (const Qubit w : wires_of(unborn)) {
-        const Turn& birth = timeline.turns[timeline.line[w].front()];
-        const auto matrix = timeline.matrix(birth);
+      for (const Qubit w : wires_of(part.unborn)) {
+        const Turn& birth = part.timeline.turns[part.timeline.line[w].front()];
+        const auto matrix = part.timeline.matrix(birth);
         start.factor[w] = {matrix[0], matrix[2]};
         if (!birth.open.empty()) start.open.resize(wires_), start.open[w] = out_.open.product(birth.open);
       }
       // The builder bears what is not called zero in the first write, the rest when it becomes active.
-      start.zero_wires = births_ == Births::kLate ? all_wires() : all_wires() & ~unborn;
+      start.zero_wires = births_ == Births::kLate ? all_wires() : all_wires() & ~part.unborn;
     }
     builder_.emplace(wires_, options_, machine_, initial_, start);
   }
 
   // The wires that stay active longest get the lowest bits of the first sweep.
-  void keep_low(const SetSchedule& schedule) {
-    if (schedule.sets.empty()) return;
-    const std::vector<Qubit> wanted = wires_that_stay(schedule, 0);
+  void keep_low(const Part& part) {
+    if (part.schedule.sets.empty()) return;
+    const std::vector<Qubit> wanted = wires_that_stay(part.schedule, 0);
     auto wire_at = initial_.qubit_at();
-    for (std::size_t bit = 0; bit < std::min<std::size_t>(wanted.size(), low_); ++bit) {
+    for (std::size_t bit = 0; bit < std::min(wanted.size(), static_cast<std::size_t>(part.rules.low)); ++bit) {
       const Qubit here = wire_at[bit], wire = wanted[bit];
       std::swap(wire_at[bit], wire_at[initial_.bit_of[wire]]);
       std::swap(initial_.bit_of[here], initial_.bit_of[wire]);
     }
   }
 
-  void emit(const Part& part, Pace pace) {
-    const SetSchedule& schedule = part.schedule;
-    const Timeline& timeline = part.timeline;
-    out_.refused += timeline.refused;
-    out_.open = timeline.open;  // circuits with open angles are one part
-    if (!builder_) make_builder(schedule, timeline, part.unborn);
+  SweepPrograms programs_of(const Part& part, Pace pace) const {
     const SweepRewrites rewrites{enabled("recombine_flips"), enabled("recombine_controls"), enabled("fuse_matrices"),
                                  enabled("split_turns")};
-    SweepProgrammer programmer(timeline, machine_.register_bits, machine_.cost(options_.precision), rewrites, out_);
-    const std::vector<Positions> after = positions_after(part.problem, schedule, part.rules.start, pace, part.unborn);
+    std::vector<Positions> places{part.rules.start};
+    const auto after = positions_after(part.problem, part.schedule, part.rules.start, pace, part.unborn);
+    places.insert(places.end(), after.begin(), after.end());
+    return write_sweeps(part.timeline, places, machine_.register_bits, machine_.cost(options_.precision), rewrites);
+  }
+
+  void emit(const Part& part, SweepPrograms programs) {
+    const SetSchedule& schedule = part.schedule;
+    out_.refused += part.timeline.refused + programs.pool.refused;
+    out_.open = std::move(programs.pool.open);  // circuits with open angles are one part
+    if (!builder_) make_builder(part);
+    const std::uint32_t first = append(out_, programs.pool);
     std::uint32_t stage = 0;
     for (std::size_t i = 0; i < schedule.sets.size(); ++i) {
-      if (schedule.segment[i] != stage) exchange(stages_[stage], stages_[schedule.segment[i]]);
+      if (schedule.segment[i] != stage) exchange(part.rules.segments[stage], part.rules.segments[schedule.segment[i]]);
       stage = schedule.segment[i];
-      const Positions& before = i == 0 ? part.rules.start : after[i - 1];
-      const std::vector<std::uint32_t> from(before.begin(), before.begin() + wires_);
-      const std::vector<std::uint32_t> to(after[i].begin(), after[i].begin() + wires_);
-      const auto ops = programmer.write(from, to, i + 1 == schedule.sets.size());
-      builder_->add_sweep(schedule.sets[i], out_, ops);
-      last_set_ = schedule.sets[i];
-      if (i + 1 < schedule.sets.size()) store_low(schedule, i);
+      for (std::uint32_t& op : programs.sweeps[i]) op += first;
+      builder_->add_sweep(schedule.sets[i], out_, programs.sweeps[i]);
+      if (i + 1 < schedule.sets.size()) store_low(part, i);
     }
-    stages_ = {stages_[stage]};
-    if (options_.trace) trace_part(timeline, programmer);
+    if (options_.trace) trace_part(part.timeline, programs, first);
   }
 
   // Keeps low bits that hold a wire of the next set; gives the others one.
-  void store_low(const SetSchedule& schedule, std::size_t i) {
+  void store_low(const Part& part, std::size_t i) {
+    const auto low = static_cast<std::size_t>(part.rules.low);
     const std::vector<Qubit> wire_at = builder_->layout().qubit_at();
-    std::vector<Qubit> wanted = wires_that_stay(schedule, i);
-    if (wanted.size() > low_) wanted.resize(low_);
-    std::vector<Qubit> order(low_, wires_);
-    for (std::size_t bit = 0; bit < low_; ++bit) {
+    std::vector<Qubit> wanted = wires_that_stay(part.schedule, i);
+    if (wanted.size() > low) wanted.resize(low);
+    std::vector<Qubit> order(low, wires_);
+    for (std::size_t bit = 0; bit < low; ++bit) {
       const auto found = std::find(wanted.begin(), wanted.end(), wire_at[bit]);
       if (found == wanted.end()) continue;
       order[bit] = wire_at[bit];
       wanted.erase(found);
     }
-    for (std::size_t bit = 0; bit < low_ && !wanted.empty(); ++bit) {
+    for (std::size_t bit = 0; bit < low && !wanted.empty(); ++bit) {
       if (order[bit] != wires_) continue;
       order[bit] = wanted.front();
       wanted.erase(wanted.begin());
@@ -402,17 +416,17 @@ class Planner {
     if (!swaps.empty()) builder_->add_exchange(std::move(swaps));
   }
 
-  void trace_part(const Timeline& timeline, const SweepProgrammer& programmer) {
+  void trace_part(const Timeline& timeline, const SweepPrograms& programs, std::uint32_t first) {
     for (const auto& [source, turn] : timeline.turn_sources) {
-      const std::uint32_t place = programmer.turn_places()[turn];
+      const std::uint32_t place = programs.turn_places[turn];
       if (place == SweepProgrammer::kNoOperation) {
         remove(source, timeline.turns[turn].birth ? "first write" : "cancelled");
       } else {
-        note(source, place);
+        note(source, first + place);
       }
     }
     for (const auto& [source, diagonal] : timeline.diagonal_sources)
-      note(source, programmer.diagonal_places()[diagonal]);
+      note(source, first + programs.diagonal_places[diagonal]);
     for (const std::uint32_t source : timeline.vanished_sources) remove(source, "cancelled");
   }
 
@@ -461,11 +475,10 @@ class Planner {
   const int local_;  // bits of a shard
   bool known_ = false, fixed_ = false, births_matter_ = false;
   int first_write_sweeps_ = 0;
-  std::uint32_t low_ = 0;
   KnownStart start_;
   Layout initial_;             // of the wires
-  std::vector<Index> stages_;  // local wires; the first is the current one
-  Index last_set_ = 0;
+  std::vector<Index> stages_;  // local wires; the first is that of what is looked for next
+  Index last_set_ = 0;         // of what has been looked for
   std::optional<PlanBuilder> builder_;
   Lowered out_;                                                  // the operations of the plan, over wires
   std::vector<std::pair<std::uint32_t, std::uint32_t>> traced_;  // (operation of the circuit, of out_)

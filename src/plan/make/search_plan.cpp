@@ -79,11 +79,13 @@ class Written {
   void add_looks(Tasks& tasks) {
     tasks.add([this] { strings_ = string_plan(lowered_, machine_, options_); });
     tasks.add([this] { permuting_ = permutation_plan(lowered_, machine_, options_); });
+    if (lowered_.ops.size() > kSearchedWhole) return add_search(tasks, first_, options_, {});  // asks for no look
     tasks.add([this] { worth_whole_ = lowered_.qubits >= kManyQubits && is_worth_whole(lowered_); });
   }
 
   /// After the looks.
   void add_searches(Tasks& tasks) {
+    if (first_) return;
     const std::size_t size = lowered_.ops.size();
     SearchBeginning first;
     if (size > kSearchedTwice && !worth_whole_) return add_search(tasks, first_, options_, first);

@@ -298,4 +298,34 @@ void SweepProgrammer::append(LoweredOp op) {
   out_.ops.push_back(op);
 }
 
+SweepPrograms write_sweeps(const Timeline& timeline, std::span<const Positions> places, std::uint32_t register_bits,
+                           const CostTable& cost, SweepRewrites rewrites) {
+  SweepPrograms programs;
+  programs.pool.qubits = timeline.wires;
+  programs.pool.open = timeline.open;
+  SweepProgrammer programmer(timeline, register_bits, cost, rewrites, programs.pool);
+  const auto of_wires = [&](const Positions& at) {
+    return std::vector<std::uint32_t>(at.begin(), at.begin() + timeline.wires);
+  };
+  for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+    const bool last = i + 2 == places.size();
+    programs.sweeps.push_back(programmer.write(of_wires(places[i]), of_wires(places[i + 1]), last));
+  }
+  programs.turn_places = programmer.turn_places();
+  programs.diagonal_places = programmer.diagonal_places();
+  return programs;
+}
+
+std::uint32_t append(Lowered& out, const Lowered& pool) {
+  const auto first = static_cast<std::uint32_t>(out.ops.size());
+  for (LoweredOp op : pool.ops) {
+    const std::size_t before = op.form == Form::kPhases ? out.phases.size() : out.matrices.size();
+    if (op.data_count != 0) op.data_begin += static_cast<std::uint32_t>(before);
+    out.ops.push_back(op);
+  }
+  out.phases.insert(out.phases.end(), pool.phases.begin(), pool.phases.end());
+  out.matrices.insert(out.matrices.end(), pool.matrices.begin(), pool.matrices.end());
+  return first;
+}
+
 }  // namespace qsim

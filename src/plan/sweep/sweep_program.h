@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "plan/cost/machine.h"
@@ -63,5 +64,17 @@ class SweepProgrammer {
   std::vector<std::uint32_t> turn_place_, diagonal_place_, written_;
   OpenAngle global_phase_ = 0;
 };
+
+/// What sweeps do, one after the other.
+struct SweepPrograms {
+  Lowered pool;                                             // their operations
+  std::vector<std::vector<std::uint32_t>> sweeps;           // of each, in the pool
+  std::vector<std::uint32_t> turn_places, diagonal_places;  // as SweepProgrammer has them
+};
+/// Of sweeps that take the wires from each of `places` to the next; the last also runs every diagonal that is left.
+SweepPrograms write_sweeps(const Timeline& timeline, std::span<const Positions> places, std::uint32_t register_bits,
+                           const CostTable& cost, SweepRewrites rewrites);
+/// Appends the operations of `pool` to `out`; gives the place of the first.
+std::uint32_t append(Lowered& out, const Lowered& pool);
 
 }  // namespace qsim
