@@ -44,7 +44,7 @@ constexpr std::array<Pass, 21> kPasses{{
 // of the pass that searches go without and packing in order does not.
 constexpr std::size_t kProducts = 5, kShared = 10, kRecognised = 18, kLast = kPasses.size() - 1;
 static_assert(kPasses[kProducts].name == kRecognisers[0] && kPasses[kShared - 1].name == kRecognisers[4] &&
-              kPasses[kRecognised - 1].name == kRecognisers.back());
+              kPasses[kRecognised - 1].name == kRecognisers.back() && kPasses[kLast].name == "split_turns");
 
 bool is_among(std::string_view name, const auto& names) { return std::ranges::find(names, name) != std::end(names); }
 

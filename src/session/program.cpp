@@ -82,7 +82,10 @@ void Program::Impl::take(std::span<const double> values) {
   values_.emplace(values.begin(), values.end());
   bound_.reset();
   planned_.reset();
-  for (Origin& origin : origins_) origin.latest = {}, origin.quick = false;
+  for (Origin& origin : origins_) {
+    origin.latest = {};
+    origin.quick = false;
+  }
 }
 
 const std::shared_ptr<const Circuit>& Program::Impl::bound() {

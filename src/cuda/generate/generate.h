@@ -1,5 +1,6 @@
 // Source text of a kernel that does one tile program and nothing else: straight-line code with bit positions, angles
-// and matrix entries as arguments. Programs of one structure give the same text, so the text is the cache's key.
+// and matrix entries as arguments, equal ones once. Programs of one structure whose numbers are equal in the same
+// places give the same text, so the text is the cache's key.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,6 @@
 #include "plan/make/make_plan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <span>
 
