@@ -54,6 +54,9 @@ struct Session::Impl {
   /// From the system, the same on every rank.
   std::uint64_t draw_seed() const;
   RankSession& whole_ranks();
+  /// What `ran`, run as a program on every rank of `session`, has left in their pools as a state. Collective.
+  static State adopt(const std::shared_ptr<Impl>& session, const Plan& ran, bool split);
+  static State::Impl& impl_of(State& state);
   std::function<void(double)> progress_of(Communicator& communicator);
 
   Target target;

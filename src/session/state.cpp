@@ -89,6 +89,14 @@ void State::Impl::run(const Call& call, const std::function<ShapedPlan(RankSessi
   });
 }
 
+State Session::Impl::adopt(const std::shared_ptr<Impl>& session, const Plan& ran, bool split) {
+  State state(std::make_unique<State::Impl>(session, ran.qubits, split));
+  state.impl().write("adopt", [&](RankSession& rank, Shard& shard, bool) { rank.adopt(shard, ran); });
+  return state;
+}
+
+State::Impl& Session::Impl::impl_of(State& state) { return state.impl(); }
+
 State::State(std::unique_ptr<Impl> impl) : impl_(std::move(impl)), callers_(impl_->session->callers) {}
 State::State(State&& other) noexcept : impl_(std::move(other.impl_)), callers_(other.callers_) {}
 State& State::operator=(State&& other) noexcept {

@@ -287,9 +287,18 @@ std::unique_ptr<ProgramRun> RankSession::stage(const Circuit& circuit, const Pla
   return run;
 }
 
-void RankSession::adopt(Shard& shard) {
+void RankSession::unstage() {
+  rank_.executor().on_progress = on_progress;
+  clear_prepared();
+  helpers_.clear();
+}
+
+void RankSession::adopt(Shard& shard, const Plan& ran) {
+  unstage();
   shard.qubits = qubits_;
   shard.layout = state().layout;
+  shard.gates = ran.gates;
+  shard.defect = ran.unitarity_defect;
   current_ = &shard;
 }
 
@@ -299,21 +308,16 @@ Answers RankSession::answer(const Circuit& circuit, const PlannedCircuit& planne
   const PlannedCircuit* const program = &planned;
   vacate(circuit.qubits(), needed, {&program, 1});
   Answers answers;
-  const auto leave = [&] {
-    rank_.executor().on_progress = on_progress;
-    clear_prepared();
-    helpers_.clear();
-  };
   try {
     const auto run = stage(circuit, planned, read_outs.marginals, lend(planned, settled_.memory.least_bytes));
     run->on_progress = on_progress;
     alone(communicator_, [&] { answers = run->run(read_outs); });
     rank_.require_intact();
   } catch (...) {
-    leave();
+    unstage();
     throw;
   }
-  leave();
+  unstage();
   return answers;
 }
 

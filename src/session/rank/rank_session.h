@@ -73,8 +73,10 @@ class RankSession {
   /// is given must outlive it. Collective.
   std::unique_ptr<ProgramRun> stage(const Circuit& circuit, const PlannedCircuit& planned, bool marginals,
                                     WalkRoom room);
-  /// What such a run has left in the pool becomes `shard`.
-  void adopt(Shard& shard);
+  /// Nothing that is staged runs any more.
+  void unstage();
+  /// What such a run of one plan has left in the pool becomes `shard`.
+  void adopt(Shard& shard, const Plan& ran);
 
   /// Sum over amplitudes of conj(other) times `shard`. Collective.
   Complex inner_product(Shard& shard, Shard& other);

@@ -28,7 +28,6 @@
 #include "session/rank/capacity.h"
 #include "session/rank/settle.h"
 #include "simulator/memory/read_out_memory.h"
-#include "simulator/run/inverse_check.h"
 #include "simulator/run/run_pictures.h"
 #include "simulator/run/second_walk.h"
 
@@ -46,6 +45,7 @@ class RankRun {
         settings_(job.settings),
         circuit_(*job.program.circuit),
         compiled_(job.program),
+        inverse_(job.inverse),
         session_(session) {}
 
   Outcome run() {
@@ -61,11 +61,12 @@ class RankRun {
     compute([&] { read_out(); });
     write_files();
     if (second_walk_) compute([&] { second_walk_->compare(answers_, *second_run_, asked_); });
-    if (inverse_) inverse_->run(session_, options_.start_seed);
     rank_.require_intact();
     finish();
     result_.time.total = seconds_since(begin_);
-    return {std::move(result_)};
+    Outcome outcome{std::move(result_)};
+    outcome.has_copy = has_copy_;
+    return outcome;
   }
 
  private:
@@ -94,8 +95,6 @@ class RankRun {
     planned_ = compiled_.whole({}, Program::Impl::Use::kLook).planned;
     if (options_.verify == Verify::kFull && compiled_.dynamic) {
       second_walk_ = std::make_unique<SecondWalk>(circuit_, *planned_, settled_.machine, check_options());
-    } else if (options_.verify == Verify::kFull) {
-      inverse_ = std::make_unique<InverseCheck>(circuit_, *planned_, settled_.machine, check_options());
     }
     result_.time.plan = seconds_since(start);
   }
@@ -149,7 +148,7 @@ class RankRun {
     // What a run can do without gets what the answers leave.
     const std::uint64_t room = settled_.memory.least_bytes - std::min(settled_.memory.least_bytes, read_out_.with(0));
     PoolLayout pool = program_layout(*planned_, settled_.machine, rank_bits_);
-    if (inverse_) inverse_->add_to(pool, settled_.machine, room, settled_.gpu.has_value());
+    if (inverse_ != nullptr) has_copy_ = inverse_->add_to(pool, settled_.machine, room, settled_.gpu.has_value());
     if (second_walk_ && !second_walk_->add_to(pool, settled_.machine, rank_bits_, room)) {
       second_walk_.reset();
       result_.warnings.push_back("`verify` full: there is no memory for the tables of a second walk to compare with");
@@ -313,6 +312,7 @@ class RankRun {
   const Settings& settings_;
   const Circuit& circuit_;
   Program::Impl& compiled_;
+  InverseCheck* const inverse_;
   RankSession& session_;
   ReadOuts asked_ = settings_.asked;
   Result result_;
@@ -322,12 +322,12 @@ class RankRun {
   const std::uint32_t rank_bits_ = settled_.rank_bits;
   std::shared_ptr<const PlannedCircuit> planned_;
   ReadOutMemory read_out_;
-  std::unique_ptr<InverseCheck> inverse_;
   std::unique_ptr<SecondWalk> second_walk_;
   std::unique_ptr<Profile> profile_;
   std::unique_ptr<ProgramRun> program_run_, second_run_;
   Answers answers_;
   ExecutionCounts counts_;
+  bool has_copy_ = false;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "document/result.h"
 #include "session/program_impl.h"
 #include "session/rank/rank_session.h"
+#include "simulator/run/inverse_check.h"
 #include "simulator/settings.h"
 #include "simulator/simulator.h"
 
@@ -18,6 +19,7 @@ struct RunJob {
   const RunOptions& options;
   const Settings& settings;
   Program::Impl& program;
+  InverseCheck* inverse;  // that the run makes room for; may be null
 };
 
 /// A run's result, or why fewer ranks are to make it.
@@ -25,7 +27,8 @@ struct Outcome {
   std::optional<Result> result = {};
   int fewer_ranks = 0;
   std::string reason = {};
-  double seconds = 0;  // that finding this out took
+  double seconds = 0;     // that finding this out took
+  bool has_copy = false;  // there is room for a copy of the state
 };
 
 /// Runs `job` on a rank of a session that runs nothing else. `begin`: when it was begun, with the session. With

@@ -67,7 +67,7 @@ class Run {
     };
     SessionOptions of_session;
     of_session.verify = options_.verify;
-    session_ = std::make_unique<Session::Impl>(options_, of_session, settling);
+    session_ = std::make_shared<Session::Impl>(options_, of_session, settling);
   }
 
   PlanOptions plan_options(std::uint32_t rank_bits) const {
@@ -92,20 +92,48 @@ class Run {
     return std::min(kVirtualRankBits, circuit_.qubits() > needed ? circuit_.qubits() - needed : 0);
   }
 
+  struct Compiled {
+    std::unique_ptr<Program::Impl> program;
+    std::unique_ptr<InverseCheck> inverse;  // where it is to be checked by one
+  };
+
   /// For ranks that are settled like `rank`.
-  Program::Impl program_for(const RankSession& rank) const {
+  Compiled compile_for(const RankSession& rank) const {
     const Settled& settled = rank.settled();
-    return {borrowed(circuit_), settled.machine, plan_options(plan_rank_bits(settled.rank_bits))};
+    Compiled compiled;
+    compiled.program = std::make_unique<Program::Impl>(borrowed(circuit_), settled.machine,
+                                                       plan_options(plan_rank_bits(settled.rank_bits)));
+    if (options_.verify == Verify::kFull && !compiled.program->dynamic) {
+      compiled.inverse = std::make_unique<InverseCheck>(*compiled.program, *session_, rank);
+    }
+    return compiled;
   }
 
   Outcome split(bool may_take_fewer) {
-    Program::Impl program = program_for(*session_->shared.front());
+    const Compiled compiled = compile_for(*session_->shared.front());
     Outcome outcome;
     session_->each(true, "run", [&](RankSession& rank, std::size_t index) {
-      Outcome mine = run_on_rank({options_, settings_, program}, rank, begin_, may_take_fewer);
+      const RunJob job{options_, settings_, *compiled.program, compiled.inverse.get()};
+      Outcome mine = run_on_rank(job, rank, begin_, may_take_fewer);
       if (index == 0) outcome = std::move(mine);
     });
+    if (compiled.inverse && outcome.result) take_back(compiled, session_->ranks() > 1, outcome);
     return outcome;
+  }
+
+  /// The check by the inverse, of what the run has left.
+  void take_back(const Compiled& compiled, bool split, Outcome& outcome) const {
+    State state = Session::Impl::adopt(session_, *compiled.program->plan({}, nullptr).plan, split);
+    const std::string wrong = compiled.inverse->run(state, outcome.has_copy, options_.start_seed);
+    const auto judge = [&] {
+      if (!wrong.empty()) throw VerificationError(wrong + ": the result is wrong and is not shown");
+    };
+    if (options_.communicator != nullptr) {
+      together(*options_.communicator, judge);
+    } else {
+      judge();
+    }
+    outcome.result->time.total = seconds_since(begin_);
   }
 
   /// Every process makes all of the state, and one of them writes.
@@ -118,10 +146,11 @@ class Run {
       own_settings.asked.statevector.clear();
       own.profile_path.clear();
     }
-    Result result;
+    Compiled compiled;
+    Outcome outcome;
     const auto work = [&](RankSession& rank, std::size_t) {
-      Program::Impl program = program_for(rank);
-      result = *run_on_rank({own, own_settings, program}, rank, begin_, false).result;
+      compiled = compile_for(rank);
+      outcome = run_on_rank({own, own_settings, *compiled.program, compiled.inverse.get()}, rank, begin_, false);
     };
     const auto alone = [&] { session_->each(false, "run", work); };
     if (options_.communicator != nullptr) {
@@ -129,10 +158,12 @@ class Run {
     } else {
       alone();
     }
+    if (compiled.inverse) take_back(compiled, false, outcome);
+    Result& result = *outcome.result;
     result.run.ranks = session_->ranks();
     result.memory.peak_bytes_per_rank.assign(static_cast<std::size_t>(session_->ranks()),
                                              result.memory.peak_bytes_per_rank.front());
-    return result;
+    return std::move(result);
   }
 
   /// Of processes each one has all of the state; of threads the others end.
@@ -160,7 +191,7 @@ class Run {
   RunOptions options_;
   const Settings& settings_;
   Clock::time_point begin_;
-  std::unique_ptr<Session::Impl> session_;
+  std::shared_ptr<Session::Impl> session_;
 };
 
 }  // namespace
