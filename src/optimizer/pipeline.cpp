@@ -10,14 +10,15 @@
 namespace qsim {
 namespace {
 
-constexpr std::array<std::string_view, 9> kRecognisers{
-    "gather_products",      "recognise_exchanges",    "recognise_permutations", "recognise_flips",   "cancel_flips",
-    "recognise_controlled", "recognise_multiplexers", "recognise_choices",      "recognise_products"};
+constexpr std::array<std::string_view, 10> kRecognisers{
+    "gather_products",    "recognise_exchanges",  "recognise_permutations", "recognise_flips",
+    "cancel_flips",       "recognise_controlled", "recognise_multiplexers", "recognise_choices",
+    "recognise_products", "join_controlled"};
 
 constexpr std::string_view kCancelFlips = "cancel_flips";
 constexpr double kSaving = 0.05, kCancelled = 0.005;  // parts of a circuit's weight
 
-constexpr std::array<Pass, 21> kPasses{{
+constexpr std::array<Pass, 22> kPasses{{
     {"name_turns", name_turns},
     {"extract_controls", extract_controls},
     {"relabel_swaps", relabel_swaps},
@@ -36,13 +37,14 @@ constexpr std::array<Pass, 21> kPasses{{
     {"shorten_cx_networks", shorten_cx_networks},
     {"merge_diagonals", merge_diagonals},
     {"recognise_products", recognise_products},
+    {"join_controlled", join_controlled},
     {"split_pairs", split_pairs},
     {"merge_runs", merge_runs},
     {"split_turns", split_turns},
 }};
 // Places in the list where what several sets of passes share ends, with the dearest pass, where recognition ends, and
 // of the pass that searches go without and packing in order does not.
-constexpr std::size_t kProducts = 5, kShared = 10, kRecognised = 18, kLast = kPasses.size() - 1;
+constexpr std::size_t kProducts = 5, kShared = 10, kRecognised = 19, kLast = kPasses.size() - 1;
 static_assert(kPasses[kProducts].name == kRecognisers[0] && kPasses[kShared - 1].name == kRecognisers[4] &&
               kPasses[kRecognised - 1].name == kRecognisers.back() && kPasses[kLast].name == "split_turns");
 

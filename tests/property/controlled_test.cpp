@@ -186,6 +186,21 @@ TEST(RecogniseControlled, GatesBetweenCxGatesOfOneControl) {
   behind.u(0.1, 0.2, 0.3, 1);
   append_cry(behind, 0.7, 0, 1);
   EXPECT_EQ(made(recognise_controlled, behind), (Texts{"u", "cry"}));
+  // Nothing stands before the first CX gate.
+  Circuit first(2);
+  EXPECT_EQ(made(recognise_controlled, first.cx(0, 1).ry(0.35, 1).cx(0, 1).ry(-0.35, 1)), Texts{"cry"});
+}
+
+TEST(JoinControlled, TurnsAroundOneCxGateAreAReflectionUnderItsControl) {
+  Circuit turns(2), phased(2), between(2), twice(2), others(2), wide(3), phases(2);
+  EXPECT_EQ(made(join_controlled, turns.ry(-0.35, 1).cx(0, 1).ry(0.35, 1)), Texts{"cu"});
+  EXPECT_EQ(made(recognise_controlled, twice.ry(-0.35, 1).cx(0, 1).ry(0.35, 1)), Texts{"as it was"});
+  EXPECT_EQ(made(join_controlled, phased.p(0.7, 1).ry(-0.35, 1).cx(0, 1).ry(0.35, 1)), (Texts{"p", "cu"}));
+  EXPECT_EQ(made(join_controlled, between.cx(0, 1).ry(0.3, 1).cx(0, 1).ry(0.4, 1).cx(0, 1).ry(-0.7, 1)), Texts{"cu"});
+  // Something else is left where the control is 0, another qubit stands between, or there is less in what it is.
+  EXPECT_EQ(made(join_controlled, others.ry(-0.35, 1).cx(0, 1).ry(0.3, 1)), Texts{"as it was"});
+  EXPECT_EQ(made(join_controlled, wide.ry(-0.35, 1).cx(0, 1).rzz(0.2, 1, 2).ry(0.35, 1)), Texts{"as it was"});
+  EXPECT_EQ(made(join_controlled, phases.p(0.7, 1).cx(0, 1).p(-0.7, 1)), Texts{"as it was"});
 }
 
 TEST(RecogniseControlled, OthersStay) {

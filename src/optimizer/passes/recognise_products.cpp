@@ -2,6 +2,7 @@
 // they are written with CX gates. x1 + x2 - (x1 xor x2) = 2 x1 x2, and so on: the alternating sum of the 2^k - 1
 // parities of k bits is 2^(k-1) times their product. A parity becomes a product where the parities of fewer of its
 // qubits, which take up the difference, become fewer by it.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -39,6 +40,11 @@ class ProductRecogniser {
 
   bool run(Rewritten& result) {
     read();
+    if (std::ranges::all_of(parities_, &std::vector<std::uint32_t>::empty)) return false;
+    numbers_.reserve(phases_.size());
+    for (std::uint32_t number = 0; number < phases_.size(); ++number) {
+      numbers_.try_emplace(key_of(phases_[number]), number);
+    }
     bool found = false;
     for (unsigned qubits = kMostQubits; qubits >= 2; --qubits) {
       for (std::size_t i = 0; i < parities_[qubits].size(); ++i) found = recognise(parities_[qubits][i]) || found;
@@ -77,17 +83,23 @@ class ProductRecogniser {
       for_each_bit(phase.mask, [&](unsigned q) { phase.slots[qubits++] = slot_of(q, since[q]); });
       phase.angle = term->angle;
       phase.at = i;
-      number_of_[i] = add(phase);
+      number_of_[i] = keep(phase);
     }
   }
 
-  /// Its number. Where there is an equal one that is the one to be found.
-  std::uint32_t add(const Phase& phase) {
+  /// Its number.
+  std::uint32_t keep(const Phase& phase) {
     const auto number = static_cast<std::uint32_t>(phases_.size());
     const unsigned qubits = count_bits(phase.mask);
-    numbers_.try_emplace(key_of(phase), number);
     phases_.push_back(phase);
     if (phase.parity && qubits >= 2) parities_[qubits].push_back(number);
+    return number;
+  }
+
+  /// The same of one that is to be found, unless there is an equal one.
+  std::uint32_t add(const Phase& phase) {
+    const std::uint32_t number = keep(phase);
+    numbers_.try_emplace(key_of(phase), number);
     return number;
   }
 

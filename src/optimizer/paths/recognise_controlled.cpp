@@ -94,20 +94,27 @@ struct ControlledRun {
     std::size_t members = 0;
     Matrix2 product = kIdentity2;
     double weight = 0;
+    bool joined = false;  // a diagonal on several qubits stands before it, behind the last turn
   };
   std::vector<Beginning> beginnings;
 
-  void note_beginning() {
+  void note_beginning(bool joined) {
     constexpr std::size_t kMost = 4;
     if (beginnings.size() == kMost) beginnings.erase(beginnings.begin());
-    beginnings.push_back({members.size(), pair.zero, weight});
+    beginnings.push_back({members.size(), pair.zero, weight, joined});
   }
 };
 
 class ControlledRecogniser {
  public:
-  explicit ControlledRecogniser(const Circuit& circuit)
-      : circuit_(circuit), runs_(circuit.qubits()), used_(circuit.qubits(), 0) {}
+  /// `reflections`: also what an odd number of CX gates makes; few other passes come then, so that what phases weigh
+  /// is left to who weighs the whole.
+  ControlledRecogniser(const Circuit& circuit, bool reflections)
+      : circuit_(circuit),
+        reflections_(reflections),
+        runs_(circuit.qubits()),
+        used_(circuit.qubits(), 0),
+        joined_(circuit.qubits(), false) {}
 
   bool run(Rewritten& result) {
     const auto& operations = circuit_.operations();
@@ -137,6 +144,11 @@ class ControlledRecogniser {
     const Qubit joined = join(i, op, reach);
     for_each_bit(reach.all, [&](unsigned q) {
       if (q != joined) close(q);
+      if (!test_bit(reach.diagonal, q)) {
+        joined_[q] = false;
+      } else if (reach.is_diagonal() && count_bits(reach.all) > 1) {
+        joined_[q] = true;
+      }
     });
   }
 
@@ -201,6 +213,7 @@ class ControlledRecogniser {
         append(target, i, {matrix, matrix}, weight_of(matrix));
       }
     }
+    if (run.members.empty()) run.note_beginning(joined_[target]);
     run.control = control;
     used_[control] |= bit_mask(target);
   }
@@ -211,26 +224,29 @@ class ControlledRecogniser {
     const std::size_t before = runs_[target].members.size();
     if (turns && before != 0 && runs_[target].best == before) close(target);
     ControlledRun& run = runs_[target];
-    if (run.control == kNone) run.note_beginning();
+    if (run.control == kNone) run.note_beginning(joined_[target]);
     run.members.push_back(i);
     run.pair = {unitary_product(next.zero, run.pair.zero), unitary_product(next.one, run.pair.one),
                 run.pair.rotates || (op.kind == OpKind::kGate && op.gate == Gate::kRy)};
     run.weight += weight;
     if (!alone) run.last_controlled = run.members.size();
     run.turned = run.turned || (run.flipped && turns);
-    if (run.control != kNone && !run.flipped) look_at(run);
+    if (run.control != kNone && (reflections_ || !run.flipped)) look_at(run);
   }
 
   /// Whether the members since one of the beginnings are a controlled gate, and little else where the control is 0: a
   /// diagonal between two turns is none.
-  static void look_at(ControlledRun& run) {
+  void look_at(ControlledRun& run) const {
     for (const ControlledRun::Beginning& beginning : run.beginnings) {
       const Matrix2 back = adjoint(beginning.product);
       const ByControl rest{unitary_product(run.pair.zero, back), unitary_product(run.pair.one, back), run.pair.rotates};
       // Diagonals alone are rotations about parities.
       if (!is_diagonal(rest.zero) || (!run.turned && is_diagonal(rest.one))) continue;
-      // Phases on either qubit may stand beside no diagonal then.
-      const double gain = run.weight - beginning.weight - best_factors(rest).weight - 2 * weight::kLonelyPhases;
+      // Phases on either qubit, and one that is left of these, may stand beside no diagonal then.
+      const Factors factors = best_factors(rest);
+      const bool is_lonely = !is_scalar(factors.alone) && !(factors.alone_first && beginning.joined);
+      const double lonely = (is_lonely && !reflections_ ? 3 : 2) * weight::kLonelyPhases;
+      const double gain = run.weight - beginning.weight - factors.weight - lonely;
       if (gain <= run.gain + 1e-9) continue;
       run.gain = gain;
       run.first = beginning.members;
@@ -335,8 +351,10 @@ class ControlledRecogniser {
   }
 
   const Circuit& circuit_;
+  const bool reflections_;
   std::vector<ControlledRun> runs_;  // by target
   std::vector<Index> used_;          // by qubit: those whose runs it controls
+  std::vector<bool> joined_;         // by qubit: a diagonal on several stands behind its last turn
   std::vector<Taken> taken_;
   std::vector<std::uint32_t> run_of_;  // by operation, in taken_
   std::uint64_t refused_ = 0;
@@ -345,7 +363,10 @@ class ControlledRecogniser {
 }  // namespace
 
 bool recognise_controlled(const Circuit& circuit, Rewritten& result) {
-  return ControlledRecogniser(circuit).run(result);
+  return ControlledRecogniser(circuit, false).run(result);
+}
+bool join_controlled(const Circuit& circuit, Rewritten& result) {
+  return ControlledRecogniser(circuit, true).run(result);
 }
 
 }  // namespace qsim

@@ -48,9 +48,11 @@ Plan dispatch(const Circuit& circuit, const Machine& machine, const PlanOptions&
     case Strategy::kNaive:
       return naive_plan(circuit, machine, options);
     case Strategy::kGreedy: {
-      // Packed in order, turns of pairs are as a rule cheaper as they are written.
+      // Packed in order, turns of pairs and around CX gates are as a rule cheaper as they are written.
       PlanOptions written = options;
-      written.disabled_passes.emplace_back("recognise_exchanges");
+      for (const char* const pass : {"recognise_exchanges", "join_controlled"}) {
+        written.disabled_passes.emplace_back(pass);
+      }
       Optimizer optimizer(circuit, options.knows_zero());
       return greedy_plan(lower_optimized(optimizer, written.disabled_passes), machine, written);
     }

@@ -27,6 +27,11 @@ namespace {
 // is not linear in the operations.
 constexpr std::size_t kMostParts = 64;
 
+// Behind so many operations in all a first write of a smaller share of them saves less than planning all the others
+// again takes.
+constexpr std::size_t kManyOperations = 20000;
+constexpr double kLeastShare = 0.005;
+
 FlipPrices prices_of(const Lowered& lowered, const Machine& machine, const PlanOptions& options) {
   FlipPrices prices;
   const std::uint32_t local_bits = lowered.qubits - options.rank_bits;
@@ -126,6 +131,10 @@ std::optional<Plan> plan_behind_first_write(const std::vector<CircuitPart>& part
   const Lowered none = PlanJoiner(lowered, machine, options).empty();
   const auto first = first_write_of(parts, lowered, none);
   if (!first) return std::nullopt;
+  const auto all = static_cast<double>(lowered.ops.size());
+  if (lowered.ops.size() > kManyOperations && static_cast<double>(first->flips.ops.size()) < kLeastShare * all) {
+    return std::nullopt;
+  }
   Lowered rest = none;
   rest.matrices = lowered.matrices;
   rest.phases = lowered.phases;

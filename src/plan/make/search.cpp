@@ -6,10 +6,12 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/bits.h"
 #include "base/layout.h"
 #include "base/threads/thread_team.h"
+#include "optimizer/diagonal_term.h"
 #include "plan/build/builder.h"
 #include "plan/cost/state_bytes.h"
 #include "plan/lower/known.h"
@@ -62,7 +64,7 @@ class Planner {
 
   Plan run() {
     choose_first_stage();
-    std::vector<Qubit> global = wires_of(all_wires() & ~stages_.front());
+    std::vector<Qubit> global = qubits_of(all_wires() & ~stages_.front());
     if (fixed_) std::ranges::sort(global, {}, [&](Qubit wire) { return initial_.bit_of[wire]; });
     start_ = known_ ? absorb_known_start(lowered_, global) : plain_start(lowered_, options_.rank_bits);
     out_.qubits = lowered_.qubits;
@@ -75,15 +77,18 @@ class Planner {
     const std::size_t total = lowered_.ops.size();
     const std::size_t parts = std::max<std::size_t>(1, (total + kPartOperations - 1) / kPartOperations);
     if (parts == 1) return best_of_births(search_part(0, total, 1));
-    // A part is looked for behind the one before; what its sets do is written beside others.
+    // A part is looked for behind the one before; what its sets do is written beside others, and beside the next looks.
     ThreadTeam team(static_cast<int>(std::min<std::size_t>(parts, static_cast<std::size_t>(affinity_threads()))));
-    for (std::size_t i = 0; i < parts;) {
-      std::vector<Part> some;
-      for (int k = 0; k < team.size() && i < parts; ++k, ++i) {
-        some.push_back(search_part(total * i / parts, total * (i + 1) / parts, parts));
-      }
+    std::vector<Part> some, next;
+    for (std::size_t i = 0; i < parts || !next.empty();) {
+      some = std::exchange(next, {});
       std::vector<SweepPrograms> programs(some.size());
-      team.run(some.size(), [&](std::uint64_t k, int) { programs[k] = programs_of(some[k], Pace::kEager); });
+      team.run(some.size() + 1, [&](std::uint64_t k, int) {
+        if (k != 0) return void(programs[k - 1] = programs_of(some[k - 1], Pace::kEager));
+        for (int more = 0; more < team.size() && i < parts; ++more, ++i) {
+          next.push_back(search_part(total * i / parts, total * (i + 1) / parts, parts));
+        }
+      });
       for (std::size_t k = 0; k < some.size(); ++k) emit(some[k], std::move(programs[k]));
     }
     return finished();
@@ -139,12 +144,6 @@ class Planner {
 
   Index all_wires() const { return low_mask(wires_); }
 
-  std::vector<Qubit> wires_of(Index mask) const {
-    std::vector<Qubit> list;
-    for (; mask != 0; mask &= mask - 1) list.push_back(static_cast<Qubit>(std::countr_zero(mask)));
-    return list;
-  }
-
   // stages_ = local wires of the first stage, and of the later ones where they are known already.
   void choose_first_stage() {
     if (fixed_) {
@@ -197,7 +196,7 @@ class Planner {
   template <typename Visit>
   void with_first_stage(Index first, const Visit& visit) {
     const Lowered original = lowered_;
-    start_ = absorb_known_start(lowered_, wires_of(all_wires() & ~first));
+    start_ = absorb_known_start(lowered_, qubits_of(all_wires() & ~first));
     stages_ = {first};
     const Timeline timeline = build_timeline(lowered_, source(0, first_part(), born_wires()));
     visit(SetProblem(timeline));
@@ -268,7 +267,7 @@ class Planner {
       rules.born_before = births_before_exchanges(unborn);
       if (births_ == Births::kFirstWrite) {
         rules.budget /= 2;
-        for (const Qubit w : wires_of(unborn)) rules.start[w] = 1;
+        for (const Qubit w : qubits_of(unborn)) rules.start[w] = 1;
       }
     }
     rules.before = first == 0 ? low_wires(rules.low) : last_set_;
@@ -323,17 +322,17 @@ class Planner {
     if (!fixed_) {
       std::vector<std::size_t> use(wires_, schedule.sets.size());
       for (std::size_t i = schedule.sets.size(); i-- > 0;)
-        for (const Qubit w : wires_of(schedule.sets[i])) use[w] = i;
-      std::vector<Qubit> order = wires_of(part.rules.segments.front());
+        for (const Qubit w : qubits_of(schedule.sets[i])) use[w] = i;
+      std::vector<Qubit> order = qubits_of(part.rules.segments.front());
       std::stable_sort(order.begin(), order.end(), [&](Qubit a, Qubit b) { return use[a] < use[b]; });
-      for (const Qubit w : wires_of(all_wires() & ~part.rules.segments.front())) order.push_back(w);
+      for (const Qubit w : qubits_of(all_wires() & ~part.rules.segments.front())) order.push_back(w);
       initial_.bit_of.resize(wires_);
       for (std::size_t bit = 0; bit < order.size(); ++bit) initial_.bit_of[order[bit]] = static_cast<Bit>(bit);
       keep_low(part);
     }
     KnownStart start = start_;
     if (known_) {
-      for (const Qubit w : wires_of(part.unborn)) {
+      for (const Qubit w : qubits_of(part.unborn)) {
         const Turn& birth = part.timeline.turns[part.timeline.line[w].front()];
         const auto matrix = part.timeline.matrix(birth);
         start.factor[w] = {matrix[0], matrix[2]};
@@ -408,7 +407,7 @@ class Planner {
   }
 
   void exchange(Index before, Index after) {
-    const std::vector<Qubit> out = wires_of(before & ~after), in = wires_of(after & ~before);
+    const std::vector<Qubit> out = qubits_of(before & ~after), in = qubits_of(after & ~before);
     builder_->store_high(out);
     std::vector<std::pair<Bit, Bit>> swaps;
     for (std::size_t j = 0; j < out.size(); ++j)

@@ -169,10 +169,11 @@ std::list<Written> ways_of(const Circuit& circuit, Optimizer& optimizer, const M
   // What was put together first may hide from sums over paths what they would have seen; turns around half turns may be
   // cheaper than flips where other turns are beside them.
   constexpr std::string_view kProducts = "gather_products", kChoices = "recognise_choices",
-                             kExchanges = "recognise_exchanges";
+                             kExchanges = "recognise_exchanges", kJoined = "join_controlled";
   constexpr std::array<std::string_view, 2> kFlips{"recognise_flips", "cancel_flips"};
   if (among(kProducts)) try_without({&kProducts, 1});
   if (among(kExchanges)) try_without({&kExchanges, 1}, 1.25);
+  if (among(kJoined) && recognised.size() > 1) try_without({&kJoined, 1}, 1.25);
   if (among(kFlips.front())) try_without(kFlips);
   // The pass that no other judges is first left out alone.
   if (among(kChoices)) recognised = try_without({&kChoices, 1});
