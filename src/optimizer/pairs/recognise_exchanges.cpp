@@ -25,6 +25,9 @@ namespace {
 
 const PauliPair kZz = pauli_pair(3, 3);
 
+// Of what Clifford gates behind the turns weigh: the next turns of the qubit often take them in.
+constexpr double kTakenUp = 0.5;
+
 /// Which of the three turns becomes the one about ZZ, and the gates on each qubit that make it that.
 struct Frame {
   std::array<double, 3> angles{};  // about XX, YY, ZZ then
@@ -117,7 +120,7 @@ std::optional<Frame> best_frame(const Turned& turned, const std::array<const Cli
       for (unsigned q = 0; q < 2; ++q) {
         frame.after[q] = taken_back(turned, q, *frame.before[q]);
         if (frame.after[q] == nullptr) return std::nullopt;
-        frame.weight += product(*frame.before[q], *beside[q]).weight + frame.after[q]->weight;
+        frame.weight += product(*frame.before[q], *beside[q]).weight + kTakenUp * frame.after[q]->weight;
       }
       if (!best || frame.weight < best->weight) best = frame;
     }
