@@ -144,6 +144,7 @@ bool recognise_permutations_from_zero(const Circuit& circuit, Rewritten& result)
 
 /// Gates on a qubit between CX gates onto it of one control become one gate on it and one under the control.
 bool recognise_controlled(const Circuit& circuit, Rewritten& result);
+/// The same behind the other passes, also around an odd number of CX gates: a reflection under their control.
 bool join_controlled(const Circuit& circuit, Rewritten& result);
 
 /// Rotations about Y between CX gates that have the qubit for their target become rotations about parities, between two

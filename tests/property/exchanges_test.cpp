@@ -242,19 +242,12 @@ TEST(RecogniseExchanges, RandomPairsInOtherGatesWeighTheSame) {
   const auto weight_of = [](std::uint64_t seed, bool in_basis) {
     std::mt19937_64 random(seed);
     Circuit circuit(9);
-    const auto h = [&](Qubit q) { circuit.rz(kPi / 2, q).sx(q).rz(kPi / 2, q); };
-    const auto rx = [&](double angle, Qubit q) { circuit.h(q).rz(angle, q).h(q); };
     for (Qubit q = 0; q < 9; q += 2) circuit.x(q);
     for (int i = 0; i < 60; ++i) {
       const auto a = static_cast<Qubit>(random() % 9), b = static_cast<Qubit>((a + 1 + random() % 8) % 9);
       if (in_basis) {
-        for (const Qubit q : {a, b}) h(q);
-        circuit.cx(a, b).rz(0.3, b).cx(a, b);
-        for (const Qubit q : {a, b}) h(q);
-        for (const Qubit q : {a, b}) rx(kPi / 2, q);
-        circuit.cx(a, b).rz(0.3, b).cx(a, b);
-        for (const Qubit q : {a, b}) rx(-kPi / 2, q);
-        circuit.cx(a, b).rz(0.3, b).cx(a, b);
+        phases_between(circuit, 0.3, a, b);
+        circuit.rzz(0.3, a, b);
       } else {
         circuit.rxx(0.3, a, b).ryy(0.3, a, b).rzz(0.3, a, b);
       }

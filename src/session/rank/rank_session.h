@@ -75,7 +75,7 @@ class RankSession {
                                     WalkRoom room);
   /// Nothing that is staged runs any more.
   void unstage();
-  /// What such a run of one plan has left in the pool becomes `shard`.
+  /// What such a run of one plan has left in the pool becomes `shard`; nothing is staged then.
   void adopt(Shard& shard, const Plan& ran);
 
   /// Sum over amplitudes of conj(other) times `shard`. Collective.

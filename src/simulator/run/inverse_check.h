@@ -25,10 +25,9 @@ class InverseCheck {
   /// amplitudes of the start state and, where `copies`, inner products with a copy of it. What is wrong, in words;
   /// empty where nothing is. Collective; each process of several finds what is wrong with its own part.
   std::string run(State& state, bool copies, std::uint64_t start_seed);
-
- private:
   const Plan& forward_plan();
 
+ private:
   Program::Impl& forward_;
   Program::Impl inverse_;
 };

@@ -117,14 +117,14 @@ class Run {
       Outcome mine = run_on_rank(job, rank, begin_, may_take_fewer);
       if (index == 0) outcome = std::move(mine);
     });
-    if (compiled.inverse && outcome.result) take_back(compiled, session_->ranks() > 1, outcome);
+    if (compiled.inverse && outcome.result) take_back(*compiled.inverse, session_->ranks() > 1, outcome);
     return outcome;
   }
 
   /// The check by the inverse, of what the run has left.
-  void take_back(const Compiled& compiled, bool split, Outcome& outcome) const {
-    State state = Session::Impl::adopt(session_, *compiled.program->plan({}, nullptr).plan, split);
-    const std::string wrong = compiled.inverse->run(state, outcome.has_copy, options_.start_seed);
+  void take_back(InverseCheck& inverse, bool split, Outcome& outcome) const {
+    State state = Session::Impl::adopt(session_, inverse.forward_plan(), split);
+    const std::string wrong = inverse.run(state, outcome.has_copy, options_.start_seed);
     const auto judge = [&] {
       if (!wrong.empty()) throw VerificationError(wrong + ": the result is wrong and is not shown");
     };
@@ -158,7 +158,7 @@ class Run {
     } else {
       alone();
     }
-    if (compiled.inverse) take_back(compiled, false, outcome);
+    if (compiled.inverse) take_back(*compiled.inverse, false, outcome);
     Result& result = *outcome.result;
     result.run.ranks = session_->ranks();
     result.memory.peak_bytes_per_rank.assign(static_cast<std::size_t>(session_->ranks()),
