@@ -38,6 +38,16 @@ INLINE void transpose(u32 (&w)[32]) {
     }
   }
 }
+// Macros: thousands of functions take a compiler longer to put in line.
+#ifdef __CUDA_ARCH__
+#define FLIP(w, m) asm volatile("xor.b32 %0, %0, %1;" : "+r"(w) : "r"(m))
+#define HALF_ADD(q, c) asm volatile("{.reg .b32 t; and.b32 t, %0, %1; xor.b32 %0, %0, %1; mov.b32 %1, t;}" : "+r"(q), "+r"(c))
+#define FULL_ADD(q, c, m) asm volatile("{.reg .b32 t; lop3.b32 t, %0, %1, %2, 0xe8; lop3.b32 %0, %0, %1, %2, 0x96; mov.b32 %1, t;}" : "+r"(q), "+r"(c) : "r"(m))
+#else
+#define FLIP(w, m) w ^= m
+#define HALF_ADD(q, c) { const u32 t = q & c; q ^= c; c = t; }
+#define FULL_ADD(q, c, m) { const u32 t = (q & c) | (m & (q ^ c)); q ^= c ^ m; c = t; }
+#endif
 INLINE void turn0(C& v, u32 on) { const R c = (R)0.92387953251128675613, s = (R)0.38268343236508977173; const C w = mk(c * v.x - s * v.y, c * v.y + s * v.x); if (on != 0) v = w; }
 INLINE void turn1(C& v, u32 on) { const R c = (R)0.70710678118654752440; const C w = mk(c * (v.x - v.y), c * (v.x + v.y)); if (on != 0) v = w; }
 INLINE void turn2(C& v, u32 on) { if (on != 0) v = mk(-v.y, v.x); }
@@ -114,10 +124,13 @@ class PermutationText {
     return row_of_[bit] == kNone ? "(" + initial(bit) + ")" : fmt::format("w{}", row_of_[bit]);
   }
 
+  // Phases, and flips of long programs, are added in the order in which they are written: left to itself a compiler
+  // gathers the conditions of thousands of phases before it adds them, in memory, and takes a time that grows with the
+  // square of their number.
   void steps() {
     const std::uint32_t ones = program_.rows() - 1;
     std::string where;
-    std::size_t number = 0;
+    if (program_.phases) line("u32 q0 = 0, q1 = 0, q2 = 0, q3 = 0;");
     for (const std::uint32_t step : program_.steps) {
       for (const unsigned at : {8u, 16u}) {
         const std::uint32_t row = step >> at & 63;
@@ -127,33 +140,42 @@ class PermutationText {
       if ((step & PermutationStep::kApplies) == 0) continue;
       if (where.empty()) where = "~0u";
       if ((step & PermutationStep::kPhase) == 0) {
-        line(fmt::format("w{} ^= {};", step & 63, where));
+        add_flip(fmt::format("w{}", step & 63), where);
       } else {
-        add_phase(step & 15, where, number++);
+        add_phase(step & 15, where);
       }
       where.clear();
     }
   }
 
+  void add_flip(const std::string& target, const std::string& where) {
+    constexpr std::size_t kFewSteps = 2000;  // among which a compiler finds some that are not needed
+    const bool few = program_.steps.size() <= kFewSteps;
+    line(few ? fmt::format("{} ^= {};", target, where) : fmt::format("FLIP({}, {});", target, where));
+  }
+
   /// A sum of four digits, a word each.
-  void add_phase(std::uint32_t sixteenths, const std::string& where, std::size_t number) {
+  void add_phase(std::uint32_t sixteenths, const std::string& where) {
+    constexpr std::uint32_t kHalfTurn = 8;
     if (sixteenths == 0) return;
-    std::string carry;
-    line(fmt::format("const u32 m{} = {};", number, where));
+    if (sixteenths == kHalfTurn) {
+      used_[3] = true;
+      return line(fmt::format("FLIP(q3, {});", where));
+    }
+    std::string text;
     for (unsigned bit = 0; bit < 4; ++bit) {
       const bool adds = test_bit(sixteenths, bit);
-      if (!adds && carry.empty()) continue;
-      if (!std::exchange(used_[bit], true)) line(fmt::format("u32 q{} = 0;", bit));
-      const std::string one = adds ? fmt::format("m{}", number) : carry;
-      const std::string next = fmt::format("c{}_{}", number, bit);
-      if (bit < 3) {
-        line(adds && !carry.empty()
-                 ? fmt::format("const u32 {0} = q{1} & {2} | {3} & (q{1} ^ {2});", next, bit, one, carry)
-                 : fmt::format("const u32 {} = q{} & {};", next, bit, one));
+      if (!adds && text.empty()) continue;
+      used_[bit] = true;
+      if (text.empty()) {
+        text = fmt::format("{{ const u32 m = {}; u32 c = m; HALF_ADD(q{}, c);", where, bit);
+      } else if (bit < 3) {
+        text += adds ? fmt::format(" FULL_ADD(q{}, c, m);", bit) : fmt::format(" HALF_ADD(q{}, c);", bit);
+      } else {
+        text += adds ? " FLIP(q3, c ^ m);" : " FLIP(q3, c);";
       }
-      line(fmt::format("q{} ^= {}{};", bit, one, adds && !carry.empty() ? " ^ " + carry : ""));
-      carry = next;
     }
+    line(text + " }");
   }
 
   /// Of amplitude v[i].

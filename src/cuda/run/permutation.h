@@ -14,6 +14,7 @@
 #include "device/permutation/program.h"
 #include "kernels/cuda/permute.h"
 #include "kernels/cuda/sweep.h"
+#include "plan/cost/pool_layout.h"
 #include "plan/plan.h"
 #include "qsim/types.h"
 
@@ -35,8 +36,6 @@ class Permutation {
   bool wants_kernel() const { return !affine_ && steps_.size() <= kMostCompiledSteps; }
 
  private:
-  static constexpr std::size_t kMostCompiledSteps = 4000;
-
   void set_steps(const PermutationProgram& program);
   void set_words(const PermutationProgram& program);
   void set_columns(const Sweep& sweep);

@@ -162,9 +162,11 @@ SweepParts permuting_parts(const Sweep& sweep, std::uint32_t local_bits, Precisi
   const auto line = static_cast<std::uint32_t>(std::max(1.0, costs.line_bytes / bytes));
   double steps = 0;
   for (const PlanOp& op : sweep.ops) steps += static_cast<double>(permutation_steps(op, terms_of(sweep, op)));
+  const bool interpreted = costs.interpreted_step > 0 && steps > static_cast<double>(kMostCompiledSteps);
+  steps *= interpreted ? costs.interpreted_step : costs.step;
   if (!sweep.reads) {
     const ProductLookups lookups = product_lookups(sweep);
-    const double each = costs.product + costs.step * steps + costs.lookup * (lookups.tables + lookups.left);
+    const double each = costs.product + steps + costs.lookup * (lookups.tables + lookups.left);
     return {written * bytes / cost.write_bytes_per_second, each * 1e-15 * written, kLaunches * cost.sweep_overhead};
   }
   const double read = written * bytes / cost.read_bytes_per_second;
@@ -172,7 +174,7 @@ SweepParts permuting_parts(const Sweep& sweep, std::uint32_t local_bits, Precisi
   const bool affine = costs.affine > 0 && is_affine(sweep);
   const double again =
       affine ? (costs.affine - 1) * trip : (reads_each(sweep, local_bits, line, costs.window_bits) - 1) * read;
-  const double places = affine ? 0 : costs.place + costs.step * steps;
+  const double places = affine ? 0 : costs.place + steps;
   SweepParts parts{trip + again, places * 1e-15 * written, kLaunches * cost.sweep_overhead};
   if (!is_one_bundle(sweep, local_bits)) parts.overhead += trip;
   return parts;

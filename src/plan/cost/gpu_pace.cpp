@@ -38,6 +38,7 @@ void slow_down(CostTable& table, double memory, double arithmetic, double moves)
   if (table.permutation) {
     table.permutation->place *= moves;
     table.permutation->step *= moves;
+    table.permutation->interpreted_step *= moves;
     table.permutation->product *= moves;
     table.permutation->lookup *= moves;
   }

@@ -135,7 +135,11 @@ CostTable parse_costs(const Json& json, const std::string& where) {
     cost.permutation->affine = permutation.number("affine", false);
     cost.permutation->product = permutation.number("product", false);
     cost.permutation->lookup = permutation.number("lookup", false);
-    permutation.finish({"line_bytes", "window_bits", "place", "step", "affine", "product", "lookup"});
+    if (permutation.has("interpreted_step")) {
+      cost.permutation->interpreted_step = permutation.number("interpreted_step", false);
+    }
+    permutation.finish(
+        {"line_bytes", "window_bits", "place", "step", "affine", "product", "lookup", "interpreted_step"});
   }
   cost.link_bytes_per_second = reader.number("link_bytes_per_s", true);
   cost.exchange_overhead = reader.number("exchange_overhead_s", false);

@@ -50,10 +50,11 @@ struct FormCosts {
 /// goes, not more than 2^window_bits places away, are there then. Beside memory nanoseconds a million amplitudes: for
 /// making places of words, and for each step of a program. `affine`: trips over memory that a sweep takes which
 /// is_affine; 0: it is as any other. Of a first write that permutes: for each amplitude, and for each table in which a
-/// factor of it is looked up.
+/// factor of it is looked up. `interpreted_step`: in programs of more than kMostCompiledSteps; 0: as in any other.
 struct PermutationCosts {
   double line_bytes = 0, place = 0, step = 0, affine = 0, product = 0, lookup = 0;
   std::uint32_t window_bits = 0;
+  double interpreted_step = 0;
 };
 
 /// Seconds of everything a plan does, for one device kind and precision; data in src/plan/cost/machines/*.json. The

@@ -26,6 +26,9 @@ struct PoolLayout {
 
 /// Bundles of no more bits (Sweep::bundle) are each moved by one thread of a processor, where there is memory for all.
 constexpr int kOwnBundleBits = 16;
+/// A GPU's program of more steps has no kernel of its own: that would be compiled for longer than it runs.
+constexpr std::uint64_t kMostCompiledSteps = 8000;
+
 /// Steps of a device's program for an operation of a sweep that permutes, of these terms where it is diagonal.
 std::uint64_t permutation_steps(const PlanOp& op, std::span<const PhaseTerm> terms);
 
