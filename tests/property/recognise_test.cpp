@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/axes/straighten_axes.h"
 #include "optimizer/pipeline.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
@@ -387,6 +388,7 @@ TEST(Recognise, NoPlanIsDearerForIt) {
     options.start = Start::kState;
     const Plan plan = make_plan(circuit, find_machine("h200"), options);
     options.disabled_passes.assign(recognising_passes().begin(), recognising_passes().end());
+    options.disabled_passes.emplace_back(kStraightenAxes);
     const Plan as_written = make_plan(circuit, find_machine("h200"), options);
     EXPECT_FALSE(cheaper(as_written, plan, options)) << seed;
     const dense::State start = dense::random_state(9, seed);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "optimizer/axes/straighten_axes.h"
 #include "optimizer/pipeline.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
@@ -11,10 +12,10 @@
 namespace qsim {
 namespace {
 
-// Rewrites of what only a plan has: turns, gaps, the steps of a sweep.
-constexpr std::array<std::string_view, 7> kPlannerRewrites{
-    "move_flips",    "split_controls", "recombine_flips", "recombine_controls",
-    "fuse_matrices", "span_strings",   "permute"};
+// Rewrites of what only a plan has: turns, gaps, the steps of a sweep. And one that a circuit is planned with as well.
+constexpr std::array<std::string_view, 8> kPlannerRewrites{
+    kStraightenAxes,      "move_flips",    "split_controls", "recombine_flips",
+    "recombine_controls", "fuse_matrices", "span_strings",   "permute"};
 
 void check_names(const std::vector<std::string>& disabled) {
   const std::vector<std::string_view> known = pass_names();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/threads/thread_team.h"
+#include "optimizer/axes/straighten_axes.h"
 #include "optimizer/pipeline.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
@@ -28,6 +29,9 @@ namespace {
 
 // Operations of circuits that are searched so often; those that are searched once are not packed in order as well.
 constexpr std::size_t kSearchedTwice = 4000, kSearchedThrice = 2000, kSearchedWhole = 20000;
+
+// Weights beside those of the circuit as it is written with which one with straight axes is planned as well.
+constexpr double kMuchLighter = 0.9, kNotHopeless = 1.5;
 
 /// Whether a plan whose controlled gates are not split may be better: where what splitting adds in turns does not join
 /// turns beside them, and where it saves turns for many more diagonals. Of 131 circuits as they are searched it tells
@@ -145,15 +149,30 @@ Lowered form_of(Optimizer& optimizer, const PlanOptions& options) {
   return lower_optimized(optimizer, left_out);
 }
 
-/// The circuit after all passes, and without some where those that gave back structure may hide other structure.
-std::list<Written> ways_of(const Circuit& circuit, Optimizer& optimizer, const Machine& machine,
-                           const PlanOptions& options, bool open) {
-  std::list<Written> ways;
-  Lowered lowered = form_of(optimizer, options);
-  double lightest = lowered.weight;
+bool has_turned_pairs(const Circuit& circuit) {
+  return std::ranges::any_of(circuit.operations(), [](const Operation& op) {
+    return op.kind == OpKind::kGate && (op.gate == Gate::kRxx || op.gate == Gate::kRyy);
+  });
+}
+
+enum class Way : std::uint8_t { kCircuit, kOpen, kStraight };
+
+struct Ways {
+  std::list<Written> all;  // the first one is the circuit after all passes
+  double lightest = 0;     // of their weights
+};
+
+/// The circuit after all passes, `lowered`, and without some where those that gave back structure may hide other
+/// structure.
+Ways ways_of(Lowered lowered, const Circuit& circuit, Optimizer& optimizer, const Machine& machine,
+             const PlanOptions& options, Way way) {
+  Ways made{{}, lowered.weight};
+  std::list<Written>& ways = made.all;
+  double& lightest = made.lightest;
   std::vector<std::string_view> recognised = lowered.recognised;
+  const bool open = way == Way::kOpen;
   ways.emplace_back(std::move(lowered), optimizer, machine, options, open);
-  if (circuit.operations().size() > kFewOperations) return ways;
+  if (circuit.operations().size() > kFewOperations) return made;
   const auto try_without = [&](std::span<const std::string_view> passes, double hopeless = 4) {
     PlanOptions fewer = options;
     fewer.disabled_passes.insert(fewer.disabled_passes.end(), passes.begin(), passes.end());
@@ -177,8 +196,37 @@ std::list<Written> ways_of(const Circuit& circuit, Optimizer& optimizer, const M
   if (among(kFlips.front())) try_without(kFlips);
   // The pass that no other judges is first left out alone.
   if (among(kChoices)) recognised = try_without({&kChoices, 1});
-  if (!recognised.empty()) try_without(recognising_passes());
-  return ways;
+  // Without any the one with straight axes has nothing before the circuit.
+  if (!recognised.empty() && way != Way::kStraight) try_without(recognising_passes());
+  return made;
+}
+
+/// The same, and of circuits that a compiler may have written so with their axes made straight.
+std::list<Written> all_ways_of(const Circuit& circuit, const Machine& machine, const PlanOptions& options,
+                               const Rewritten* form) {
+  Optimizer optimizer(circuit, options.knows_zero(), form);
+  Ways ways = ways_of(form_of(optimizer, options), circuit, optimizer, machine, options,
+                      form != nullptr ? Way::kOpen : Way::kCircuit);
+  const auto& left_out = options.disabled_passes;
+  if (form != nullptr || std::ranges::find(left_out, kStraightenAxes) != left_out.end()) return std::move(ways.all);
+  const Axes axes = axes_of(circuit);
+  const bool few = circuit.operations().size() <= kFewOperations;
+  Rewritten straight;
+  if (axes == Axes::kAsWritten || (!few && axes != Axes::kBent) || !straighten_axes(circuit, straight)) {
+    return std::move(ways.all);
+  }
+  Optimizer of_straight(circuit, options.knows_zero(), &straight);
+  Lowered lowered = form_of(of_straight, options);
+  if (lowered.weight < kMuchLighter * ways.lightest) {
+    Ways others = ways_of(std::move(lowered), circuit, of_straight, machine, options, Way::kStraight);
+    if (!few) return std::move(others.all);
+    ways.all.splice(ways.all.end(), others.all);
+  } else if (few && lowered.weight < kNotHopeless * ways.lightest) {
+    // Gates do not weigh what plans make of permutations and of turned pairs.
+    const bool hidden = axes == Axes::kBent || has_turned_pairs(straight.circuit);
+    if (hidden) ways.all.emplace_back(std::move(lowered), of_straight, machine, options, false);
+  }
+  return std::move(ways.all);
 }
 
 }  // namespace
@@ -192,8 +240,7 @@ bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
 }
 
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options, const Rewritten* form) {
-  Optimizer optimizer(circuit, options.knows_zero(), form);
-  std::list<Written> ways = ways_of(circuit, optimizer, machine, options, form != nullptr);
+  std::list<Written> ways = all_ways_of(circuit, machine, options, form);
   const int threads = circuit.qubits() >= kManyQubits ? affinity_threads() : 1;
   Tasks tasks;
   for (Written& way : ways) way.add_looks(tasks);

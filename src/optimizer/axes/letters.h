@@ -1,0 +1,28 @@
+// X, Y and Z, what gates on one qubit make of them, and where that points.
+#pragma once
+
+#include <array>
+#include <numbers>
+
+#include "base/numbers/matrix2.h"
+
+namespace qsim {
+
+inline constexpr unsigned kLetterX = 1, kLetterY = 2, kLetterZ = 3;
+inline constexpr double kPi = std::numbers::pi, kQuarterPi = std::numbers::pi / 4;
+inline constexpr Complex kImaginary{0, 1};
+
+/// In the order of their letters.
+extern const std::array<Matrix2, 3> kLetterMatrices;
+/// exp(-i angle/2 P).
+Matrix2 letter_rotation(unsigned letter, double angle);
+Matrix2 scaled(const Matrix2& matrix, Complex by);
+
+/// x, y, z: of x X + y Y + z Z.
+using Axis = std::array<double, 3>;
+/// Of gate P gate^-1.
+Axis axis_behind(const Matrix2& gate, unsigned letter);
+/// The place of the part that is largest.
+unsigned largest_of(const Axis& axis);
+
+}  // namespace qsim

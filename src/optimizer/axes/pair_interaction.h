@@ -1,0 +1,23 @@
+// A unitary matrix on two qubits as turns about XX, YY and ZZ between gates on either qubit: its canonical form.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "base/numbers/matrix2.h"
+#include "qsim/gate.h"
+
+namespace qsim {
+
+/// (after[1] x after[0]) exp(i (turns[0] XX + turns[1] YY + turns[2] ZZ)) (before[1] x before[0]), each turn between
+/// -pi/4 and pi/4. The same pair up to gates on either qubit has the same turns, up to their order and pairs of signs.
+struct PairInteraction {
+  std::array<double, 3> turns{};
+  std::array<Matrix2, 2> before{}, after{};
+};
+
+/// Of a unitary 4 x 4 matrix, row-major, bit j of an index is qubit j; nothing where the parts put together again are
+/// not the matrix. B. Kraus and J. I. Cirac, Phys. Rev. A 63, 062309 (2001).
+std::optional<PairInteraction> pair_interaction(const Matrix& unitary);
+
+}  // namespace qsim

@@ -1,0 +1,250 @@
+// Circuits whose gates on one qubit were spread over them, as compilers do that write pairs of qubits anew: from their
+// axis form they are written again with Hadamard and S gates, phases, CX and CZ gates where that can be.
+#include "optimizer/axes/straighten_axes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "base/file/source_lines.h"
+#include "base/numbers/rounding.h"
+#include "optimizer/axes/axis_form.h"
+#include "optimizer/axes/letters.h"
+#include "optimizer/operations.h"
+
+namespace qsim {
+namespace {
+
+using Kind = AxisStep::Kind;
+
+bool is_quarter(double angle, unsigned parts) {
+  const double part = 2 * kPi / parts;
+  return std::abs(std::remainder(angle, part)) <= 1e-9;
+}
+
+class AxisWriter {
+ public:
+  AxisWriter(const Circuit& circuit, const AxisForm& form, Rewritten& result)
+      : form_(form),
+        rewriter_(circuit, result),
+        out_(result.circuit),
+        frame_(form.after.size(), 0),
+        looks_(form.after.size(), kIdentity2) {}
+
+  void run(const AxisFrames& frames, Rewritten& result, const Circuit& circuit) {
+    std::vector<std::uint32_t> written(form_.steps.size(), kNoPlace);
+    for (std::size_t i = 0; i < form_.steps.size(); ++i) {
+      const AxisStep& step = form_.steps[i];
+      SourceLines::set(out_, circuit.operations()[step.of].line);
+      const unsigned sides = step.kind == Kind::kRotation ? 1 : 2;
+      for (unsigned k = 0; k < sides; ++k) look(step.wires[k], frames[i][k]);
+      if (step.kind == Kind::kRotation) {
+        rotation(step);
+      } else if (step.kind == Kind::kFlip) {
+        flip(step);
+      } else {
+        turn(step);
+      }
+      written[i] = rewriter_.last();
+    }
+    const auto before = static_cast<std::uint32_t>(out_.operations().size());
+    for (Qubit wire = 0; wire < form_.after.size(); ++wire) {
+      last(wire, product(form_.after[wire], adjoint(looks_[wire])));
+    }
+    if (std::abs(phase_) > kRounding) out_.add_pauli_rotation(-2 * phase_, "", {});
+    const bool more = out_.operations().size() > before;
+    for (std::uint32_t i = 0; i < form_.step_of.size(); ++i) {
+      if (skipped(circuit.operations()[i])) continue;
+      if (form_.step_of[i] != AxisForm::kAfter) {
+        rewriter_.count_on(i, written[form_.step_of[i]]);
+      } else if (more) {
+        rewriter_.count_on(i, rewriter_.last());
+      } else {
+        rewriter_.remove(i, "cancelled");
+      }
+    }
+    result.wire_of = form_.wire_of;
+  }
+
+ private:
+  struct Seen {
+    unsigned letter = 0;
+    int sign = 1;
+  };
+
+  void gate(Qubit wire, Gate name) { out_.add_gate(name, {}, std::span(&wire, 1)); }
+  void gate(Qubit wire, Gate name, double angle) { out_.add_gate(name, {}, std::span(&wire, 1), std::span(&angle, 1)); }
+
+  void look(Qubit wire, unsigned frame) {
+    for (const Gate name : between_frames(frame_[wire], frame)) {
+      gate(wire, name);
+      const Matrix2 phase{1, 0, 0, kImaginary};
+      looks_[wire] = product(name == Gate::kH ? kHadamard2 : phase, looks_[wire]);
+    }
+    frame_[wire] = frame;
+  }
+
+  Seen seen(Qubit wire, unsigned letter) const {
+    const Axis axis = axis_behind(looks_[wire], letter);
+    const unsigned most = largest_of(axis);
+    return {most + 1, axis[most] < 0 ? -1 : 1};
+  }
+
+  /// Gates that take one letter to another, and those that take it back.
+  void to_letter(Qubit wire, unsigned from, unsigned to) {
+    if (from == kLetterY) gate(wire, Gate::kSdg);
+    if ((from == kLetterY ? kLetterX : from) != to) gate(wire, Gate::kH);
+  }
+  void from_letter(Qubit wire, unsigned from, unsigned to) {
+    if ((from == kLetterY ? kLetterX : from) != to) gate(wire, Gate::kH);
+    if (from == kLetterY) gate(wire, Gate::kS);
+  }
+
+  void rotation(const AxisStep& step) {
+    const Qubit wire = step.wires[0];
+    const auto [letter, sign] = seen(wire, step.letters[0]);
+    const double angle = sign * step.angle;
+    if (letter == kLetterZ || (letter == kLetterY && !is_quarter(angle, 8))) {
+      gate(wire, letter == kLetterZ ? Gate::kRz : Gate::kRy, angle);
+      return;
+    }
+    to_letter(wire, letter, kLetterZ);
+    gate(wire, Gate::kRz, angle);
+    from_letter(wire, letter, kLetterZ);
+  }
+
+  void flip(const AxisStep& step) {
+    std::array<Qubit, 2> wires = step.wires;
+    std::array<Seen, 2> as{seen(wires[0], step.letters[0]), seen(wires[1], step.letters[1])};
+    // Of -P it is the one of P and a Q behind it.
+    for (unsigned k = 0; k < 2; ++k) {
+      if (as[k].sign > 0) continue;
+      Matrix2& other = looks_[wires[1 - k]];
+      other = product(kLetterMatrices[as[1 - k].letter - 1], other);
+    }
+    if (as[0].sign < 0 && as[1].sign < 0) phase_ += kPi;
+    if (as[1].letter == kLetterZ && as[0].letter != kLetterZ) {
+      std::swap(wires[0], wires[1]);
+      std::swap(as[0], as[1]);
+    }
+    const std::array<unsigned, 2> to{kLetterZ, as[1].letter == kLetterZ ? kLetterZ : kLetterX};
+    for (unsigned k = 0; k < 2; ++k) to_letter(wires[k], as[k].letter, to[k]);
+    out_.add_gate(to[1] == kLetterZ ? Gate::kZ : Gate::kX, std::span(&wires[0], 1), std::span(&wires[1], 1));
+    for (unsigned k = 0; k < 2; ++k) from_letter(wires[k], as[k].letter, to[k]);
+  }
+
+  void turn(const AxisStep& step) {
+    const std::array<Seen, 2> as{seen(step.wires[0], step.letters[0]), seen(step.wires[1], step.letters[1])};
+    const double angle = -2 * step.angle * as[0].sign * as[1].sign;
+    if (as[0].letter == as[1].letter) {
+      constexpr std::array<Gate, 3> kGates{Gate::kRxx, Gate::kRyy, Gate::kRzz};
+      out_.add_gate(kGates[as[0].letter - 1], {}, step.wires, std::span(&angle, 1));
+      return;
+    }
+    for (unsigned k = 0; k < 2; ++k) to_letter(step.wires[k], as[k].letter, kLetterZ);
+    out_.add_gate(Gate::kRzz, {}, step.wires, std::span(&angle, 1));
+    for (unsigned k = 0; k < 2; ++k) from_letter(step.wires[k], as[k].letter, kLetterZ);
+  }
+
+  /// A gate of any kind, with the phases beside a Hadamard gate or a rotation where it is that.
+  void last(Qubit wire, const Matrix2& matrix) {
+    const std::optional<RotationAngles> parts = rotation_angles(matrix);
+    if (!parts) {
+      out_.add_unitary(matrix, {}, std::span(&wire, 1), false);
+      return;
+    }
+    phase_ += parts->around;
+    const double off = form_.rounding[wire];
+    const double left = simple_angle(parts->left, off), right = simple_angle(parts->right, off);
+    const double turn = simple_angle(2 * std::atan2(parts->sine, parts->cosine), off);
+    const auto phase = [&](double angle) {
+      angle = simple_angle(angle, off);
+      if (angle != 0) gate(wire, Gate::kPhase, angle);
+    };
+    // around diag(1, left) [[c, -s], [s, c]] diag(1, right)
+    if (turn == 0) return phase(left + right);
+    if (turn == kPi) {  // [[0, -r], [l, 0]] = l X diag(1, -r / l)
+      phase_ += left;
+      phase(right - left + kPi);
+      gate(wire, Gate::kX);
+      return;
+    }
+    if (turn == kPi / 2) {  // [[1, -1], [1, 1]] = H diag(1, -1)
+      phase(right + kPi);
+      gate(wire, Gate::kH);
+      return phase(left);
+    }
+    const bool quarters = is_quarter(left, 4) && is_quarter(right, 4);
+    if (quarters && (left != 0 || right != 0 || is_quarter(turn, 8))) {
+      // RY = S H RZ H S^-1
+      phase(right - kPi / 2);
+      gate(wire, Gate::kH);
+      gate(wire, Gate::kRz, turn);
+      gate(wire, Gate::kH);
+      return phase(left + kPi / 2);
+    }
+    phase(right);
+    gate(wire, Gate::kRy, turn);
+    phase(left);
+  }
+
+  const AxisForm& form_;
+  Rewriter rewriter_;
+  Circuit& out_;
+  std::vector<unsigned> frame_;  // by wire
+  std::vector<Matrix2> looks_;   // by wire: the gates that lead to its frame, and flips of what is written since
+  double phase_ = 0;
+};
+
+/// Whether a run of gates on one qubit is more than a rotation between phases and Hadamard gates would be.
+bool is_bent(const Matrix2& matrix) {
+  const std::optional<RotationAngles> parts = rotation_angles(matrix);
+  if (!parts || parts->sine <= kRounding || parts->cosine <= kRounding) return false;
+  const bool left = !is_quarter(parts->left, 4), right = !is_quarter(parts->right, 4);
+  const bool half = std::abs(parts->sine - parts->cosine) <= 4 * kRounding;
+  return half ? left && right : left || right;
+}
+
+}  // namespace
+
+Axes axes_of(const Circuit& circuit) {
+  constexpr std::size_t kPart = 20;  // of the pairs
+  std::vector<Matrix2> run(circuit.qubits(), kIdentity2);
+  std::size_t bent = 0, pairs = 0;
+  const Operation* basis = nullptr;
+  for (const Operation& op : circuit.operations()) {
+    if (skipped(op) || op.controls + op.targets == 0) continue;
+    if (op.controls + op.targets > 2 || is_open(circuit, op)) return Axes::kAsWritten;
+    if (const auto gate = single_qubit_matrix(circuit, op)) {
+      Matrix2& all = run[circuit.targets(op)[0]];
+      all = unitary_product(*gate, all);
+      continue;
+    }
+    const bool matrix = op.kind == OpKind::kUnitary && op.controls == 0;
+    if (!matrix && (op.kind != OpKind::kGate || !circuit.params(op).empty() || op.gate == Gate::kSwap)) {
+      return Axes::kAsWritten;
+    }
+    if (pairs++ == 0) basis = &op;
+    if (op.kind != basis->kind || op.gate != basis->gate) return Axes::kAsWritten;
+    bent += matrix ? 1 : 0;
+    for_each_qubit(circuit, op, [&](Qubit q) {
+      if (is_bent(std::exchange(run[q], kIdentity2))) ++bent;
+    });
+  }
+  if (pairs == 0) return Axes::kAsWritten;
+  return bent * kPart > pairs ? Axes::kBent : Axes::kOfOneBasis;
+}
+
+bool straighten_axes(const Circuit& circuit, Rewritten& result) {
+  std::optional<AxisForm> form = axis_form(circuit);
+  if (!form) return false;
+  move_rotations_forward(*form);
+  const AxisFrames frames = choose_frames(*form);
+  AxisWriter(circuit, *form, result).run(frames, result, circuit);
+  return true;
+}
+
+}  // namespace qsim

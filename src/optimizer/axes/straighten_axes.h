@@ -1,0 +1,22 @@
+// Circuits whose gates on one qubit were spread over them.
+#pragma once
+
+#include "optimizer/pipeline.h"
+
+namespace qsim {
+
+inline constexpr std::string_view kStraightenAxes = "straighten_axes";
+
+/// What a circuit's gates on one and two qubits look like.
+enum class Axes : std::uint8_t {
+  kAsWritten,   // gates on pairs of several kinds, or larger ones: nobody wrote pairs anew
+  kOfOneBasis,  // one kind of gate on pairs, as compilers leave
+  kBent,        // and of the gates on one qubit between them many turn about no axis, or the pairs are matrices
+};
+Axes axes_of(const Circuit& circuit);
+
+/// The circuit by the axes of its pairs of qubits. False where it is not of gates on one and two qubits alone, or a
+/// pair put together again was not what it stood for.
+bool straighten_axes(const Circuit& circuit, Rewritten& result);
+
+}  // namespace qsim

@@ -1,0 +1,330 @@
+// Circuits with their axes made straight: the same unitary with its phase, whatever stands beside what is special, and
+// the same gates however the gates on one qubit were spread over them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <numbers>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "optimizer/axes/pair_interaction.h"
+#include "optimizer/axes/straighten_axes.h"
+#include "optimizer/pipeline.h"
+#include "plan/cost/cost.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "qsim/circuit.h"
+#include "support/dense.h"
+#include "support/passes.h"
+
+namespace qsim {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : random_(seed) {}
+  double within(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_); }
+  std::uint32_t below(std::uint32_t count) { return static_cast<std::uint32_t>(random_() % count); }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+void any_gate(Circuit& circuit, Random& random, Qubit q) {
+  circuit.u(random.within(-3, 3), random.within(-3, 3), random.within(-3, 3), q);
+}
+
+/// The circuit with every qubit back on its own wire.
+Rewritten on_own_wires(Rewritten rewritten) {
+  std::vector<Qubit> wire_of = std::exchange(rewritten.wire_of, {});
+  for (Qubit q = 0; q < wire_of.size(); ++q) {
+    while (wire_of[q] != q) {
+      const auto other = static_cast<Qubit>(std::ranges::find(wire_of, q) - wire_of.begin());
+      rewritten.circuit.swap(q, wire_of[q]);
+      wire_of[other] = std::exchange(wire_of[q], q);
+    }
+  }
+  return rewritten;
+}
+
+Rewritten straight(const Circuit& circuit) {
+  Rewritten rewritten;
+  EXPECT_TRUE(straighten_axes(circuit, rewritten));
+  rewritten = on_own_wires(std::move(rewritten));
+  test::expect_same(circuit, rewritten);
+  return rewritten;
+}
+
+/// By the gates' names, with angles rounded, how often each stands.
+std::map<std::string, int> gates_of(const Circuit& circuit) {
+  std::map<std::string, int> count;
+  for (const Operation& op : circuit.operations()) {
+    if (op.controls + op.targets == 0) continue;  // a phase
+    std::string name(gate_spelling(op.gate, static_cast<int>(op.controls)));
+    for (const double angle : circuit.params(op)) name += " " + std::to_string(std::lround(std::abs(angle) * 1e6));
+    ++count[name];
+  }
+  return count;
+}
+
+using Append = void (*)(Circuit&, Random&, Qubit, Qubit);
+
+void pairs_of_every_class(Circuit& circuit, Random& random, Qubit a, Qubit b) {
+  const double t = random.within(-2, 2);
+  const auto sign = [&] { return random.below(2) == 0 ? 1.0 : -1.0; };
+  switch (random.below(12)) {
+    case 0:
+      circuit.cx(a, b);
+      break;
+    case 1:
+      circuit.cx(a, b).cx(b, a);
+      break;
+    case 2:
+      circuit.swap(a, b);
+      break;
+    case 3:
+      circuit.iswap(a, b);
+      break;
+    case 4:
+      circuit.rxx(t, a, b).ryy(sign() * t, a, b);
+      break;
+    case 5:
+      circuit.rxx(sign() * t, a, b).ryy(sign() * t, a, b).rzz(t, a, b);
+      break;
+    case 6:
+      circuit.rxx(t, a, b).ryy(random.within(-2, 2), a, b).rzz(random.within(-2, 2), a, b);
+      break;
+    case 7:
+      circuit.swap(a, b).cz(a, b).rzz(t, a, b);
+      break;
+    case 8:
+      circuit.cp(t, a, b);
+      break;
+    case 9:
+      circuit.cz(a, b).rzz(kPi / 2 * random.below(4), a, b);
+      break;
+    case 10:
+      circuit.cx(a, b).rxx(t, a, b);
+      break;
+    default:
+      circuit.cu3(t, random.within(-3, 3), random.within(-3, 3), a, b);
+  }
+  if (random.below(2) == 0) {
+    circuit.rz(kPi / 4 * random.below(8), a).h(b);
+  } else if (random.below(3) == 0) {
+    any_gate(circuit, random, a);
+    any_gate(circuit, random, b);
+  }
+}
+
+/// Turns from 1 down to what rounding leaves, between gates of any kind.
+void small_turns(Circuit& circuit, Random& random, Qubit a, Qubit b) {
+  const double t = std::pow(10.0, -random.within(0, 17));
+  any_gate(circuit, random, a);
+  any_gate(circuit, random, b);
+  circuit.rxx(t, a, b).ryy(random.within(-1, 1) * t, a, b).rzz(random.below(2) * t, a, b);
+}
+
+/// What is special, and beside it by as much as rounding leaves, and by more.
+void beside_special(Circuit& circuit, Random& random, Qubit a, Qubit b) {
+  const auto off = [&] {
+    constexpr std::array<double, 8> kOff{0, 1e-16, -1e-15, 3e-15, 1e-14, 1e-12, 1e-9, -1e-6};
+    return kOff[random.below(8)];
+  };
+  circuit.rz(kPi / 4 * random.below(8) + off(), a).ry(kPi / 2 * random.below(4) + off(), b);
+  switch (random.below(4)) {
+    case 0:
+      circuit.rzz(kPi / 2 + off(), a, b);
+      break;
+    case 1:
+      circuit.rxx(kPi / 2 + off(), a, b).ryy(kPi / 2 + off(), a, b).rzz(kPi / 2 + off(), a, b);
+      break;
+    case 2:
+      circuit.rxx(0.7 + off(), a, b).ryy(0.7, a, b);
+      break;
+    default:
+      circuit.cx(a, b).rx(off(), b).cx(a, b);
+  }
+}
+
+TEST(StraightenAxes, TheUnitaryIsTheSame) {
+  for (const Append append : {&pairs_of_every_class, &small_turns, &beside_special}) {
+    for (std::uint64_t seed = 0; seed < 120; ++seed) {
+      Random random(seed);
+      const std::uint32_t qubits = 2 + seed % 4;
+      Circuit circuit(qubits);
+      for (int i = 0; i < 24; ++i) {
+        const Qubit a = random.below(qubits), b = (a + 1 + random.below(qubits - 1)) % qubits;
+        append(circuit, random, a, b);
+      }
+      straight(circuit);
+      ASSERT_FALSE(HasFailure()) << seed;
+    }
+  }
+}
+
+TEST(StraightenAxes, ManyGatesOnOnePairAndOne) {
+  Random random(3);
+  Circuit circuit(3), alone(2), none(2);
+  for (int i = 0; i < 3000; ++i) {
+    circuit.rz(0.1, 0).cx(0, 1).sx(1).t(1).cx(0, 1);
+    if (i % 500 == 499) circuit.cx(1, 2);
+  }
+  straight(circuit);
+  any_gate(alone, random, 1);
+  straight(alone);
+  straight(none);
+  straight(none.cx(0, 1).cx(0, 1));
+  EXPECT_TRUE(straight(none).circuit.operations().empty());
+}
+
+/// `circuit`, of CX gates and gates on one qubit, with a turn that commutes moved through every CX gate on either side,
+/// and what then stands together on a qubit made one gate.
+Circuit spread(const Circuit& circuit, Random& random) {
+  Circuit out(circuit.qubits());
+  std::vector<Matrix> run(circuit.qubits(), Matrix{1, 0, 0, 1});
+  const auto then = [&](Qubit q, const Matrix& next) {
+    const Matrix& m = run[q];
+    run[q] = {next[0] * m[0] + next[1] * m[2], next[0] * m[1] + next[1] * m[3], next[2] * m[0] + next[3] * m[2],
+              next[2] * m[1] + next[3] * m[3]};
+  };
+  const auto turn = [](double angle, bool about_x) {
+    Circuit one(1);
+    about_x ? one.rx(angle, 0) : one.rz(angle, 0);
+    return one.matrix(one.operations()[0]);
+  };
+  const auto flush = [&](Qubit q) { out.add_unitary(std::exchange(run[q], {1, 0, 0, 1}), {}, {&q, 1}, false); };
+  for (const Operation& op : circuit.operations()) {
+    const Qubit target = circuit.targets(op)[0];
+    if (op.controls == 0) {
+      then(target, circuit.matrix(op));
+      continue;
+    }
+    const Qubit control = circuit.controls(op)[0];
+    const double a = random.within(-3, 3), b = random.within(-3, 3);
+    then(control, turn(a, false));
+    then(target, turn(b, true));
+    flush(control);
+    flush(target);
+    out.cx(control, target);
+    then(control, turn(-a, false));
+    then(target, turn(-b, true));
+  }
+  for (Qubit q = 0; q < circuit.qubits(); ++q) flush(q);
+  return out;
+}
+
+/// Adders and rotations chosen by other qubits, with their gates in CX gates and phases.
+Circuit structured(std::uint32_t qubits, std::uint64_t seed) {
+  Random random(seed);
+  Circuit circuit(qubits);
+  for (Qubit q = 0; q < qubits; ++q) circuit.h(q);
+  for (std::uint32_t i = 0; i < 4 * qubits; ++i) {
+    const Qubit a = random.below(qubits), b = (a + 1 + random.below(qubits - 2)) % qubits, c = (b + 1) % qubits;
+    if (i % 3 == 0 && c != a) {
+      circuit.h(c).cx(b, c).tdg(c).cx(a, c).t(c).cx(b, c).tdg(c).cx(a, c).t(b).t(c).h(c).cx(a, b).t(a).tdg(b).cx(a, b);
+    } else if (i % 3 == 1) {
+      circuit.ry(random.within(-3, 3), b).cx(a, b).ry(random.within(-3, 3), b).cx(a, b);
+    } else {
+      circuit.cx(a, b).rz(random.within(-3, 3), b).cx(a, b).h(b);
+    }
+  }
+  return circuit;
+}
+
+TEST(StraightenAxes, HoweverGatesOnOneQubitAreSpread) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    const Circuit circuit = structured(6, seed), other = spread(circuit, random);
+    EXPECT_EQ(axes_of(circuit), Axes::kOfOneBasis);
+    EXPECT_EQ(axes_of(other), Axes::kBent);
+    std::map<std::string, int> is = gates_of(straight(circuit).circuit), as = gates_of(straight(other).circuit);
+    const auto turns = [](const std::map<std::string, int>& gates) {
+      int count = 0;
+      for (const auto& [name, times] : gates) count += name[1] != 'z' || name[2] == 'z' ? 0 : times;
+      return count;
+    };
+    // What is left behind the last pair of a qubit is one gate, which is written in one way or another.
+    EXPECT_NEAR(turns(is), turns(as), 6) << seed;
+    EXPECT_NEAR(is["h"], as["h"], 6) << seed;
+    for (auto* gates : {&is, &as}) {
+      std::erase_if(*gates, [](const auto& each) { return each.first[0] != 'c' && each.first.substr(0, 3) != "rzz"; });
+    }
+    EXPECT_EQ(is, as) << seed;
+  }
+}
+
+TEST(StraightenAxes, StaysAsItIs) {
+  Circuit three(3), open(2), swaps(2), angles(2), two(3), one(1);
+  Rewritten rewritten;
+  EXPECT_FALSE(straighten_axes(three.ccx(0, 1, 2), rewritten));
+  EXPECT_FALSE(straighten_axes(open.rz(Parameter{"a"}, 0).cx(0, 1), rewritten));
+  for (const Circuit* circuit :
+       {&three, &open, &swaps.swap(0, 1), &angles.cp(0.3, 0, 1), &two.cx(0, 1).cz(1, 2), &one.h(0)}) {
+    EXPECT_EQ(axes_of(*circuit), Axes::kAsWritten);
+  }
+}
+
+TEST(StraightenAxes, PlansAreAsOfTheCircuit) {
+  const Machine machine = find_machine("h200");
+  for (const Start start : {Start::kZero, Start::kRandom}) {
+    PlanOptions options;
+    options.start = start;
+    Random random(5);
+    // Rotations of qubits chosen by six others, as CX gates and rotations.
+    Circuit circuit(30);
+    for (Qubit q = 0; q < 6; ++q) circuit.h(q);
+    for (Qubit target = 6; target < 30; ++target) {
+      for (unsigned i = 1; i <= 64; ++i) {
+        circuit.ry(random.within(-3, 3), target).cx(static_cast<Qubit>(std::min(5, std::countr_zero(i))), target);
+      }
+    }
+    const auto seconds = [&](const Circuit& of, bool left_out = false) {
+      PlanOptions chosen = options;
+      if (left_out) chosen.disabled_passes.emplace_back(kStraightenAxes);
+      return plan_work(make_plan(of, machine, chosen)).total_seconds;
+    };
+    const Circuit other = spread(circuit, random);
+    EXPECT_LE(seconds(other), 1.05 * seconds(circuit));
+    EXPECT_GE(seconds(other, true), 1.5 * seconds(circuit));
+  }
+}
+
+TEST(PairInteraction, IsTheUnitary) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    Circuit circuit(2);
+    for (int i = 0; i < 3; ++i) {
+      if (seed % 3 == 0) small_turns(circuit, random, 0, 1);
+      if (seed % 3 == 1) pairs_of_every_class(circuit, random, 0, 1);
+      if (seed % 3 == 2) beside_special(circuit, random, 0, 1);
+    }
+    const std::vector<Complex> unitary = dense::circuit_matrix(circuit);
+    const auto interaction = pair_interaction(unitary);
+    ASSERT_TRUE(interaction) << seed;
+    Circuit again(2);
+    for (Qubit q = 0; q < 2; ++q) again.add_unitary(interaction->before[q], {}, {&q, 1}, false);
+    again.rxx(-2 * interaction->turns[0], 0, 1).ryy(-2 * interaction->turns[1], 0, 1);
+    again.rzz(-2 * interaction->turns[2], 0, 1);
+    for (Qubit q = 0; q < 2; ++q) again.add_unitary(interaction->after[q], {}, {&q, 1}, false);
+    const std::vector<Complex> made = dense::circuit_matrix(again);
+    for (std::size_t i = 0; i < made.size(); ++i) EXPECT_LE(std::abs(made[i] - unitary[i]), 1e-14) << seed;
+    for (const double turn : interaction->turns) EXPECT_LE(std::abs(turn), kPi / 4 + 1e-15);
+  }
+  Matrix none(16);
+  EXPECT_FALSE(pair_interaction(none));
+  none[0] = NAN;
+  EXPECT_FALSE(pair_interaction(none));
+}
+
+}  // namespace
+}  // namespace qsim
