@@ -22,7 +22,7 @@ REGIONS = {"figures": summary.summary}
 for part, names in ((circuit_tables, ("gpu", "engine", "scaling", "challenge", "single", "interpreter", "transports",
                                       "capacity", "suite", "small")),
                     (device_tables, ("exchanges", "reductions", "dense", "sampling", "readouts", "batches", "gram", "sessions",
-                                     "kitchen_sinks", "sweeps", "cold")),
+                                     "floor", "kitchen_sinks", "sweeps", "cold")),
                     (host_tables, ("host", "cpu", "cpu_ranks", "naive", "parser", "planner", "cpu_sweeps", "gpu_sweeps")),
                     (peer_tables, ("peers", "gpu_peers", "python_speed", "headline"))):
     REGIONS.update((name, getattr(part, name)) for name in names)

@@ -90,6 +90,35 @@ def sessions(results):
     return text or UNMEASURED
 
 
+def floor(results):
+    """What holding a session, a program and a batch costs, beside what was wanted."""
+    def rows_of(kind):
+        document = results.tables.get(kind)
+        return document["rows"] if document else []
+    def line(what, wanted, values, where, best=max):
+        return [what, wanted, number(best(values)) if values else "not measured", where]
+    over = {device: [row["overhead_us"] for kind in ("cpu_sessions", "gpu_sessions") for row in rows_of(kind)
+                     if row.get("device") == device and "overhead_us" in row] for device in ("cpu", "cuda")}
+    put_in = [row["put_in_us"] for row in rows_of("cpu_rebinding") if row["put_in_us"] is not None]
+    rate = {device: [row["circuits_per_s"] / 1e6 for row in rows_of("batches")
+                     if row["device"] == device and row["qubits"] == 4] for device in ("cpu", "cuda")}
+    sources = [results.tables[kind] for kind in ("cpu_sessions", "gpu_sessions", "cpu_rebinding", "batches")
+               if kind in results.tables]
+    if not sources:
+        return UNMEASURED
+    seen = sorted({f"Measured on {document['machine']}; {document['date'][:10]}; commit {document['commit']}."
+                   for document in sources})
+    return "\n".join(seen) + "\n\n" + table(
+        ["", "wanted", "measured", "by"],
+        [line("a run above its simulate time, 10 qubits, 1,500 gates, one core, us", "at most 20", over["cpu"],
+              "`qsim_sessions`"),
+         line("the same, 20 qubits, a GPU, us", "at most 50", over["cuda"], "`qsim_sessions cuda`"),
+         line("new values put into a program of 500 gates, at most, us", "at most 50", put_in, "`qsim_rebinding`"),
+         line("circuits of 4 qubits in a batch, a GPU, millions a second", "at least 66", rate["cuda"],
+              "`qsim_batches`"),
+         line("the same on that machine's cores", "-", rate["cpu"], "`qsim_batches`")])
+
+
 def ratio_of_rate(row):
     return f"{row['circuits_per_s'] / BATCH_RATE:.2f}" if row["qubits"] == 4 and row["device"] == "cuda" else "-"
 

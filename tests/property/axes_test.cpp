@@ -10,6 +10,7 @@
 #include <map>
 #include <numbers>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -268,6 +269,16 @@ TEST(StraightenAxes, StaysAsItIs) {
   Rewritten rewritten;
   EXPECT_FALSE(straighten_axes(three.ccx(0, 1, 2), rewritten));
   EXPECT_FALSE(straighten_axes(open.rz(Parameter{"a"}, 0).cx(0, 1), rewritten));
+  // Matrices that are not unitary to rounding mean what they are.
+  for (const double scale : {1 + 1e-11, 1 - 1e-13, 0.5, std::nan("")}) {
+    Circuit lone(2), pair(2);
+    const std::vector<Complex> diagonal{scale, 0, 0, 1}, all{scale, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    constexpr std::array<Qubit, 2> kBoth{0, 1};
+    lone.add_unitary(diagonal, {}, std::span(kBoth).first(1), false).cx(0, 1);
+    pair.add_unitary(all, {}, kBoth, false).cx(0, 1);
+    EXPECT_FALSE(straighten_axes(lone, rewritten)) << scale;
+    EXPECT_FALSE(straighten_axes(pair, rewritten)) << scale;
+  }
   for (const Circuit* circuit :
        {&three, &open, &swaps.swap(0, 1), &angles.cp(0.3, 0, 1), &two.cx(0, 1).cz(1, 2), &one.h(0)}) {
     EXPECT_EQ(axes_of(*circuit), Axes::kAsWritten);

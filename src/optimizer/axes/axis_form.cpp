@@ -16,6 +16,15 @@ namespace {
 
 constexpr double kTurnRounding = 2 * kRounding;  // of the turns of a pair
 
+/// To rounding: the inverse of what is moved on is its adjoint.
+bool is_unitary(const Matrix2& matrix) {
+  const Matrix2 square = product(adjoint(matrix), matrix);
+  for (unsigned i = 0; i < 4; ++i) {
+    if (!(std::abs(square[i] - kIdentity2[i]) <= 4 * kRounding)) return false;  // nor is NaN
+  }
+  return true;
+}
+
 /// A product of many gates without their drift: Newton's step towards the nearest unitary, M (3 - M' M) / 2.
 Matrix nearest_unitary(const Matrix& m) {
   Matrix made(16);
@@ -84,7 +93,7 @@ class AxisFormer {
     }
     if (op.controls + op.targets == 1) {
       const auto matrix = single_qubit_matrix(circuit_, op);
-      if (!matrix) return false;
+      if (!matrix || !is_unitary(*matrix)) return false;
       const Qubit q = circuit_.targets(op)[0];
       if (block_of_[q] != kNone) {
         blocks_[block_of_[q]].members.push_back(i);
@@ -129,8 +138,9 @@ class AxisFormer {
       control = ++pairs == 1 && is_cx(op) ? static_cast<int>(as_[circuit_.controls(op)[0]]) : -1;
     }
     constexpr std::array<Qubit, 2> kBoth{0, 1};
-    const auto interaction = pair_interaction(nearest_unitary(circuit_matrix(small, kBoth)));
-    if (!interaction) return false;
+    const Matrix product = circuit_matrix(small, kBoth), unitary = nearest_unitary(product);
+    const auto interaction = pair_interaction(unitary);
+    if (!interaction || !recomposes(unitary, product, static_cast<double>(4 + block.members.size()))) return false;
     const std::array<Qubit, 2> wires{form_.wire_of[block.qubits[0]], form_.wire_of[block.qubits[1]]};
     for (const Qubit wire : wires) gates_[wire] += static_cast<std::uint32_t>(block.members.size());
     control_ = control;
