@@ -32,6 +32,7 @@ constexpr std::size_t kSearchedTwice = 4000, kSearchedThrice = 2000, kSearchedWh
 
 // Weights beside those of the circuit as it is written with which one with straight axes is planned as well.
 constexpr double kMuchLighter = 0.9, kNotHopeless = 1.5;
+constexpr std::size_t kMostStraightened = 100'000;  // operations
 
 /// Whether a plan whose controlled gates are not split may be better: where what splitting adds in turns does not join
 /// turns beside them, and where it saves turns for many more diagonals. Of 131 circuits as they are searched it tells
@@ -208,7 +209,10 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machine& machine, c
   Ways ways = ways_of(form_of(optimizer, options), circuit, optimizer, machine, options,
                       form != nullptr ? Way::kOpen : Way::kCircuit);
   const auto& left_out = options.disabled_passes;
-  if (form != nullptr || std::ranges::find(left_out, kStraightenAxes) != left_out.end()) return std::move(ways.all);
+  const bool too_long = circuit.operations().size() > kMostStraightened;
+  if (form != nullptr || too_long || std::ranges::find(left_out, kStraightenAxes) != left_out.end()) {
+    return std::move(ways.all);
+  }
   const Axes axes = axes_of(circuit);
   const bool few = circuit.operations().size() <= kFewOperations;
   Rewritten straight;
