@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numbers>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "base/bits.h"
 #include "base/philox.h"
@@ -139,6 +141,36 @@ TEST(CudaGenerate, PermutationsCompileWithoutSpills) {
       EXPECT_NE(kernel.log.find(" 0 bytes spill stores"), std::string::npos) << kernel.log;
     }
   }
+}
+
+// Each is added in its place: kept for later, the conditions of so many are in memory (3 KB a thread) and slow.
+TEST(CudaGenerate, ManyPhasesOfAPermutationCompileWithoutSpills) {
+  const auto nvrtc = compiler();
+  if (!nvrtc) GTEST_SKIP() << "no libnvrtc";
+  PhiloxSequence random(13);
+  Sweep sweep;
+  sweep.bundle = low_mask(30);
+  const auto any_bit = [&] { return static_cast<Bit>(random.below(30)); };
+  for (int i = 0; i < 300; ++i) {
+    PlanOp flip, phase;
+    flip.form = Form::kFlip;
+    flip.target_count = 1;
+    flip.targets[0] = any_bit();
+    flip.control_mask = flip.control_value = (bit_mask(any_bit()) | bit_mask(any_bit())) & ~bit_mask(flip.targets[0]);
+    phase.form = Form::kPhases;
+    phase.data_begin = static_cast<std::uint32_t>(sweep.phases.size());
+    phase.data_count = 1;
+    sweep.phases.push_back({bit_mask(any_bit()) | bit_mask(any_bit()), i % 2 == 0,
+                            OpenAngle{std::numbers::pi / 8 * (1 + static_cast<double>(random.below(15))), 0}});
+    sweep.ops.push_back(flip);
+    sweep.ops.push_back(phase);
+  }
+  const CompiledKernel kernel = nvrtc->compile(generate_permutation(sweep, 30, Precision::kDouble).source, 90, true);
+  EXPECT_FALSE(kernel.cubin.empty()) << kernel.log;
+  const std::size_t at = kernel.log.find(" bytes spill stores");
+  ASSERT_NE(at, std::string::npos) << kernel.log;
+  const std::size_t begin = kernel.log.rfind(' ', at - 1) + 1;
+  EXPECT_LE(std::stoi(kernel.log.substr(begin, at - begin)), 64) << kernel.log;
 }
 
 TEST(CudaGenerate, PermutationsDoOnTheHostWhatTheyMean) {
