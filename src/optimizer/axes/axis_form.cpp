@@ -42,11 +42,6 @@ Matrix nearest_unitary(const Matrix& m) {
   return made;
 }
 
-struct Sighted {
-  unsigned letter = 0;
-  int sign = 1;
-};
-
 class AxisFormer {
  public:
   explicit AxisFormer(const Circuit& circuit)
@@ -233,7 +228,7 @@ class AxisFormer {
         const unsigned x = (z + 1) % 3, y = (z + 2) % 3;
         if (turns[x] == 0 || !equal(x, y)) continue;
         for (const Qubit wire : wires) align(wire, z + 1);
-        const unsigned letter = largest_of(image(p, z + 1)) + 1;
+        const unsigned letter = nearest_letter(image(p, z + 1)).letter;
         const Axis from = image(p, x + 1), other = image(p, y + 1);
         if (sighted(from)) break;
         // Both may be turned alike about the third letter, or against each other: so that the first one's axes are
@@ -260,13 +255,13 @@ class AxisFormer {
   Axis image(Qubit wire, unsigned letter) const { return axis_behind(adjoint(pending_[wire]), letter); }
 
   /// The letter that an axis is but for what the turns about it cannot show.
-  std::optional<Sighted> sighted(const Axis& axis) const {
+  std::optional<SignedLetter> sighted(const Axis& axis) const {
     const unsigned most = largest_of(axis);
     const double off = axis_rounding();
     for (unsigned i = 0; i < 3; ++i) {
       if (i != most && std::abs(axis[i]) > off) return std::nullopt;
     }
-    return Sighted{most + 1, axis[most] < 0 ? -1 : 1};
+    return nearest_letter(axis);
   }
   /// What an axis may be off: the smaller the turns about it the less they tell of it.
   double axis_rounding() const { return std::min(1e-3, seen_ + 2 * kRounding / std::max(largest_, kRounding)); }
@@ -279,10 +274,10 @@ class AxisFormer {
   }
 
   /// Rotates the wire, if need be, until `letter` is a letter before what is pending.
-  Sighted align(Qubit wire, unsigned letter) {
+  SignedLetter align(Qubit wire, unsigned letter) {
     seen_ = rounding(wire);
-    Axis axis = image(wire, letter);
-    std::optional<Sighted> seen = sighted(axis);
+    const Axis axis = image(wire, letter);
+    std::optional<SignedLetter> seen = sighted(axis);
     if (!seen) {
       // About which letter one rotation is enough, if about any.
       const double off = axis_rounding();
@@ -299,9 +294,7 @@ class AxisFormer {
       } else {
         rotate_onto(wire, axis, about, wanted);
       }
-      axis = image(wire, letter);
-      const unsigned most = largest_of(axis);
-      seen = Sighted{most + 1, axis[most] < 0 ? -1 : 1};
+      seen = nearest_letter(image(wire, letter));
     }
     last_[wire] = seen->letter;
     return *seen;
@@ -337,10 +330,9 @@ class AxisFormer {
   void step(const std::array<Qubit, 2>& wires, unsigned letter, double angle, bool beside_others) {
     AxisStep made{AxisStep::Kind::kTurn, beside_others, wires, {}, angle, -1, of_};
     for (unsigned i = 0; i < 2; ++i) {
-      const Axis axis = image(wires[i], letter);
-      const unsigned most = largest_of(axis);
-      made.letters[i] = most + 1;
-      if (axis[most] < 0) made.angle = -made.angle;
+      const SignedLetter seen = nearest_letter(image(wires[i], letter));
+      made.letters[i] = seen.letter;
+      made.angle *= seen.sign;
     }
     if (std::abs(angle) == kQuarterPi) {
       // exp(i pi/4 PQ) = exp(-i pi/4) exp(i pi/4 P) exp(i pi/4 Q) (1 + P + Q - PQ) / 2

@@ -2,7 +2,6 @@
 // times over, since what a flip costs hangs on both of its wires.
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <vector>
 
 #include "optimizer/axes/axis_form.h"

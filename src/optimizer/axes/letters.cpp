@@ -28,4 +28,9 @@ unsigned largest_of(const Axis& axis) {
   return most;
 }
 
+SignedLetter nearest_letter(const Axis& axis) {
+  const unsigned most = largest_of(axis);
+  return {most + 1, axis[most] < 0 ? -1 : 1};
+}
+
 }  // namespace qsim

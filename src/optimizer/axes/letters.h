@@ -25,4 +25,11 @@ Axis axis_behind(const Matrix2& gate, unsigned letter);
 /// The place of the part that is largest.
 unsigned largest_of(const Axis& axis);
 
+/// A letter, or its opposite.
+struct SignedLetter {
+  unsigned letter = 0;
+  int sign = 1;
+};
+SignedLetter nearest_letter(const Axis& axis);
+
 }  // namespace qsim

@@ -20,7 +20,8 @@ namespace {
 
 using Kind = AxisStep::Kind;
 
-bool is_quarter(double angle, unsigned parts) {
+/// A whole number of `parts`-ths of a turn.
+bool is_of_parts(double angle, unsigned parts) {
   const double part = 2 * kPi / parts;
   return std::abs(std::remainder(angle, part)) <= 1e-9;
 }
@@ -70,11 +71,6 @@ class AxisWriter {
   }
 
  private:
-  struct Seen {
-    unsigned letter = 0;
-    int sign = 1;
-  };
-
   void gate(Qubit wire, Gate name) { out_.add_gate(name, {}, std::span(&wire, 1)); }
   void gate(Qubit wire, Gate name, double angle) { out_.add_gate(name, {}, std::span(&wire, 1), std::span(&angle, 1)); }
 
@@ -87,11 +83,7 @@ class AxisWriter {
     frame_[wire] = frame;
   }
 
-  Seen seen(Qubit wire, unsigned letter) const {
-    const Axis axis = axis_behind(looks_[wire], letter);
-    const unsigned most = largest_of(axis);
-    return {most + 1, axis[most] < 0 ? -1 : 1};
-  }
+  SignedLetter seen(Qubit wire, unsigned letter) const { return nearest_letter(axis_behind(looks_[wire], letter)); }
 
   /// Gates that take one letter to another, and those that take it back.
   void to_letter(Qubit wire, unsigned from, unsigned to) {
@@ -107,7 +99,7 @@ class AxisWriter {
     const Qubit wire = step.wires[0];
     const auto [letter, sign] = seen(wire, step.letters[0]);
     const double angle = sign * step.angle;
-    if (letter == kLetterZ || (letter == kLetterY && !is_quarter(angle, 8))) {
+    if (letter == kLetterZ || (letter == kLetterY && !is_of_parts(angle, 8))) {
       gate(wire, letter == kLetterZ ? Gate::kRz : Gate::kRy, angle);
       return;
     }
@@ -118,7 +110,7 @@ class AxisWriter {
 
   void flip(const AxisStep& step) {
     std::array<Qubit, 2> wires = step.wires;
-    std::array<Seen, 2> as{seen(wires[0], step.letters[0]), seen(wires[1], step.letters[1])};
+    std::array<SignedLetter, 2> as{seen(wires[0], step.letters[0]), seen(wires[1], step.letters[1])};
     // Of -P it is the one of P and a Q behind it.
     for (unsigned k = 0; k < 2; ++k) {
       if (as[k].sign > 0) continue;
@@ -137,7 +129,7 @@ class AxisWriter {
   }
 
   void turn(const AxisStep& step) {
-    const std::array<Seen, 2> as{seen(step.wires[0], step.letters[0]), seen(step.wires[1], step.letters[1])};
+    const std::array<SignedLetter, 2> as{seen(step.wires[0], step.letters[0]), seen(step.wires[1], step.letters[1])};
     const double angle = -2 * step.angle * as[0].sign * as[1].sign;
     if (as[0].letter == as[1].letter) {
       constexpr std::array<Gate, 3> kGates{Gate::kRxx, Gate::kRyy, Gate::kRzz};
@@ -177,8 +169,8 @@ class AxisWriter {
       gate(wire, Gate::kH);
       return phase(left);
     }
-    const bool quarters = is_quarter(left, 4) && is_quarter(right, 4);
-    if (quarters && (left != 0 || right != 0 || is_quarter(turn, 8))) {
+    const bool quarters = is_of_parts(left, 4) && is_of_parts(right, 4);
+    if (quarters && (left != 0 || right != 0 || is_of_parts(turn, 8))) {
       // RY = S H RZ H S^-1
       phase(right - kPi / 2);
       gate(wire, Gate::kH);
@@ -203,7 +195,7 @@ class AxisWriter {
 bool is_bent(const Matrix2& matrix) {
   const std::optional<RotationAngles> parts = rotation_angles(matrix);
   if (!parts || parts->sine <= kRounding || parts->cosine <= kRounding) return false;
-  const bool left = !is_quarter(parts->left, 4), right = !is_quarter(parts->right, 4);
+  const bool left = !is_of_parts(parts->left, 4), right = !is_of_parts(parts->right, 4);
   const bool half = std::abs(parts->sine - parts->cosine) <= 4 * kRounding;
   return half ? left && right : left || right;
 }
