@@ -22,8 +22,8 @@ using Amplitude = typename Complex2<Real>::Type;
 
 constexpr int kMaxRuns = 32;  // runs of neighbouring tile bits
 constexpr int kMaxProgramWords = 1536;
-constexpr int kMaxProgramReals = 1280;
-constexpr int kMaxTileFactors = 160;
+constexpr int kMaxProgramReals = 2048;
+constexpr int kMaxTileFactors = 256;
 // Of a factor's entries: instead of the thread bit. A parity comes first: the constant is 1 where it is another one.
 constexpr std::uint32_t kTurnedEntry = 128, kMirroredEntry = 64, kParityEntry = 32;
 constexpr int kMaxThreadBits = 8;  // 256 threads a block
@@ -87,6 +87,9 @@ struct SweepParams {
   std::uint32_t words[kMaxProgramWords];
   Real reals[kMaxProgramReals];
 };
+
+// A kernel's parameters lie in constant memory too.
+static_assert(sizeof(SweepParams<double>) + sizeof(std::uint64_t) <= 32764 && sizeof(SweepParams<float>) <= 32764);
 
 constexpr int register_bits(double) { return 4; }
 constexpr int register_bits(float) { return 5; }

@@ -9,6 +9,7 @@
 #include "circuit/generate/families.h"
 #include "cuda/generate/generate.h"
 #include "cuda/program/lower.h"
+#include "cuda/run/encode.h"
 #include "cuda/tile/addresses.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
@@ -97,6 +98,27 @@ TEST(CudaProgramSize, OfTheFamiliesIsWhatWasReached) {
   for (const Row& row : table) {
     SCOPED_TRACE(row.family);
     expect_work(generate(row.family, {14, 0, 1}), row.start, row.precision, row.reached);
+  }
+}
+
+/// What is too long for the interpreter's constant memory is done as two programs, each of which moves the whole state:
+/// the plan knows nothing of it.
+TEST(CudaProgramSize, EverySweepThatIsPlannedIsOneProgram) {
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    PlanOptions options;
+    options.start = Start::kRandom;
+    options.precision = precision;
+    const Plan plan = make_plan(generate("heisenberg", {30, 0, 1}), find_machine("h200"), options);
+    for (const Sweep& words : plan.stages.front().sweeps) {
+      LowerOptions lower;
+      lower.precision = precision;
+      lower.local_bits = plan.local_bits();
+      lower.register_bits = precision == Precision::kDouble ? 4 : 5;
+      lower.max_bits = lower.register_bits + 8;
+      const TileProgram program = lower_sweep(words, lower);
+      EXPECT_TRUE(precision == Precision::kDouble ? encode<double>(program).has_value()
+                                                  : encode<float>(program).has_value());
+    }
   }
 }
 
