@@ -286,7 +286,7 @@ TEST(StraightenAxes, StaysAsItIs) {
 }
 
 TEST(StraightenAxes, PlansAreAsOfTheCircuit) {
-  const Machine machine = find_machine("h200");
+  const Machine machine = without_births(find_machine("h200"));  // plans with whole lines come upon other schedules
   for (const Start start : {Start::kZero, Start::kRandom}) {
     PlanOptions options;
     options.start = start;

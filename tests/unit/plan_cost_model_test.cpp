@@ -232,6 +232,38 @@ TEST(CostModel, AddsAPassOverMemoryItsLaunchAndItsNarrowRuns) {
   EXPECT_DOUBLE_EQ(sweep_seconds(narrow, 20, Precision::kSingle, machine), 1.5);
 }
 
+TEST(CostModel, AddsWhatWaitsAndWhatIsWrittenApartWhereWiresAreBorn) {
+  Machine machine = round_machine();
+  machine.cost_double.births = {0.5, {0.25, 0.125}};
+  const auto seconds = [&](Sweep sweep, int births) {
+    sweep.unborn = births > 0 ? ((bit_mask(births) - 1) << 10) : 0;
+    for (int b = 0; b < births; ++b) sweep.births.push_back({static_cast<Bit>(10 + b), {}});
+    const double with = sweep_seconds(sweep, 20, Precision::kDouble, machine);
+    return std::pair(with, sweep_seconds(sweep, 20, Precision::kDouble, without_births(machine)));
+  };
+  const auto added = [&](const Sweep& sweep, int births) {
+    const auto [with, without] = seconds(sweep, births);
+    return with - without;
+  };
+  const double write = sweep_seconds(sweep_on({0, 1, 2}), 20, Precision::kDouble, machine) -
+                       (1 << 20) * 16 / machine.cost_double.read_bytes_per_second;
+  EXPECT_EQ(added(sweep_on({0, 1, 2}), 0), 0);
+  for (const int births : {1, 3}) {
+    const double share = 1 - std::exp2(-births);
+    const double all = seconds(sweep_on({0, 1, 2}), births).second;
+    EXPECT_DOUBLE_EQ(added(sweep_on({0, 1, 2}), births), share * (0.5 * all + 0.25 * write));
+    EXPECT_DOUBLE_EQ(added(sweep_on({0, 1, 2, 3}), births), share * (0.5 * all + 0.125 * write));
+    EXPECT_DOUBLE_EQ(added(sweep_on({0, 1, 2, 3, 4}), births), share * 0.5 * all);
+    EXPECT_DOUBLE_EQ(added(sweep_on({0, 1, 2, 3, 4, 5}), births), share * 0.5 * all);
+    EXPECT_DOUBLE_EQ(added(sweep_on({0, 1}), births), share * 0.5 * all);  // the run factor says the rest
+  }
+  Sweep first = sweep_on({0, 1, 2});  // reads nothing: nothing waits
+  first.reads = false;
+  EXPECT_DOUBLE_EQ(added(first, 0), 0.25 * write);
+  EXPECT_EQ(with_whole_lines(machine, Precision::kDouble)->low_bits, 5u);
+  EXPECT_FALSE(with_whole_lines(machine, Precision::kSingle));
+}
+
 TEST(CostModel, LetsMemoryAndArithmeticOverlapAsTheMachineDoes) {
   Machine machine = round_machine();
   CostTable& cost = machine.cost_double;
@@ -717,6 +749,15 @@ TEST(FindMachine, TakesEveryNumberUpToItsLimitsAndNoFurther) {
   EXPECT_FALSE(accepted("narrow_run_factor", 1));
   EXPECT_FALSE(accepted("narrow_run_factor", nlohmann::json::parse(R"({"a": 1, "b": 1, "c": 1, "d": 1})")));
   EXPECT_TRUE(accepted("narrow_run_factor", {0, 0, 0, 0}));
+  const auto births = [](const char* json) { return nlohmann::json::parse(json); };
+  EXPECT_TRUE(accepted("births", births(R"({"wait": 0, "apart": []})")));
+  EXPECT_TRUE(accepted("births", births(R"({"wait": 0.1, "apart": [0.3, 0.2]})")));
+  EXPECT_FALSE(accepted("births", births(R"({"wait": 0.1})")));
+  EXPECT_FALSE(accepted("births", births(R"({"wait": -0.1, "apart": []})")));
+  EXPECT_FALSE(accepted("births", births(R"({"wait": 0.1, "apart": 0.3})")));
+  EXPECT_FALSE(accepted("births", births(R"({"wait": 0.1, "apart": [-0.3]})")));
+  EXPECT_FALSE(accepted("births", births(R"({"wait": 0.1, "apart": [1, 1, 1, 1, 1, 1, 1, 1, 1]})")));
+  EXPECT_FALSE(accepted("births", births(R"({"wait": 0.1, "apart": [], "more": 1})")));
   const Machine machine = detail::parse_machine(text, "test");
   EXPECT_EQ(machine.cost_double.narrow_run_factor[3], good["cost"]["double"]["narrow_run_factor"][3].get<double>());
   EXPECT_EQ(machine.cost_single.matrix_dense[6], good["cost"]["single"]["matrix_dense"][6].get<double>());

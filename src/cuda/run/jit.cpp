@@ -180,12 +180,14 @@ struct JitCompiler::State {
     std::unique_ptr<DriverKernel> kernel;
     std::string failure;
   };
+  int architecture = 0;
   std::shared_ptr<CompileQueue> queue;
   std::deque<Entry> entries;
   std::map<const CompileQueue::Kernel*, Ticket> tickets;
 };
 
 JitCompiler::JitCompiler(int architecture, const std::string& cache_folder) : state_(std::make_unique<State>()) {
+  state_->architecture = architecture;
   state_->queue = CompileQueues::all().shared(architecture, cache_folder);
 }
 
@@ -208,7 +210,7 @@ const DriverKernel* JitCompiler::find(Ticket ticket, bool may_load) {
     return nullptr;
   }
   try {
-    entry.kernel = std::make_unique<DriverKernel>(compiled.cubin, entry.shared_bytes);
+    entry.kernel = std::make_unique<DriverKernel>(compiled.cubin, entry.shared_bytes, state_->architecture);
   } catch (const DeviceError& error) {
     entry.failure = error.what();
   }

@@ -8,6 +8,8 @@
 
 #include "base/file/shared_library.h"
 
+struct CUlaunchConfig_st;  // cuda.h
+
 namespace qsim::cuda {
 
 struct CompiledKernel {
@@ -41,20 +43,20 @@ class RuntimeCompiler {
 /// A loaded kernel of this thread's device.
 class DriverKernel {
  public:
-  /// Loads `cubin`'s function "sweep". DeviceError when the driver refuses it.
-  DriverKernel(const std::vector<char>& cubin, std::uint32_t shared_bytes);
+  /// Loads `cubin`'s function "sweep". DeviceError when the driver refuses it. `architecture`: as of compile().
+  DriverKernel(const std::vector<char>& cubin, std::uint32_t shared_bytes, int architecture);
   ~DriverKernel();
   DriverKernel(const DriverKernel&) = delete;
   DriverKernel& operator=(const DriverKernel&) = delete;
-  /// Enqueues on `stream` (a cudaStream_t).
-  void launch(std::uint32_t blocks, std::uint32_t threads, void* stream, void** arguments) const;
+  /// Enqueues on `stream` (a cudaStream_t). `grows`: it writes several times what it reads.
+  void launch(std::uint32_t blocks, std::uint32_t threads, void* stream, void** arguments, bool grows = false) const;
 
  private:
   void* module_ = nullptr;
   void* function_ = nullptr;
   std::uint32_t shared_bytes_ = 0;
-  int (*launch_)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
-                 void**) = nullptr;
+  bool in_pairs_ = false, grows_in_pairs_ = false;  // of blocks, which begin together
+  int (*launch_)(const CUlaunchConfig_st*, void*, void**, void**) = nullptr;
   int (*unload_)(void*) = nullptr;
 };
 

@@ -460,12 +460,12 @@ class Runner final : public SweepRunner {
       std::memcpy(real, &narrow, sizeof narrow);
       real += sizeof narrow;
     }
-    const std::uint32_t threads = 1u << part.encoded.params.thread_bits;
     constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 30;
     for (std::uint64_t first = 0; first < tiles; first += kMostBlocks) {
       std::uint64_t base_index = chunk.value, first_tile = first;
       void* words[] = {arguments_.data(), &base_index, &first_tile};
-      kernel.launch(static_cast<std::uint32_t>(std::min(tiles - first, kMostBlocks)), threads, stream, words);
+      kernel.launch(static_cast<std::uint32_t>(std::min(tiles - first, kMostBlocks)),
+                    1u << part.encoded.params.thread_bits, stream, words, grows(part.program));
     }
   }
 

@@ -50,6 +50,8 @@ int add_table(TileProgram& program, std::span<const double> angles) {
   return static_cast<int>(program.tables.size()) - 1;
 }
 
+bool grows(const TileProgram& program) { return program.reads && count_bits(program.births) >= 3; }
+
 bool uses_lanes(const TileProgram& program) {
   return std::ranges::any_of(program.epochs, [](const Epoch& epoch) {
     return std::ranges::any_of(epoch.ops, [](const TileOp& op) { return op.kind == TileOpKind::kLanes; });

@@ -177,6 +177,9 @@ std::uint64_t lookup_offset(const TileProgram& program, int lookup);
 /// Adds a table of exp(i angle) by thread; returns its number.
 int add_table(TileProgram& program, std::span<const double> angles);
 
+/// Whether it reads, and writes eight times that and more.
+bool grows(const TileProgram& program);
+
 /// Whether it has blocks on lanes.
 bool uses_lanes(const TileProgram& program);
 

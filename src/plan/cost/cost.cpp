@@ -180,6 +180,15 @@ SweepParts permuting_parts(const Sweep& sweep, std::uint32_t local_bits, Precisi
   return parts;
 }
 
+// Beside `memory`, of it `write`, where `run` lowest bits are active.
+double births_add(const BirthCosts& costs, const SweepTraffic& traffic, std::size_t run, double memory, double write) {
+  const double share =
+      1 - static_cast<double>(traffic.amplitudes_read) / static_cast<double>(traffic.amplitudes_written);
+  const double wait = traffic.amplitudes_read == 0 ? 0 : costs.wait * memory;
+  const bool is_apart = run >= 3 && run < costs.whole_lines();
+  return share * (wait + (is_apart ? costs.apart[run - 3] * write : 0));
+}
+
 SweepParts sweep_parts(const Sweep& sweep, const Arithmetic& arithmetic, std::uint32_t local_bits, Precision precision,
                        const Machine& machine) {
   const CostTable& cost = machine.cost(precision);
@@ -187,10 +196,11 @@ SweepParts sweep_parts(const Sweep& sweep, const Arithmetic& arithmetic, std::ui
   const SweepTraffic traffic = sweep_traffic(sweep, local_bits);
   const auto bytes = static_cast<double>(amplitude_bytes(precision));
   std::size_t run = 0;  // lowest bits that are active
-  while (run < 3 && run < sweep.active.size() && sweep.active[run] == run) ++run;
-  double memory = static_cast<double>(traffic.amplitudes_written) * bytes / cost.write_bytes_per_second;
-  memory += static_cast<double>(traffic.amplitudes_read) * bytes / cost.read_bytes_per_second;
-  if (local_bits >= 3) memory *= cost.narrow_run_factor[run];
+  while (run < sweep.active.size() && sweep.active[run] == run) ++run;
+  const double write = static_cast<double>(traffic.amplitudes_written) * bytes / cost.write_bytes_per_second;
+  double memory = write + static_cast<double>(traffic.amplitudes_read) * bytes / cost.read_bytes_per_second;
+  if (local_bits >= 3) memory *= cost.narrow_run_factor[std::min<std::size_t>(run, 3)];
+  if (cost.births) memory += births_add(*cost.births, traffic, run, memory, write);
   const double work = with_instructions(arithmetic, cost) * 1e-15 * static_cast<double>(traffic.amplitudes_written);
   return {memory, work, cost.sweep_overhead};
 }

@@ -31,6 +31,10 @@ std::int64_t thousandths(double of_h200, double rate) {
 void slow_down(CostTable& table, double memory, double arithmetic, double moves) {
   table.read_bytes_per_second /= memory;
   table.write_bytes_per_second /= memory;
+  if (table.births) {  // they wait as long for slower memory, which is a smaller share of its time
+    table.births->wait /= memory;
+    for (double& apart : table.births->apart) apart /= memory;
+  }
   const double slower = (std::clamp(memory, 1.0, kSlowMemory) - 1) / (kSlowMemory - 1);
   const double share = 1 - slower * (1 - kArithmeticBesideIt);
   table.scale(arithmetic * share, moves * share);

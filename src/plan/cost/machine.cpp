@@ -107,6 +107,16 @@ void parse_lanes(const ObjectReader& reader, CostTable& cost) {
   reader.finish({"rest", "pair", "pair_instructions"});
 }
 
+BirthCosts parse_births(const ObjectReader& reader) {
+  constexpr std::size_t kMostApart = 8;
+  BirthCosts births{reader.number("wait", false), {}};
+  const Json& apart = reader.get("apart");
+  births.apart.resize(std::min(apart.is_array() ? apart.size() : 0, kMostApart));
+  reader.numbers("apart", births.apart.data(), births.apart.size());
+  reader.finish({"wait", "apart"});
+  return births;
+}
+
 CostTable parse_costs(const Json& json, const std::string& where) {
   const ObjectReader reader(json, where);
   CostTable cost;
@@ -125,6 +135,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                          "matrix_dense", "pair_entry", "controlled_entry", "kernel"});
   }
   if (reader.has("lanes")) parse_lanes(ObjectReader(reader.get("lanes"), where + ".lanes"), cost);
+  if (reader.has("births")) cost.births = parse_births(ObjectReader(reader.get("births"), where + ".births"));
   if (reader.has("permutation")) {
     const ObjectReader permutation(reader.get("permutation"), where + ".permutation");
     cost.permutation.emplace();
@@ -166,6 +177,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                  "cached_instructions",
                  "instructions",
                  "lanes",
+                 "births",
                  "permutation",
                  "link_bytes_per_s",
                  "exchange_overhead_s"});
@@ -227,6 +239,18 @@ void FormCosts::put_flips_in_a_row() {
   if (flip_in_a_row == 0) return;
   if (pair_base == 0) pair_base = 2 * flip;
   flip = flip_in_a_row;
+}
+
+std::optional<Machine> with_whole_lines(Machine machine, Precision precision) {
+  const std::optional<BirthCosts>& births = machine.cost(precision).births;
+  if (!births) return std::nullopt;
+  machine.low_bits = std::min(std::max(machine.low_bits, births->whole_lines()), machine.max_tile_bits);
+  return machine;
+}
+
+Machine without_births(Machine machine) {
+  machine.cost_single.births = machine.cost_double.births = std::nullopt;
+  return machine;
 }
 
 Machine with_flips_in_a_row(Machine machine) {

@@ -57,12 +57,22 @@ struct PermutationCosts {
   double interpreted_step = 0;
 };
 
+/// Of sweeps that write amplitudes which they do not read, by the share of those in what is written: of memory's time,
+/// where anything is read, since a tile's stores wait for its few loads; and of the writing, where 3, 4, ... lowest
+/// bits are active, since lines are not written beside each other. With more than these they are.
+struct BirthCosts {
+  double wait = 0;
+  std::vector<double> apart;
+  std::uint32_t whole_lines() const { return 3 + static_cast<std::uint32_t>(apart.size()); }
+};
+
 /// Seconds of everything a plan does, for one device kind and precision; data in src/plan/cost/machines/*.json. The
 /// costs by form are arithmetic: nanoseconds a million amplitudes written.
 struct CostTable : FormCosts {
   double sweep_overhead = 0;                                     // a launch
   double read_bytes_per_second = 0, write_bytes_per_second = 0;  // of a sweep that is bound by memory
   double narrow_run_factor[4] = {1, 1, 1, 1};  // memory time multiplier with 0, 1, 2, 3 or more lowest bits active
+  std::optional<BirthCosts> births;            // none: they cost no more than their traffic
   // How well memory and arithmetic overlap: a sweep takes (memory^p + arithmetic^p)^(1/p). 1: one after the other;
   // infinite: the longer of the two.
   double overlap_power = 1;
@@ -92,6 +102,13 @@ struct Machine {
   std::uint32_t chunk_slots = 16;
   const CostTable& cost(Precision p) const { return p == Precision::kDouble ? cost_double : cost_single; }
 };
+
+/// The machine for plans whose sweeps write whole lines where wires are born (BirthCosts): more low bits; none where it
+/// has no such costs.
+std::optional<Machine> with_whole_lines(Machine machine, Precision precision);
+
+/// The machine as if births cost no more than their traffic.
+Machine without_births(Machine machine);
 
 /// The machine for plans whose controlled flips stay whole: FormCosts::flip_in_a_row.
 Machine with_flips_in_a_row(Machine machine);

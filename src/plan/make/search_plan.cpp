@@ -16,6 +16,7 @@
 #include "base/threads/thread_team.h"
 #include "optimizer/axes/straighten_axes.h"
 #include "optimizer/pipeline.h"
+#include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/make/planners.h"
@@ -33,6 +34,10 @@ constexpr std::size_t kSearchedTwice = 4000, kSearchedThrice = 2000, kSearchedWh
 // Weights beside those of the circuit as it is written with which one with straight axes is planned as well.
 constexpr double kMuchLighter = 0.9, kNotHopeless = 1.5;
 constexpr std::size_t kMostStraightened = 100'000;  // operations
+
+// A plan that takes so many times as long with what births add is looked for once more with whole lines, which few
+// others are better with; and what another one takes at most to be worth it.
+constexpr double kDearBirths = 1.08, kMuchLess = 0.97;
 
 /// Whether a plan whose controlled gates are not split may be better: where what splitting adds in turns does not join
 /// turns beside them, and where it saves turns for many more diagonals. Of 131 circuits as they are searched it tells
@@ -109,6 +114,16 @@ class Written {
     if (again && lowered_.qubits >= kManyQubits) add_search(tasks, second_, options_, second);
     // Packing in order may touch less memory while it is young.
     if (in_order_) tasks.add([this] { greedy_ = greedy_plan(*in_order_, machine_, options_); });
+  }
+
+  /// The best that searches find for `machine` instead.
+  Plan searched_for(const Machine& machine, int threads) const {
+    std::array<std::optional<Plan>, 2> found;
+    Tasks tasks;
+    tasks.add([&] { found[0] = searched_plan(lowered_, machine, options_, {}); });
+    tasks.add([&] { found[1] = searched_plan(lowered_, machine, options_, {.seed = 2, .pack = true}); });
+    tasks.run(threads);
+    return cheaper(*found[1], *found[0], options_) ? *std::move(found[1]) : *std::move(found[0]);
   }
 
   /// After the searches.
@@ -244,7 +259,9 @@ bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
 }
 
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options, const Rewritten* form) {
-  std::list<Written> ways = all_ways_of(circuit, machine, options, form);
+  // What births add is hardly another in other schedules, but for whole lines.
+  const Machine level = without_births(machine);
+  std::list<Written> ways = all_ways_of(circuit, level, options, form);
   const int threads = circuit.qubits() >= kManyQubits ? affinity_threads() : 1;
   Tasks tasks;
   for (Written& way : ways) way.add_looks(tasks);
@@ -252,11 +269,21 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   for (Written& way : ways) way.add_searches(tasks);
   tasks.run(threads);
   Plan plan = ways.front().best();
+  const Written* from = &ways.front();
   for (Written& way : std::ranges::subrange(std::next(ways.begin()), ways.end())) {
     Plan other = way.best();
-    if (cheaper(other, plan, options)) plan = std::move(other);
+    if (!cheaper(other, plan, options)) continue;
+    plan = std::move(other);
+    from = &way;
   }
-  return plan;
+  const std::optional<Machine> whole_lines = with_whole_lines(machine, options.precision);
+  if (!whole_lines || !options.knows_zero()) return plan;
+  const auto seconds = [](const Plan& of) { return plan_work(of).total_seconds; };
+  const double beside = seconds(plan);
+  predict(plan, machine);
+  if (circuit.qubits() < kManyQubits || seconds(plan) < kDearBirths * beside) return plan;
+  Plan other = from->searched_for(*whole_lines, threads);
+  return seconds(other) < kMuchLess * seconds(plan) ? other : plan;
 }
 
 }  // namespace qsim
