@@ -259,7 +259,7 @@ bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
 }
 
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options, const Rewritten* form) {
-  // What births add is hardly another in other schedules, but for whole lines.
+  // What births add hardly differs between schedules, but for whole lines.
   const Machine level = without_births(machine);
   std::list<Written> ways = all_ways_of(circuit, level, options, form);
   const int threads = circuit.qubits() >= kManyQubits ? affinity_threads() : 1;
@@ -283,7 +283,7 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   predict(plan, machine);
   if (circuit.qubits() < kManyQubits || seconds(plan) < kDearBirths * beside) return plan;
   Plan other = from->searched_for(*whole_lines, threads);
-  return seconds(other) < kMuchLess * seconds(plan) ? other : plan;
+  return cheaper(other, plan, options) && seconds(other) < kMuchLess * seconds(plan) ? other : plan;
 }
 
 }  // namespace qsim
