@@ -24,6 +24,8 @@ std::vector<TransportFactory> gpu_transports() { return {}; }
 
 GpuSurvey survey_gpus(int) { return {{}, "this qsim was built without CUDA"}; }
 
+std::vector<std::string> listed_gpu_models() { return {}; }
+
 void keep_compilers() {}
 
 std::vector<LateKernels> late_kernels() { return {}; }

@@ -1,5 +1,6 @@
 // `qsim run`: a circuit file to counts, probabilities, amplitudes or expectation values.
 #include <cstdio>
+#include <memory>
 
 #include "base/bits.h"
 #include "base/clock.h"
@@ -300,10 +301,12 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   });
   const CircuitInput input = read_circuit(typed.file, context, circuit_arguments);
   const double parse_seconds = seconds_since(begin);
+  std::unique_ptr<const ProgramAhead> ahead;
   context.together([&] {
+    add_circuit_options(flags, typed, input.circuit, options);
+    if (!context.launched()) ahead = plan_ahead(input.circuit, options);
     check_size(input.circuit, options.precision, log2_exact(static_cast<Index>(rank_count(options))),
                this_machine(options));
-    add_circuit_options(flags, typed, input.circuit, options);
     if (!context.launched()) choose(flags, input.circuit, options);
     if (typed.exchange != "auto" && rank_count(options) == 1) {
       no_effect("--exchange", "there is one rank, so nothing is exchanged");
@@ -317,7 +320,7 @@ Output command_run(std::span<const std::string> arguments, Context& context) {
   std::optional<ProgressLine> line;
   line.emplace(context.root() && !typed.quiet && stderr_is_terminal(context.launched()));
   options.progress = [&line](const Progress& progress) { line->report(progress); };
-  Result result = simulate(input.circuit, options);
+  Result result = simulate(input.circuit, options, ahead.get());
   line.reset();
   for (std::string& warning : result.warnings) warning = in_flags(std::move(warning));
   result.run.reason = in_flags(std::move(result.run.reason));

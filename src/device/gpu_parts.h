@@ -40,6 +40,9 @@ struct GpuSurvey {
 };
 /// Starts the driver; faster for one rank. `ranks` will share a state, 0: that is open.
 GpuSurvey survey_gpus(int ranks);
+/// What the makers call the GPUs that the system lists, without starting the driver; none where that is not known, or
+/// where the process is shown none of them.
+std::vector<std::string> listed_gpu_models();
 
 constexpr std::uint64_t kMostCachedKernelBytes = std::uint64_t{256} << 20;
 /// The folder that RunOptions::kernel_cache means: empty where it is "off" or the user has none.

@@ -26,6 +26,7 @@ struct PlanOptions {
 
   /// Whether the plan may take it that every qubit is 0 before it.
   bool knows_zero() const { return start == Start::kZero && known_zeros; }
+  friend bool operator==(const PlanOptions&, const PlanOptions&) = default;
 };
 
 }  // namespace qsim

@@ -40,12 +40,19 @@ ReadOuts read_outs_of(const RunOptions& options) {
   return asked;
 }
 
-BackendChoice choose_backend(const Circuit& circuit, const RunOptions& options) {
+PlanOptions plan_options(const RunOptions& options, std::uint32_t rank_bits) {
   PlanOptions plan;
+  plan.rank_bits = rank_bits;
+  plan.precision = options.precision;
   plan.start = options.start;
   plan.known_zeros = options.known_zeros;
   plan.tile_bits = options.tile_bits;
-  return choose_backend(circuit, static_cast<const Target&>(options), plan);
+  plan.strategy = options.strategy;
+  return plan;
+}
+
+BackendChoice choose_backend(const Circuit& circuit, const RunOptions& options) {
+  return choose_backend(circuit, static_cast<const Target&>(options), plan_options(options, 0));
 }
 
 Settings check_settings(const Circuit& circuit, const RunOptions& options, int ranks) {

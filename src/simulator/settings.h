@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/ranks/communicator.h"
+#include "plan/plan_options.h"
 #include "qsim/circuit.h"
 #include "runtime/read_out/answers.h"
 #include "simulator/simulator.h"
@@ -17,6 +18,9 @@ struct Settings {
 
 /// What the options ask for; they must outlive it.
 ReadOuts read_outs_of(const RunOptions& options);
+
+/// How their circuit is planned for 2^rank_bits ranks.
+PlanOptions plan_options(const RunOptions& options, std::uint32_t rank_bits);
 
 /// Throws UsageError or UnsupportedError. Draws a seed from the system where none is given (ranks differ: agree).
 Settings check_settings(const Circuit& circuit, const RunOptions& options, int ranks);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "qsim/target.h"
 #include "qsim/types.h"
 #include "session/choose/choose.h"
+#include "session/program_ahead.h"
 
 namespace qsim {
 
@@ -56,8 +58,12 @@ struct RunOptions : Target {
 
 /// Runs `circuit` on the target's ranks, which are opened for it: a Session with one program and one state. With a
 /// communicator it is collective (same circuit and options on each rank): every rank gets the Result, and only rank 0's
-/// `results` need be complete. Throws Error subclasses, the same on every rank.
-Result simulate(const Circuit& circuit, const RunOptions& options);
+/// `results` need be complete. Throws Error subclasses, the same on every rank. `ahead`: what plan_ahead() gave.
+Result simulate(const Circuit& circuit, const RunOptions& options, const ProgramAhead* ahead = nullptr);
+
+/// The plans of such a run, which may be begun as soon as the circuit is known; null where simulate() makes them. Both
+/// outlive it.
+std::unique_ptr<const ProgramAhead> plan_ahead(const Circuit& circuit, const RunOptions& options);
 
 /// What `auto` would choose here, with the reason; makes no device call when the circuit is too small to gain.
 BackendChoice choose_backend(const Circuit& circuit, const RunOptions& options);

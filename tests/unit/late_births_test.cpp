@@ -151,7 +151,9 @@ TEST(LateBirths, AreTheSameWheneverTheyAreLookedFor) {
   const SetRules rules = rules_for(10, 4, 2, 3);
   const SetSchedule plain = find_sets(problem, rules);
   const auto once = with_later_births(problem, rules, plain, memory_of(10), 1e4, 4000);
-  EXPECT_EQ(once.sets, with_later_births(problem, rules, plain, memory_of(10), 1e4, 4000).sets);
+  for (const int threads : {1, 2, 3}) {
+    EXPECT_EQ(once.sets, with_later_births(problem, rules, plain, memory_of(10), 1e4, 4000, threads).sets);
+  }
 }
 
 }  // namespace

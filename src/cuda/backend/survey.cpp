@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <string>
+#include <string_view>
 
+#include "base/file/files.h"
+#include "comm/launcher.h"
 #include "comm/nccl/nccl_transport.h"
 #include "cuda/device.h"
 #include "cuda/read_out/cublas.h"
@@ -89,6 +93,18 @@ std::vector<GpuInfo> all_devices() {
   return devices;
 }
 
+/// The value of the line "Model: ..." of what the driver says about a card.
+std::string model_in(const std::string& information) {
+  constexpr std::string_view kKey = "Model:", kSpace = " \t";
+  std::istringstream lines(information);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(kKey)) continue;
+    const std::size_t begin = line.find_first_not_of(kSpace, kKey.size());
+    return begin == std::string::npos ? std::string() : line.substr(begin);
+  }
+  return {};
+}
+
 std::string runtime_compiler() {
   try {
     const cuda::RuntimeCompiler compiler = cuda::RuntimeCompiler::load();
@@ -133,6 +149,16 @@ GpuSurvey survey_gpus(int ranks) {
   static const std::vector<GpuInfo> devices = all_devices();  // the driver takes most of a millisecond for each
   survey.devices = devices;
   return survey;
+}
+
+std::vector<std::string> listed_gpu_models() {
+  const char* const shown = shown_gpus();
+  const std::string folder = "/proc/driver/nvidia/gpus/";
+  const auto gpus = system_folder(folder);
+  if (!gpus || (shown != nullptr && *shown == 0)) return {};
+  std::vector<std::string> models;
+  for (const std::string& gpu : *gpus) models.push_back(model_in(read_system_file(folder + gpu + "/information")));
+  return models;
 }
 
 std::string cuda_build_version() {

@@ -1,7 +1,10 @@
 #include "plan/cost/gpu_pace.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <iterator>
+#include <string>
 
 namespace qsim {
 namespace {
@@ -51,6 +54,20 @@ void slow_down(CostTable& table, double memory, double arithmetic, double moves)
 }  // namespace
 
 std::span<const KnownGpu> known_gpus() { return kKnown; }
+
+std::optional<Machine> machine_of_model(std::string_view model) {
+  const auto is_in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (auto begin = model.begin(); begin != model.end();) {
+    const auto end = std::find_if_not(begin, model.end(), is_in_word);
+    std::string word(begin, end);
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (word == "h200" || std::ranges::find(kKnown, word, &KnownGpu::name) != std::end(kKnown)) {
+      return find_machine(word);
+    }
+    begin = std::find_if(end, model.end(), is_in_word);
+  }
+  return std::nullopt;
+}
 
 GpuPace pace_of(const GpuRates& rates) {
   return {thousandths(kH200.memory_bytes, rates.memory_bytes),

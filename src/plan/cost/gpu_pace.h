@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,10 @@ struct KnownGpu {
   std::uint64_t memory_bytes = 0;
 };
 std::span<const KnownGpu> known_gpus();
+
+/// The machine of a card that its maker calls `model` ("NVIDIA H100 80GB HBM3"): an H200, or one of known_gpus(). Cards
+/// of one name may differ in their rates.
+std::optional<Machine> machine_of_model(std::string_view model);
 
 /// The machine "h200", or what it is at another pace, under the name of the GPU; "(estimated)" stands behind it where
 /// no card of that pace has been measured (an H200 and an H100 have). What threads trade among themselves goes at the

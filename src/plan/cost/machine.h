@@ -44,6 +44,7 @@ struct FormCosts {
   double controlled(double entries, double alone) const {
     return controlled_entry > 0 ? controlled_entry * entries : kControlledShare * alone;
   }
+  friend bool operator==(const FormCosts&, const FormCosts&) = default;
 };
 
 /// Of sweeps that permute. Amplitudes come from far apart: `line_bytes` are read with each, and those that go where it
@@ -55,6 +56,7 @@ struct PermutationCosts {
   double line_bytes = 0, place = 0, step = 0, affine = 0, product = 0, lookup = 0;
   std::uint32_t window_bits = 0;
   double interpreted_step = 0;
+  friend bool operator==(const PermutationCosts&, const PermutationCosts&) = default;
 };
 
 /// Of sweeps that write amplitudes which they do not read, by the share of those in what is written: of memory's time,
@@ -64,6 +66,7 @@ struct BirthCosts {
   double wait = 0;
   std::vector<double> apart;
   std::uint32_t whole_lines() const { return 3 + static_cast<std::uint32_t>(apart.size()); }
+  friend bool operator==(const BirthCosts&, const BirthCosts&) = default;
 };
 
 /// Seconds of everything a plan does, for one device kind and precision; data in src/plan/cost/machines/*.json. The
@@ -86,6 +89,7 @@ struct CostTable : FormCosts {
   std::optional<PermutationCosts> permutation;  // where sweeps may permute
   double link_bytes_per_second = 0;             // a rank, each way
   double exchange_overhead = 0;                 // once, and once more for each partner
+  friend bool operator==(const CostTable&, const CostTable&) = default;
 };
 
 /// What a plan is made for.
@@ -101,6 +105,7 @@ struct Machine {
   std::uint64_t chunk_bytes = 32ull << 20;
   std::uint32_t chunk_slots = 16;
   const CostTable& cost(Precision p) const { return p == Precision::kDouble ? cost_double : cost_single; }
+  friend bool operator==(const Machine&, const Machine&) = default;
 };
 
 /// The machine for plans whose sweeps write whole lines where wires are born (BirthCosts): more low bits; none where it

@@ -115,7 +115,8 @@ class Planner {
     const std::uint64_t moves = late_birth_budget(part.timeline.turns.size(), worth);
     if (moves == 0 || kLeastLeft * seconds > beginning_.at_hand) return plan;
     const MemoryCosts memory = memory_costs(machine_.cost(options_.precision), options_.precision, local_);
-    SetSchedule schedule = with_later_births(part.problem, part.rules, part.schedule, memory, seconds, moves);
+    SetSchedule schedule =
+        with_later_births(part.problem, part.rules, part.schedule, memory, seconds, moves, team_size());
     if (schedule.sets == part.schedule.sets) return plan;
     part.schedule = std::move(schedule);
     Plan later = other.best_of_paces(part);
@@ -125,12 +126,20 @@ class Planner {
   // A sweep's set says what it may do; that some of it can wait may make sweeps more even.
   Plan best_of_paces(const Part& part) {
     Planner other = *this;
-    emit(part, programs_of(part, Pace::kEager));
-    Plan eager = finished();
-    other.emit(part, programs_of(part, Pace::kEven));
-    Plan even = other.finished();
+    Plan eager, even;
+    ThreadTeam(team_size()).run(2, [&](std::uint64_t k, int) {
+      (k == 0 ? eager : even) = (k == 0 ? *this : other).plan_at(part, k == 0 ? Pace::kEager : Pace::kEven);
+    });
     return cheaper(even, eager, options_) ? even : eager;
   }
+
+  Plan plan_at(const Part& part, Pace pace) {
+    emit(part, programs_of(part, pace));
+    return finished();
+  }
+
+  // Threads of what comes in pairs; searches run beside each other as well.
+  int team_size() const { return wires_ >= kManyQubits ? std::min(2, affinity_threads()) : 1; }
 
   Plan finished() {
     if (options_.preserve_layout) builder_->restore_qubits(out_, initial_);
@@ -264,7 +273,7 @@ class Planner {
     if (from_known) {
       births_matter_ = problem.turns() > 0 && popcount(problem.turning()) > rules.size;
       rules.late_first_turns = births_ == Births::kLate;
-      rules.born_before = births_before_exchanges(unborn);
+      rules.born_before = births_before_exchanges(stages_, unborn);
       if (births_ == Births::kFirstWrite) {
         rules.budget /= 2;
         for (const Qubit w : qubits_of(unborn)) rules.start[w] = 1;
@@ -288,14 +297,6 @@ class Planner {
       stages_ = {stages_[schedule.segment.back()]};
     }
     return {std::move(timeline), std::move(problem), std::move(rules), std::move(schedule), unborn};
-  }
-
-  // By stage: unborn wires that an exchange before it has made global.
-  std::vector<Index> births_before_exchanges(Index unborn) const {
-    std::vector<Index> before(stages_.size(), 0);
-    for (std::size_t s = 1; s < stages_.size(); ++s)
-      before[s] = before[s - 1] | (unborn & stages_[s - 1] & ~stages_[s]);
-    return before;
   }
 
   // The wires at the low bits of a fixed start layout: as if a sweep had had them active.

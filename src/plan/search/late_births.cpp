@@ -11,6 +11,7 @@
 
 #include "base/bits.h"
 #include "base/numbers/split_mix.h"
+#include "base/threads/thread_team.h"
 #include "plan/cost/cost.h"
 
 namespace qsim {
@@ -255,19 +256,23 @@ MemoryCosts memory_costs(const CostTable& table, Precision precision, int local)
 }
 
 SetSchedule with_later_births(const SetProblem& problem, const SetRules& rules, const SetSchedule& schedule,
-                              const MemoryCosts& costs, double seconds, std::uint64_t budget) {
+                              const MemoryCosts& costs, double seconds, std::uint64_t budget, int threads) {
   // What is found varies by some percent, and by whether arithmetic hides behind memory or adds to it.
   MemoryCosts added = costs;
   added.overlap_power = 1;
   std::array<SetSchedule, 2> found;
+  std::array<double, 2> shares{};
+  ThreadTeam(threads).run(found.size(), [&](std::uint64_t i, int) {
+    LateBirths search(problem, rules, i == 0 ? costs : added, schedule, seconds, rules.seed + 1000 * i);
+    found[i] = search.run(budget);
+    shares[i] = search.share();
+  });
   const SetSchedule* best = &schedule;
   double least = 1;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    LateBirths search(problem, rules, i == 0 ? costs : added, schedule, seconds, rules.seed + 1000 * i);
-    found[i] = search.run(budget);
-    if (!found[i].complete || search.share() >= least) continue;
+    if (!found[i].complete || shares[i] >= least) continue;
     best = &found[i];
-    least = search.share();
+    least = shares[i];
   }
   return *best;
 }

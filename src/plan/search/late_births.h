@@ -21,8 +21,9 @@ MemoryCosts memory_costs(const CostTable& table, Precision precision, int local)
 
 /// A complete schedule like `schedule`, which is one from no wire on, whose sets cost less when wires are born as they
 /// become active and turns run as soon as they can; `schedule` where next to nothing is saved. Between segments is an
-/// exchange. What a turn costs follows from `seconds`, which `schedule` takes. `budget` counts moves; deterministic.
+/// exchange. What a turn costs follows from `seconds`, which `schedule` takes. `budget` counts moves; deterministic,
+/// with any number of threads.
 SetSchedule with_later_births(const SetProblem& problem, const SetRules& rules, const SetSchedule& schedule,
-                              const MemoryCosts& costs, double seconds, std::uint64_t budget);
+                              const MemoryCosts& costs, double seconds, std::uint64_t budget, int threads = 1);
 
 }  // namespace qsim

@@ -188,4 +188,10 @@ bool stages_suffice(const SetProblem& problem, const std::vector<Index>& stages)
   return problem.finished(at);
 }
 
+std::vector<Index> births_before_exchanges(const std::vector<Index>& stages, Index unborn) {
+  std::vector<Index> before(stages.size(), 0);
+  for (std::size_t s = 1; s < stages.size(); ++s) before[s] = before[s - 1] | (unborn & stages[s - 1] & ~stages[s]);
+  return before;
+}
+
 }  // namespace qsim

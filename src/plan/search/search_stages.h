@@ -19,4 +19,7 @@ std::vector<Index> known_first_stages(const SetProblem& problem, int local, cons
 /// True when stages with these local wires play `problem` to its end.
 bool stages_suffice(const SetProblem& problem, const std::vector<Index>& stages);
 
+/// By stage: wires of `unborn` that an exchange before it has made global.
+std::vector<Index> births_before_exchanges(const std::vector<Index>& stages, Index unborn);
+
 }  // namespace qsim

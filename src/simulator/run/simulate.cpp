@@ -17,6 +17,7 @@
 #include "qsim/session.h"
 #include "qsim/target.h"
 #include "session/choose/choose.h"
+#include "session/program_ahead.h"
 #include "session/program_impl.h"
 #include "session/rank/settle.h"
 #include "session/session_impl.h"
@@ -32,8 +33,8 @@ constexpr std::uint32_t kVirtualRankBits = 3;  // `reproducible` plans for 8 ran
 class Run {
  public:
   /// `circuit` is checked against them.
-  Run(const Circuit& circuit, const RunOptions& options, const Settings& settings)
-      : circuit_(circuit), options_(options), settings_(settings) {
+  Run(const Circuit& circuit, const RunOptions& options, const Settings& settings, const ProgramAhead* ahead)
+      : circuit_(circuit), options_(options), settings_(settings), ahead_(ahead) {
     options_.states = 1;  // its one state needs no other's room
   }
 
@@ -60,7 +61,7 @@ class Run {
     session_.reset();  // its memory is free before the next one's is counted
     begin_ = Clock::now();
     const auto settling = [this](const Target& target, Communicator& communicator) {
-      const PlanOptions plan = plan_options(0);
+      const PlanOptions plan = plan_options(options_, 0);
       Settled settled = settle(target, communicator, [&] { return choose_backend(circuit_, target, plan); });
       if (options_.reproducible) settled.least_active_bits = 10;
       return settled;
@@ -68,17 +69,6 @@ class Run {
     SessionOptions of_session;
     of_session.verify = options_.verify;
     session_ = std::make_shared<Session::Impl>(options_, of_session, settling);
-  }
-
-  PlanOptions plan_options(std::uint32_t rank_bits) const {
-    PlanOptions plan;
-    plan.rank_bits = rank_bits;
-    plan.precision = options_.precision;
-    plan.start = options_.start;
-    plan.known_zeros = options_.known_zeros;
-    plan.tile_bits = options_.tile_bits;
-    plan.strategy = options_.strategy;
-    return plan;
   }
 
   /// With `reproducible` the plan is one for 8 ranks, or as many as the circuit can be split over.
@@ -93,7 +83,7 @@ class Run {
   }
 
   struct Compiled {
-    std::unique_ptr<Program::Impl> program;
+    std::shared_ptr<Program::Impl> program;
     std::unique_ptr<InverseCheck> inverse;  // where it is to be checked by one
   };
 
@@ -101,8 +91,11 @@ class Run {
   Compiled compile_for(const RankSession& rank) const {
     const Settled& settled = rank.settled();
     Compiled compiled;
-    compiled.program = std::make_unique<Program::Impl>(borrowed(circuit_), settled.machine,
-                                                       plan_options(plan_rank_bits(settled.rank_bits)));
+    const PlanOptions plan = plan_options(options_, plan_rank_bits(settled.rank_bits));
+    if (ahead_ != nullptr) compiled.program = ahead_->program(settled.machine, plan);
+    if (!compiled.program) {
+      compiled.program = std::make_shared<Program::Impl>(borrowed(circuit_), settled.machine, plan);
+    }
     if (options_.verify == Verify::kFull && !compiled.program->dynamic) {
       compiled.inverse = std::make_unique<InverseCheck>(*compiled.program, *session_, rank);
     }
@@ -174,7 +167,7 @@ class Run {
       begin_ = Clock::now();
       result = whole();
     } else {
-      Run fewer(circuit_, options_, settings_);
+      Run fewer(circuit_, options_, settings_, ahead_);
       fewer.options_.ranks = outcome.fewer_ranks;
       if (!options_.gpu_ids.empty()) fewer.options_.gpu_ids.resize(static_cast<std::size_t>(outcome.fewer_ranks));
       session_.reset();
@@ -190,13 +183,14 @@ class Run {
   const Circuit& circuit_;
   RunOptions options_;
   const Settings& settings_;
+  const ProgramAhead* const ahead_;
   Clock::time_point begin_;
   std::shared_ptr<Session::Impl> session_;
 };
 
 }  // namespace
 
-Result simulate(const Circuit& circuit, const RunOptions& options) {
+Result simulate(const Circuit& circuit, const RunOptions& options, const ProgramAhead* ahead) {
   Communicator* const ranks = options.communicator.get();
   if (ranks != nullptr) require_same_run(circuit, options, *ranks);
   std::optional<Circuit> kept;
@@ -210,12 +204,19 @@ Result simulate(const Circuit& circuit, const RunOptions& options) {
     settings = check_settings(wanted, options, options.ranks);
   }
   const bool may_take_fewer = ranks == nullptr || ranks->name() != "threads";  // whose number is the caller's
-  Result result = Run(wanted, options, settings).on_all_ranks(may_take_fewer);
+  Result result = Run(wanted, options, settings, ahead).on_all_ranks(may_take_fewer);
   if (kept) {
     result.circuit.operations = circuit.operation_count();
     result.circuit.depth = circuit.depth();
   }
   return result;
+}
+
+std::unique_ptr<const ProgramAhead> plan_ahead(const Circuit& circuit, const RunOptions& options) {
+  if (options.reproducible || !circuit.parameters().empty()) return nullptr;
+  const std::optional<Machine> machine = listed_machine(circuit, options);
+  if (!machine) return nullptr;
+  return std::make_unique<const ProgramAhead>(circuit, *machine, plan_options(options, 0));
 }
 
 }  // namespace qsim
