@@ -461,6 +461,35 @@ TEST(CudaGenerate, TextsBeginBornTilesAsZeros) {
   }
 }
 
+/// A tile of which at least 127 of 128 amplitudes are born asks for what a later one loads.
+TEST(CudaGenerate, TilesThatAreBornForTheMostPartAskAhead) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  const auto count = [](const std::string& text, std::string_view part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    for (const Bit born : {Bit{6}, Bit{7}, Bit{9}}) {
+      for (const bool outside : {false, true}) {  // a tile behind the last one that loads is asked for nothing
+        Sweep sweep = sweep_of_bits(12);
+        for (auto bit = static_cast<Bit>(12 - born); bit < 12; ++bit)
+          sweep.births.push_back({bit, {Complex(0.6), Complex(0.8)}});
+        if (outside) sweep.births.push_back({13, {Complex(1), Complex(0)}});
+        for (const Birth& birth : sweep.births) sweep.unborn |= bit_mask(birth.bit);
+        for (const Bit bit : {Bit{0}, Bit{5}, Bit{11}}) sweep.ops.push_back(hadamard(bit, sweep));
+        const TileProgram program = lower_sweep(sweep, options_for(precision, 14));
+        EXPECT_EQ(program.zero_tiles != 0, outside);
+        const std::string source = generate(program).source;
+        const std::size_t ahead = count(source, "prefetch(ahead + ");
+        EXPECT_EQ(ahead, born < 7 ? 0 : count(source, " = fetch(")) << int{born};
+        EXPECT_EQ(count(source, "if ((later & "), ahead > 0 && outside ? 1u : 0u) << int{born};
+        expect_same_effect(program, 14, 80u + born);
+      }
+    }
+  }
+}
+
 TEST(CudaGenerate, TextsThatSumBitsGiveTheirProbabilities) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
   std::uint64_t seed = 70;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 #include "base/bits.h"
@@ -99,14 +100,19 @@ void KernelText::begin() {
   // Added to the places of real arguments that are held (real_arg): a place that the compiler does not know.
   line("const u32 z = (u32)(first_tile >> 63);");
   // The chunk's runs are known only at launch: their number is part of the structure, masks are filled in there.
-  line("u64 base = base0;");
-  line("#pragma unroll 1");
-  line("for (int i = 0; i < (int)p.u[0]; ++i) base |= number << p.u[1 + 2 * i] & p.u[2 + 2 * i];");
+  tile_base("base", "number");
   out_.ints.assign(1 + 2 * kGeneratedRuns, 0);
   for (std::uint32_t j = 0; j < registers_; ++j) line(fmt::format("C a{} = mk(0, 0);", j));
   load();
   tile_factors(static_cast<std::size_t>(threads));
   start();
+}
+
+void KernelText::tile_base(const char* name, const std::string& number) {
+  line(fmt::format("u64 {} = base0;", name));
+  line("#pragma unroll 1");
+  line(fmt::format("for (int i = 0; i < (int)p.u[0]; ++i) {} |= ({}) << p.u[1 + 2 * i] & p.u[2 + 2 * i];", name,
+                   number));
 }
 
 // Several threads, neighbours in a warp, add up the angles of one factor where it has many: every load waits for
@@ -156,6 +162,7 @@ void KernelText::load() {
       else
         line(fmt::format("a{0} = fetch(p.state + (at ^ o{0}));", j));
     }
+    ask_ahead(columns.thread, dead_set, births);
     for (std::uint32_t j = 0; j < registers_; ++j) {
       if ((dead_set >> j & 1) == 0 && (j & births) != 0) line(fmt::format("a{} = a{};", j, j & ~births));
     }
@@ -165,6 +172,23 @@ void KernelText::load() {
     }
   }
   line("}");
+}
+
+// A tile that is born for the most part loads little and waits for it as long as others do: while it waits it asks for
+// what a tile loads that begins about when it ends. With fewer births the other blocks have enough to do meanwhile.
+void KernelText::ask_ahead(const std::vector<Index>& threads, std::uint32_t dead, std::uint32_t births) {
+  constexpr int kManyBirths = 7, kTilesAtOnce = 264;  // two on each multiprocessor of an H100 or an H200
+  if (std::popcount(program_.births) < kManyBirths || !program_.reach.empty() || program_.arrivals != 0) return;
+  std::uint32_t alike = 0;  // bits of a thread's number whose values load the same
+  for (std::size_t i = 0; i < threads.size(); ++i) alike |= threads[i] == 0 ? 1u << i : 0u;
+  line(fmt::format("if ((t & {}u) == 0) {{", alike));
+  tile_base("later", fmt::format("number + {}u", kTilesAtOnce));
+  if (program_.zero_tiles != 0) line(fmt::format("if ((later & {}) == 0) {{", int_arg(program_.zero_tiles)));
+  line("const C* const ahead = p.state + (at ^ base ^ later);");
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    if ((dead >> j & 1) == 0 && (j & births) == 0) line(fmt::format("prefetch(ahead + o{});", j));
+  }
+  line(program_.zero_tiles != 0 ? "} }" : "}");
 }
 
 std::uint32_t KernelText::arrived_origins(const std::vector<Index>& slots) {

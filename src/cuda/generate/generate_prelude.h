@@ -22,11 +22,13 @@ inline constexpr const char* kPrelude = R"(#define INLINE __device__ __forceinli
 #ifdef __CUDA_ARCH__
 INLINE double2 fetch(const double2* p) { double2 r; asm volatile("ld.global.L2::256B.v2.f64 {%0, %1}, [%2];" : "=d"(r.x), "=d"(r.y) : "l"(p) : "memory"); return r; }
 INLINE float2 fetch(const float2* p) { float2 r; asm volatile("ld.global.L2::256B.v2.f32 {%0, %1}, [%2];" : "=f"(r.x), "=f"(r.y) : "l"(p) : "memory"); return r; }
+INLINE void prefetch(const C* p) { asm volatile("prefetch.global.L2 [%0];" : : "l"(p)); }
 INLINE u64 policy() { u64 r; asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(r)); return r; }
 INLINE void keep(double2* p, double2 v) { asm volatile("st.global.L2::cache_hint.v2.f64 [%0], {%1, %2}, %3;" : : "l"(p), "d"(v.x), "d"(v.y), "l"(policy()) : "memory"); }
 INLINE void keep(float2* p, float2 v) { asm volatile("st.global.L2::cache_hint.v2.f32 [%0], {%1, %2}, %3;" : : "l"(p), "f"(v.x), "f"(v.y), "l"(policy()) : "memory"); }
 #else
 INLINE C fetch(const C* p) { return *p; }
+INLINE void prefetch(const C* p) { volatile R seen = p->x; (void)seen; }
 INLINE void keep(C* p, C v) { *p = v; }
 #endif
 INLINE void put(C* p, C v) { *p = v; }

@@ -54,8 +54,11 @@ class KernelText {
   /// Registers' offsets o0, o1, ... as XORs of slot columns.
   void slot_offsets(const std::vector<Index>& columns);
   void begin();
+  /// The part of an index that all amplitudes of a tile have in common.
+  void tile_base(const char* name, const std::string& number);
   void tile_factors(std::size_t threads);
   void load();
+  void ask_ahead(const std::vector<Index>& threads, std::uint32_t dead, std::uint32_t births);
   /// Pointers from0, ... by the slots whose bits tell where an amplitude has arrived; returns those slots.
   std::uint32_t arrived_origins(const std::vector<Index>& slots);
   void start();

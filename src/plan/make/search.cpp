@@ -113,7 +113,7 @@ class Planner {
     const double seconds = plan_work(plan).total_seconds;
     const double worth = std::ldexp(seconds, static_cast<int>(options_.rank_bits));  // of all ranks
     const std::uint64_t moves = late_birth_budget(part.timeline.turns.size(), worth);
-    if (moves == 0 || kLeastLeft * seconds > beginning_.at_hand) return plan;
+    if (moves == 0 || (beginning_.at_hand && kLeastLeft * seconds > beginning_.at_hand())) return plan;
     const MemoryCosts memory = memory_costs(machine_.cost(options_.precision), options_.precision, local_);
     SetSchedule schedule =
         with_later_births(part.problem, part.rules, part.schedule, memory, seconds, moves, team_size());

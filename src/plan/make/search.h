@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "plan/cost/machine.h"
 #include "plan/lower/lower.h"
@@ -13,8 +14,10 @@ namespace qsim {
 /// Where a search begins.
 struct SearchBeginning {
   std::uint64_t seed = 1;
-  bool pack = false;       // SetRules::pack
-  double at_hand = 1e300;  // seconds that a plan takes which is there already: what is hopeless is not worth more time
+  bool pack = false;  // SetRules::pack
+  /// Seconds that a plan takes which others make, and waits for them; asked where more time is to be spent, which what
+  /// is hopeless beside it is not worth. None: there is no such plan.
+  std::function<double()> at_hand = nullptr;
 };
 
 /// Plans a lowered unitary; the same circuit, machine, options and beginning give the same plan everywhere. The caller

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <latch>
+#include <limits>
 #include <list>
 #include <optional>
 #include <span>
@@ -59,6 +61,9 @@ bool is_worth_whole(const Lowered& lowered) {
   return !is_beyond(whole.turns.size(), split.turns.size()) || is_beyond(items(whole), items(split));
 }
 
+/// Where the second of two searches begins.
+SearchBeginning packed(std::function<double()> at_hand = nullptr) { return {2, true, std::move(at_hand)}; }
+
 class Tasks {
  public:
   void add(std::function<void()> task) { tasks_.push_back(std::move(task)); }
@@ -86,23 +91,30 @@ class Written {
     }
   }
 
-  void add_looks(Tasks& tasks) {
-    tasks.add([this] { strings_ = string_plan(lowered_, machine_, options_); });
-    tasks.add([this] { permuting_ = permutation_plan(lowered_, machine_, options_); });
-    if (lowered_.ops.size() > kSearchedWhole) return add_search(tasks, first_, options_, {});  // asks for no look
+  void add_look(Tasks& tasks) {
     tasks.add([this] { worth_whole_ = lowered_.qubits >= kManyQubits && is_worth_whole(lowered_); });
   }
 
-  /// After the looks.
+  /// Plans of other kinds than searches find. Before any of those: searches wait for these.
+  void add_others(Tasks& tasks) {
+    const auto add = [&](std::optional<Plan>& plan, auto make) {
+      tasks.add([this, &plan, make] {
+        const Counted counted(others_);
+        plan = make(lowered_, machine_, options_);
+      });
+    };
+    add(strings_, string_plan);
+    add(permuting_, permutation_plan);
+  }
+
+  /// After the look.
   void add_searches(Tasks& tasks) {
-    if (first_) return;
     const std::size_t size = lowered_.ops.size();
-    SearchBeginning first;
-    if (size > kSearchedTwice && !worth_whole_) return add_search(tasks, first_, options_, first);
-    for (const std::optional<Plan>* const plan : {&strings_, &permuting_}) {
-      if (*plan) first.at_hand = std::min(first.at_hand, plan_work(**plan).total_seconds);
+    if (size > kSearchedWhole || (size > kSearchedTwice && !worth_whole_)) {
+      return add_search(tasks, first_, options_, {});  // whatever there is beside it
     }
-    const SearchBeginning second{.seed = 2, .pack = true, .at_hand = first.at_hand};
+    const auto at_hand = [this] { return seconds_of_others(); };
+    const SearchBeginning first{.at_hand = at_hand}, second = packed(at_hand);
     if (worth_whole_) {
       PlanOptions whole = options_;
       whole.disabled_passes.emplace_back("split_controls");
@@ -121,7 +133,7 @@ class Written {
     std::array<std::optional<Plan>, 2> found;
     Tasks tasks;
     tasks.add([&] { found[0] = searched_plan(lowered_, machine, options_, {}); });
-    tasks.add([&] { found[1] = searched_plan(lowered_, machine, options_, {.seed = 2, .pack = true}); });
+    tasks.add([&] { found[1] = searched_plan(lowered_, machine, options_, packed()); });
     tasks.run(threads);
     return cheaper(*found[1], *found[0], options_) ? *std::move(found[1]) : *std::move(found[0]);
   }
@@ -146,6 +158,25 @@ class Written {
   }
 
  private:
+  /// Counts down when it ends, in whatever way.
+  struct Counted {
+    explicit Counted(std::latch& of) : latch(of) {}
+    ~Counted() { latch.count_down(); }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    std::latch& latch;
+  };
+
+  /// Waits for them.
+  double seconds_of_others() const {
+    others_.wait();
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::optional<Plan>* const plan : {&strings_, &permuting_}) {
+      if (*plan) least = std::min(least, plan_work(**plan).total_seconds);
+    }
+    return least;
+  }
+
   void add_search(Tasks& tasks, std::optional<Plan>& plan, const PlanOptions& options, SearchBeginning beginning) {
     tasks.add([this, &plan, &options, beginning] { plan = searched_plan(lowered_, machine_, options, beginning); });
   }
@@ -155,6 +186,7 @@ class Written {
   const Machine& machine_;
   const PlanOptions options_;
   bool worth_whole_ = false;
+  std::latch others_{2};
   std::optional<Plan> strings_, permuting_, first_, second_, whole_, greedy_;
 };
 
@@ -264,8 +296,9 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   std::list<Written> ways = all_ways_of(circuit, level, options, form);
   const int threads = circuit.qubits() >= kManyQubits ? affinity_threads() : 1;
   Tasks tasks;
-  for (Written& way : ways) way.add_looks(tasks);
+  for (Written& way : ways) way.add_look(tasks);
   tasks.run(threads);
+  for (Written& way : ways) way.add_others(tasks);
   for (Written& way : ways) way.add_searches(tasks);
   tasks.run(threads);
   Plan plan = ways.front().best();
