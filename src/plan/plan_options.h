@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/layout.h"
+#include "plan/plan.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
 
