@@ -18,7 +18,8 @@ namespace {
 constexpr std::uint64_t kStates = 4;
 
 bool has_room(const Machine& machine, std::uint32_t qubits, Precision precision) {
-  return state_bytes(precision, qubits) <= machine.memory_bytes_per_rank / kStates;
+  const bool addressable = qubits <= static_cast<std::uint32_t>(kMaxQubits);  // else nothing can be said of its size
+  return addressable && state_bytes(precision, qubits) <= machine.memory_bytes_per_rank / kStates;
 }
 
 }  // namespace
