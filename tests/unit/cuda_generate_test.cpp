@@ -269,15 +269,16 @@ TEST(CudaGenerate, TextsOfRandomCircuitsDoOnTheHostWhatProgramsSay) {
   }
 }
 
+std::size_t occurrences(const std::string& text, std::string_view what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
 /// Blocks on lanes, exchanges between them, whether parts are split on the way or not.
 TEST(CudaGenerate, TextsOfBlocksOnLanesDoOnTheHostWhatProgramsSay) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
   std::size_t whole = 0, split = 0, trades = 0;
-  const auto occurrences = [](const std::string& text, const std::string& what) {
-    std::size_t count = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
-    return count;
-  };
   for (const auto& [qubits, depth] : {std::pair{11u, 4u}, {13u, 2u}, {14u, 6u}}) {
     const Circuit circuit = generate("qv", GeneratorOptions{qubits, depth, 3});
     for (const TileProgram& program : programs_of(circuit, Precision::kDouble, Start::kRandom)) {
@@ -464,11 +465,6 @@ TEST(CudaGenerate, TextsBeginBornTilesAsZeros) {
 /// A tile of which at least 127 of 128 amplitudes are born asks for what a later one loads.
 TEST(CudaGenerate, TilesThatAreBornForTheMostPartAskAhead) {
   if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
-  const auto count = [](const std::string& text, std::string_view part) {
-    std::size_t found = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-    return found;
-  };
   for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
     for (const Bit born : {Bit{6}, Bit{7}, Bit{9}}) {
       for (const bool outside : {false, true}) {  // a tile behind the last one that loads is asked for nothing
@@ -481,9 +477,9 @@ TEST(CudaGenerate, TilesThatAreBornForTheMostPartAskAhead) {
         const TileProgram program = lower_sweep(sweep, options_for(precision, 14));
         EXPECT_EQ(program.zero_tiles != 0, outside);
         const std::string source = generate(program).source;
-        const std::size_t ahead = count(source, "prefetch(ahead + ");
-        EXPECT_EQ(ahead, born < 7 ? 0 : count(source, " = fetch(")) << int{born};
-        EXPECT_EQ(count(source, "if ((later & "), ahead > 0 && outside ? 1u : 0u) << int{born};
+        const std::size_t ahead = occurrences(source, "prefetch(ahead + ");
+        EXPECT_EQ(ahead, born < 7 ? 0 : occurrences(source, " = fetch(")) << int{born};
+        EXPECT_EQ(occurrences(source, "if ((later & "), ahead > 0 && outside ? 1u : 0u) << int{born};
         expect_same_effect(program, 14, 80u + born);
       }
     }

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <string>
-#include <string_view>
 
 #include "base/file/files.h"
 #include "comm/launcher.h"
@@ -93,18 +91,6 @@ std::vector<GpuInfo> all_devices() {
   return devices;
 }
 
-/// The value of the line "Model: ..." of what the driver says about a card.
-std::string model_in(const std::string& information) {
-  constexpr std::string_view kKey = "Model:", kSpace = " \t";
-  std::istringstream lines(information);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(kKey)) continue;
-    const std::size_t begin = line.find_first_not_of(kSpace, kKey.size());
-    return begin == std::string::npos ? std::string() : line.substr(begin);
-  }
-  return {};
-}
-
 std::string runtime_compiler() {
   try {
     const cuda::RuntimeCompiler compiler = cuda::RuntimeCompiler::load();
@@ -152,12 +138,11 @@ GpuSurvey survey_gpus(int ranks) {
 }
 
 std::vector<std::string> listed_gpu_models() {
-  const char* const shown = shown_gpus();
   const std::string folder = "/proc/driver/nvidia/gpus/";
   const auto gpus = system_folder(folder);
-  if (!gpus || (shown != nullptr && *shown == 0)) return {};
+  if (!gpus || cuda::visible_gpus(gpus->size(), shown_gpus()) == 0) return {};
   std::vector<std::string> models;
-  for (const std::string& gpu : *gpus) models.push_back(model_in(read_system_file(folder + gpu + "/information")));
+  for (const std::string& gpu : *gpus) models.push_back(system_value(folder + gpu + "/information", "Model"));
   return models;
 }
 

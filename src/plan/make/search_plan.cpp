@@ -110,9 +110,8 @@ class Written {
   /// After the look.
   void add_searches(Tasks& tasks) {
     const std::size_t size = lowered_.ops.size();
-    if (size > kSearchedWhole || (size > kSearchedTwice && !worth_whole_)) {
-      return add_search(tasks, first_, options_, {});  // whatever there is beside it
-    }
+    if (size > kSearchedTwice && !worth_whole_)
+      return add_search(tasks, first_, options_, {});  // whatever is beside it
     const auto at_hand = [this] { return seconds_of_others(); };
     const SearchBeginning first{.at_hand = at_hand}, second = packed(at_hand);
     if (worth_whole_) {
