@@ -74,4 +74,9 @@ double BackendContract::tolerance(double depth) const {
   return single() ? 1e-5 * std::sqrt(depth + 1) : 1e-12 * (depth + 1);
 }
 
+double BackendContract::norm_tolerance() const {
+  const bool by_eight = single() && backend_->info().name == "cuda" && GetParam().options.jit == Jit::kOnly;
+  return by_eight ? 6 * 6e-8 : 1e-13;
+}
+
 }  // namespace qsim::test

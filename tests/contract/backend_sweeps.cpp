@@ -183,7 +183,7 @@ TEST_P(BackendContract, SweepsThatRunOnceMatchTheirDefinition) {
             << "bits " << bits << ", repeat " << repeat << ", run " << run << ": " << describe(sweep);
         double norm = 0;
         for (Index i = 0; i < found.size(); ++i) norm += (i & unborn_after(sweep)) == 0 ? std::norm(found[i]) : 0;
-        ASSERT_NEAR(backend_->take_norm(), norm, 1e-13);
+        ASSERT_NEAR(backend_->take_norm(), norm, norm_tolerance());
       }
     }
   }

@@ -197,20 +197,23 @@ TEST(CudaGenerate, PermutationsDoOnTheHostWhatTheyMean) {
   }
 }
 
-/// The text's effect on a random state against that of the program, which the emulator has; where a bit of `still` is 1
-/// memory means nothing.
+/// The text's effect on a random state against that of the program, which the emulator has, and its norm against that
+/// of what it stores; where a bit of `still` is 1 memory means nothing.
 void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t seed, Index still = 0,
                         test::HostGpu gpu = test::HostGpu::kHopper) {
   std::vector<Complex> expected = dense::random_state(bits, seed), state = expected;
   test::emulate(program, expected);
-  test::run_generated(program, state, gpu);
-  const double tolerance = program.precision == Precision::kDouble ? 1e-13 : 3e-5;
-  double worst = 0;
+  const double norm = test::run_generated(program, state, gpu);
+  const bool is_double = program.precision == Precision::kDouble;
+  double worst = 0, sum = 0;
   for (Index i = 0; i < state.size(); ++i) {
-    const double difference = (i & still) != 0 ? 0 : std::abs(state[i] - expected[i]);
+    if ((i & still) != 0) continue;
+    const double difference = std::abs(state[i] - expected[i]);
     if (!(difference <= worst)) worst = difference;
+    sum += std::norm(state[i]);
   }
-  EXPECT_LE(worst, tolerance) << "seed " << seed;
+  EXPECT_LE(worst, is_double ? 1e-13 : 3e-5) << "seed " << seed;
+  EXPECT_NEAR(norm, sum, sum * (is_double ? 1e-13 : 6 * 6e-8)) << "seed " << seed;
 }
 
 /// For all of 2^bits amplitudes, with the registers that kernels have.
@@ -663,6 +666,46 @@ TEST(CudaGenerate, TextsOfFlipsOfOneBitAndOfManyAnglesDoOnTheHostWhatProgramsSay
       EXPECT_NE(source.find("sum += __shfl_xor_sync"), std::string::npos);
       EXPECT_NE(source.find(") != ("), std::string::npos);
       expect_same_effect(program, kQubits, seed);
+    }
+  }
+}
+
+// In single precision, where a tile is loaded whole: its factors' angles before its amplitudes, if each thread has few
+// of them, and the tables of the first phases before all threads wait for the factors.
+TEST(CudaGenerate, WhatTheFirstPhasesAreMadeOfIsAskedForBeforeItIsWaitedFor) {
+  if (!test::host_compiler_exists()) GTEST_SKIP() << "no C++ compiler";
+  constexpr Bit kActive = 11, kQubits = 16;
+  for (const std::uint32_t terms : {1u, 6u, 40u, 400u}) {
+    for (const bool born : {false, true}) {
+      PhiloxSequence random(terms);
+      Sweep sweep = sweep_of_bits(kActive);
+      if (born) {
+        sweep.births = {{3, {Complex(0.6), Complex(0.8)}}};
+        sweep.unborn = bit_mask(3);
+      }
+      for (int layer = 0; layer < 2; ++layer) {
+        PlanOp phases;
+        phases.form = Form::kPhases;
+        phases.data_begin = static_cast<std::uint32_t>(sweep.phases.size());
+        for (std::uint32_t term = 0; term < terms; ++term)
+          sweep.phases.push_back({bit_mask(0) | (random.below(31) + 1) << kActive, false, random.uniform(-3, 3)});
+        for (unsigned bit = 1; bit < kActive; ++bit)
+          sweep.phases.push_back({bit_mask(0) | bit_mask(bit), false, random.uniform(-3, 3)});
+        phases.data_count = static_cast<std::uint32_t>(sweep.phases.size()) - phases.data_begin;
+        sweep.ops.push_back(phases);
+        sweep.ops.push_back(hadamard(static_cast<Bit>(10 * layer), sweep));
+      }
+      for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+        const TileProgram program = lower_sweep(sweep, options_for(precision, kQubits));
+        const std::string source = generate(program).source;
+        const bool asked = precision == Precision::kSingle && !born && terms < 400;
+        const std::size_t angles = source.find("p.angle_rows[t"), load = source.find("fetch(from");
+        const std::size_t table = source.find("early(p.tables"), factors = source.find("sincospi(sum");
+        EXPECT_EQ(angles != std::string::npos, asked) << terms;
+        EXPECT_EQ(table != std::string::npos, asked) << terms;
+        EXPECT_EQ(angles < load && load < table && table < factors, asked) << terms;
+        expect_same_effect(program, kQubits, terms);
+      }
     }
   }
 }

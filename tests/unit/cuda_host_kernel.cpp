@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -45,8 +46,7 @@ static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static int __popc(unsigned x) { return __builtin_popcount(x); }
 static void sincospi(double x, double* s, double* c) { *s = std::sin(x * M_PI); *c = std::cos(x * M_PI); }
 template <class T> static T __ldg(const T* p) { return *p; }
-static double __shfl_down_sync(unsigned, double x, int) { return x; }  // norms are not asked for
-static unsigned long long atomicAdd(unsigned long long* p, unsigned long long x) { return *p += x; }
+static unsigned long long atomicAdd(unsigned long long* p, unsigned long long x) { return (*p += x) - x; }
 using std::fma;
 // Adds to what each lane holds of a product: M times 8 rows, 4 K columns of the left factor, whose fragments of each
 // warp's lanes are `a` and `b`.
@@ -63,14 +63,21 @@ static void warp_product(double* const (&d)[2 * M], const double (&a)[M * K], co
   }
   __syncwarp();
 }
-template <class Real> static Real __shfl_xor_sync(unsigned, Real x, unsigned lanes) {
+template <class Real> static Real of_lane(Real x, unsigned other) {
   static Real values[8][32];
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  values[warp][lane] = x;
+  const unsigned warp = threadIdx.x / 32;
+  values[warp][threadIdx.x % 32] = x;
   __syncwarp();
-  const Real result = values[warp][lane ^ lanes];
+  const Real result = values[warp][other];
   __syncwarp();
   return result;
+}
+template <class Real> static Real __shfl_xor_sync(unsigned, Real x, unsigned lanes) {
+  return of_lane(x, threadIdx.x % 32 ^ lanes);
+}
+static double __shfl_down_sync(unsigned, double x, unsigned lanes) {
+  const unsigned lane = threadIdx.x % 32;
+  return of_lane(x, lane + lanes < 32 ? lane + lanes : lane);
 }
 )";
 
@@ -177,11 +184,6 @@ class Library {
   RunThread run_thread_ = nullptr;
 };
 
-struct Angle {
-  unsigned long long mask;
-  double half_turns;
-};
-
 struct Sums {
   std::vector<std::uint64_t> cells;
   std::vector<double> totals;
@@ -189,7 +191,7 @@ struct Sums {
 };
 
 template <class Real>
-void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* sums, HostGpu gpu = HostGpu::kHopper) {
+double run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* sums, HostGpu gpu = HostGpu::kHopper) {
   cuda::GeneratedSweep generated = cuda::generate(program);
   const Library library(generated_source(generated.source, gpu));
   std::vector<std::complex<Real>> memory(state.begin(), state.end()), dense;
@@ -201,12 +203,13 @@ void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* su
         dense.insert(dense.end(), op.matrix.begin(), op.matrix.end());
     }
   }
-  std::vector<Angle> angles;
+  std::vector<cuda::TileAngle> angles;
   std::vector<std::uint32_t> begin;
   for (const auto& terms : program.tile_factors) {
     begin.push_back(static_cast<std::uint32_t>(angles.size()));
-    for (const cuda::TileTerm& term : terms) angles.push_back({term.mask, term.angle / std::numbers::pi});
+    std::ranges::copy(cuda::half_turns(terms), std::back_inserter(angles));
   }
+  const std::vector<cuda::TileAngle> rows = cuda::half_turns(cuda::angle_rows(program));
   begin.push_back(static_cast<std::uint32_t>(angles.size()));
   void *cells = nullptr, *totals = nullptr;
   if (sums != nullptr) {
@@ -224,8 +227,9 @@ void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* su
     generated.ints[generated.origins + parts.size()] =
         reinterpret_cast<std::uintptr_t>(parts.back().data()) - reinterpret_cast<std::uintptr_t>(memory.data() + part);
   }
-  const void* const pointers[cuda::kGeneratedPointers] = {memory.data(), tables.data(), angles.data(), begin.data(),
-                                                          dense.data(),  nullptr,       cells,         totals};
+  std::vector<cuda::NormCell> norm(cuda::kNormCells);
+  const void* const pointers[cuda::kGeneratedPointers] = {
+      memory.data(), tables.data(), angles.data(), begin.data(), rows.data(), dense.data(), norm.data(), cells, totals};
   std::vector<std::byte> arguments(sizeof pointers + generated.ints.size() * 8 + (generated.reals.size() + 1) * 8);
   std::memcpy(arguments.data(), pointers, sizeof pointers);
   std::memcpy(arguments.data() + sizeof pointers, generated.ints.data(), generated.ints.size() * 8);
@@ -237,6 +241,10 @@ void run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* su
                       static_cast<unsigned>(number));
   }
   state.assign(memory.begin(), memory.end());
+  double sum = 0;
+  for (const cuda::NormCell& cell : norm)
+    sum += static_cast<double>(cell.whole) + std::ldexp(static_cast<double>(cell.fraction), -64);
+  return sum;
 }
 
 template <class Real>
@@ -310,11 +318,9 @@ bool HostInterpreter::run_as(const cuda::TileProgram& program, std::vector<Compl
   return true;
 }
 
-void run_generated(const cuda::TileProgram& program, std::vector<Complex>& state, HostGpu gpu) {
-  if (program.precision == Precision::kDouble)
-    run<double>(program, state, nullptr, gpu);
-  else
-    run<float>(program, state, nullptr, gpu);
+double run_generated(const cuda::TileProgram& program, std::vector<Complex>& state, HostGpu gpu) {
+  return program.precision == Precision::kDouble ? run<double>(program, state, nullptr, gpu)
+                                                 : run<float>(program, state, nullptr, gpu);
 }
 
 std::vector<double> run_summing(const cuda::TileProgram& program, std::vector<Complex>& state) {

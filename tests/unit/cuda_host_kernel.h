@@ -17,7 +17,8 @@ enum class HostGpu { kHopper, kOlder };
 
 /// Runs the kernel of `program` on all its tiles of `state`; throws std::runtime_error where the text does not compile.
 /// Of a program with arrivals all parts but the first lie elsewhere, and what is in their places has no meaning.
-void run_generated(const cuda::TileProgram& program, std::vector<Complex>& state, HostGpu gpu = HostGpu::kHopper);
+/// Returns the norm that the kernel adds up.
+double run_generated(const cuda::TileProgram& program, std::vector<Complex>& state, HostGpu gpu = HostGpu::kHopper);
 /// The same; of a program that sums bits, what a backend gives as bit_probabilities.
 std::vector<double> run_summing(const cuda::TileProgram& program, std::vector<Complex>& state);
 

@@ -103,8 +103,10 @@ void KernelText::begin() {
   tile_base("base", "number");
   out_.ints.assign(1 + 2 * kGeneratedRuns, 0);
   for (std::uint32_t j = 0; j < registers_; ++j) line(fmt::format("C a{} = mk(0, 0);", j));
+  const bool asked = ask_for_angles();
   load();
-  tile_factors(static_cast<std::size_t>(threads));
+  if (asked) ask_for_tables();
+  tile_factors(asked);
   start();
 }
 
@@ -113,30 +115,6 @@ void KernelText::tile_base(const char* name, const std::string& number) {
   line("#pragma unroll 1");
   line(fmt::format("for (int i = 0; i < (int)p.u[0]; ++i) {} |= ({}) << p.u[1 + 2 * i] & p.u[2 + 2 * i];", name,
                    number));
-}
-
-// Several threads, neighbours in a warp, add up the angles of one factor where it has many: every load waits for
-// memory.
-void KernelText::tile_factors(std::size_t threads) {
-  constexpr std::size_t kTermsAThread = 4;
-  const std::size_t factors = program_.tile_factors.size();
-  if (factors == 0) return;
-  std::size_t terms = 0, share = 1;
-  for (const auto& of_one : program_.tile_factors) terms = std::max(terms, of_one.size());
-  while (share < 32 && 2 * share * factors <= threads && share * kTermsAThread < terms) share *= 2;
-  line(share == 1 ? fmt::format("for (u32 f = t; f < {}; f += {}) {{", factors, threads)
-                  : fmt::format("{{ const u32 f = t / {}u;", share));
-  line("double sum = 0, s, c;");
-  if (share > 1) line(fmt::format("if (f < {})", factors));
-  line(
-      fmt::format("for (u32 i = p.angle_begin[f] + t % {0}u; i < p.angle_begin[f + 1]; i += {0}) {{ Angle g = "
-                  "p.angles[i]; if ((base & g.mask) == g.mask) sum += g.half_turns; }}",
-                  share));
-  for (std::size_t lanes = share / 2; lanes > 0; lanes /= 2)
-    line(fmt::format("sum += __shfl_xor_sync(0xffffffffu, sum, {}u);", lanes));
-  if (share > 1) line(fmt::format("if (f < {})", factors));
-  line("{ sincospi(sum, &s, &c); F[f] = mk((R)c, (R)s); }");
-  line("}\n__syncthreads();");
 }
 
 void KernelText::load() {
@@ -307,12 +285,29 @@ void KernelText::store() {
     if ((dead_set >> j & 1) == 0) line(fmt::format("{}(p.state + (to ^ o{}), {});", way, j, a(j)));
   }
   line("if (p.norm != 0) {");
-  for (std::uint32_t j = 0; j < registers_; ++j) {
-    if ((dead_set >> j & 1) == 0)
-      line(fmt::format("norm = fma((double){0}.x, (double){0}.x, fma((double){0}.y, (double){0}.y, norm));", a(j)));
-  }
+  add_squares(dead_set);
   line("} }\nif (p.norm != 0) add_norm(p.norm, norm, scratch);");
   if (program_.sums_bits) sum_bits(columns, dead, dead_set);
+}
+
+// Conversions to double have an eighth of the rate of a multiplication: in single precision eight squares are added
+// before one, in pairs of pairs, so that equal ones are added without rounding.
+void KernelText::add_squares(std::uint32_t dead_set) {
+  std::vector<std::string> squares;
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    if ((dead_set >> j & 1) != 0) continue;
+    if (double_)
+      line(fmt::format("norm = fma({0}.x, {0}.x, fma({0}.y, {0}.y, norm));", a(j)));
+    else
+      squares.push_back(fmt::format("fma({0}.x, {0}.x, {0}.y * {0}.y)", a(j)));
+  }
+  for (std::size_t width = 1; width < 8 && squares.size() > 1; width *= 2) {
+    for (std::size_t i = 0; i + 1 < squares.size(); ++i) {
+      squares[i] = fmt::format("({} + {})", squares[i], squares[i + 1]);
+      squares.erase(squares.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  }
+  for (const std::string& sum : squares) line(fmt::format("norm += (double){};", sum));
 }
 
 GeneratedSweep generate(const TileProgram& program) { return KernelText(program).generate(); }

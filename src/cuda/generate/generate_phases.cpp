@@ -25,7 +25,68 @@ Plain plain_of(Complex value) {
 
 }  // namespace
 
+// What the factors of a tile are made of is asked for before its amplitudes: what is asked for after them comes after
+// them, and all threads wait for the factors.
+bool KernelText::ask_for_angles() {
+  const std::size_t entries = angle_share(program_) * program_.tile_factors.size(), all = angle_rows(program_).size();
+  if (all == 0) return false;
+  for (std::size_t k = 0; k < all / entries; ++k) line(fmt::format("u64 mask{0} = 0; double turns{0} = 0;", k));
+  line(fmt::format("if (t < {}) {{", entries));
+  for (std::size_t k = 0; k < all / entries; ++k) {
+    line(fmt::format("{{ const Angle g = p.angle_rows[t + {1}]; mask{0} = g.mask; turns{0} = g.half_turns; }}", k,
+                     k * entries));
+  }
+  line("}");
+  return true;
+}
+
+// The tables of the first phases, before all threads wait for the tile's factors. The store is never reached, but its
+// values must have been asked for where it stands: the compiler would move half of the loads behind the factors.
+void KernelText::ask_for_tables() {
+  constexpr std::size_t kMostTables = 4;
+  std::string re, im;
+  for (std::uint32_t j = 0; j < registers_; ++j) {
+    re += fmt::format("{}{}.x", j == 0 ? "" : " + ", a(j));
+    im += fmt::format("{}{}.y", j == 0 ? "" : " + ", a(j));
+  }
+  line(fmt::format("if (z != 0) put(p.state, mk({}, {}));", re, im));
+  for (const TileOp& op : program_.epochs.front().ops) {
+    if (!is_deferred(op)) break;
+    for (const Factor& factor : op.factor) {
+      if (!factor.present || factor.table < 0 || !program_.separable[static_cast<std::size_t>(factor.table)]) continue;
+      if (tables_asked_.size() == kMostTables || tables_asked_.contains(factor.table)) continue;
+      line(fmt::format("const C e{0} = early(p.tables + {1} + (t & 31u)), g{0} = early(p.tables + {1} + (t & ~31u));",
+                       factor.table, table_offset(factor.table)));
+      tables_asked_.insert(factor.table);
+    }
+  }
+}
+
+void KernelText::tile_factors(bool asked) {
+  const std::size_t factors = program_.tile_factors.size(), share = angle_share(program_);
+  if (factors == 0) return;
+  const bool in_turn = share == 1 && !asked;  // a thread may have several factors
+  const std::string mine = in_turn ? "" : fmt::format("if (f < {})\n", factors);
+  line(in_turn ? fmt::format("for (u32 f = t; f < {}; f += {}) {{", factors, 1 << program_.thread_bits())
+               : fmt::format("{{ const u32 f = t / {}u;", share));
+  line("double sum = 0, s, c;");
+  if (asked) {
+    for (std::size_t k = 0; k < angle_rows(program_).size() / (factors * share); ++k)
+      line(fmt::format("if ((base & mask{0}) == mask{0}) sum += turns{0};", k));
+  } else {
+    line(
+        fmt::format("{1}for (u32 i = p.angle_begin[f] + t % {0}u; i < p.angle_begin[f + 1]; i += {0}) {{ Angle g = "
+                    "p.angles[i]; if ((base & g.mask) == g.mask) sum += g.half_turns; }}",
+                    share, mine));
+  }
+  for (std::size_t lanes = share / 2; lanes > 0; lanes /= 2)
+    line(fmt::format("sum += __shfl_xor_sync(0xffffffffu, sum, {}u);", lanes));
+  line(mine + "{ sincospi(sum, &s, &c); F[f] = mk((R)c, (R)s); }");
+  line("}\n__syncthreads();");
+}
+
 std::string KernelText::table_entry(int table) const {
+  if (tables_asked_.contains(table)) return fmt::format("mul(e{0}, g{0})", table);
   const std::uint64_t offset = table_offset(table);
   if (!program_.separable[static_cast<std::size_t>(table)]) return fmt::format("__ldg(p.tables + {} + t)", offset);
   return fmt::format("mul(__ldg(p.tables + {0} + (t & 31u)), __ldg(p.tables + {0} + (t & ~31u)))", offset);

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -56,7 +57,6 @@ class KernelText {
   void begin();
   /// The part of an index that all amplitudes of a tile have in common.
   void tile_base(const char* name, const std::string& number);
-  void tile_factors(std::size_t threads);
   void load();
   void ask_ahead(const std::vector<Index>& threads, std::uint32_t dead, std::uint32_t births);
   /// Pointers from0, ... by the slots whose bits tell where an amplitude has arrived; returns those slots.
@@ -68,6 +68,7 @@ class KernelText {
   void add(const TileOp& op);
   bool hardly_computes() const;
   void store();
+  void add_squares(std::uint32_t dead_set);
   /// Sums of |a|^2 where an index bit is 1: over a thread's registers by the parity that says so (`to` is where its
   /// register 0 goes), then over the block's threads. generate_sums.cpp
   void sum_bits(const IndexColumns& columns, std::uint32_t dead, std::uint32_t dead_set);
@@ -100,6 +101,10 @@ class KernelText {
   void exchange(std::uint8_t bit, std::uint8_t slot);
 
   // -- phases: generate_phases.cpp
+  /// Whether variables have the angles of the tile's factors, asked for before what is loaded next.
+  bool ask_for_angles();
+  void ask_for_tables();
+  void tile_factors(bool asked);
   /// Text of this thread's entry of a table. Most are products of a lane's and a warp's part: reading those touches few
   /// lines, so they stay in the first-level cache.
   std::string table_entry(int table) const;
@@ -155,6 +160,7 @@ class KernelText {
   std::map<std::tuple<std::size_t, double, double>, std::size_t> places_;  // of reals, by how many and which they are
   std::vector<std::string> entries_;                                       // arguments of the latest matrix function
   std::vector<std::uint32_t> name_;                                        // variable that holds each register
+  std::set<int> tables_asked_;                                             // variables have both parts of them
   bool double_ = true, tile_read_ = false, others_read_ = false;
   std::uint32_t registers_ = 16, amplitude_bytes_ = 16;
   std::size_t products_ = 0;                           // that have a name

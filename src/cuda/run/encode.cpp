@@ -277,9 +277,7 @@ class Encoder {
     std::vector<std::uint32_t> begin;
     for (const auto& terms : program_.tile_factors) {
       begin.push_back(static_cast<std::uint32_t>(angles.size()));
-      for (const TileTerm& term : terms) {
-        angles.push_back({term.mask, std::remainder(term.angle / std::numbers::pi, 2.0)});
-      }
+      std::ranges::copy(half_turns(terms), std::back_inserter(angles));
     }
     begin.push_back(static_cast<std::uint32_t>(angles.size()));
     out_.tables.tables = append(tables);
@@ -287,6 +285,7 @@ class Encoder {
     out_.tables.addresses = append(addresses_);
     out_.tables.angles = append(angles);
     out_.tables.angle_begin = append(begin);
+    out_.tables.angle_rows = append(half_turns(angle_rows(program_)));
   }
 
   const TileProgram& program_;
@@ -300,6 +299,12 @@ class Encoder {
 };
 
 }  // namespace
+
+std::vector<TileAngle> half_turns(std::span<const TileTerm> terms) {
+  std::vector<TileAngle> angles;
+  for (const TileTerm& term : terms) angles.push_back({term.mask, std::remainder(term.angle / std::numbers::pi, 2.0)});
+  return angles;
+}
 
 template <class Real>
 std::optional<EncodedSweep<Real>> encode(const TileProgram& program) {

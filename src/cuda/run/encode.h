@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "cuda/tile/tile_program.h"
@@ -13,7 +14,7 @@ namespace qsim::cuda {
 /// Device tables of one program in one piece of bytes; offsets are multiples of 16.
 struct TableBytes {
   std::vector<std::byte> bytes;
-  std::size_t tables = 0, angles = 0, angle_begin = 0, dense = 0, addresses = 0;
+  std::size_t tables = 0, angles = 0, angle_begin = 0, angle_rows = 0, dense = 0, addresses = 0;
 };
 
 template <class Real>
@@ -21,6 +22,9 @@ struct EncodedSweep {
   SweepParams<Real> params{};  // without pointers, tile runs and base
   TableBytes tables;
 };
+
+/// Angles in half turns, as kernels read them.
+std::vector<TileAngle> half_turns(std::span<const TileTerm> terms);
 
 /// Nothing when the program is too long for constant memory.
 template <class Real>

@@ -50,6 +50,41 @@ int add_table(TileProgram& program, std::span<const double> angles) {
   return static_cast<int>(program.tables.size()) - 1;
 }
 
+namespace {
+
+std::size_t most_terms(const TileProgram& program) {
+  std::size_t most = 0;
+  for (const auto& terms : program.tile_factors) most = std::max(most, terms.size());
+  return most;
+}
+
+}  // namespace
+
+// Every load waits for memory.
+std::size_t angle_share(const TileProgram& program) {
+  constexpr std::size_t kTermsAThread = 4;
+  const std::size_t threads = std::size_t{1} << program.thread_bits(), factors = program.tile_factors.size();
+  std::size_t share = 1;
+  while (share < 32 && 2 * share * factors <= threads && share * kTermsAThread < most_terms(program)) share *= 2;
+  return share;
+}
+
+// Of tiles that are loaded whole, and in single precision, where a thread loads twice as many amplitudes: elsewhere it
+// is no faster. Few rows, since they wait in registers.
+std::vector<TileTerm> angle_rows(const TileProgram& program) {
+  constexpr std::size_t kMostRows = 4;
+  const std::size_t share = angle_share(program), entries = program.tile_factors.size() * share;
+  const std::size_t rows = (most_terms(program) + share - 1) / share;
+  if (program.precision == Precision::kDouble || !program.reads || program.births != 0) return {};
+  if (entries > std::size_t{1} << program.thread_bits() || rows > kMostRows) return {};
+  std::vector<TileTerm> angles(entries * rows);
+  for (std::size_t f = 0; f < program.tile_factors.size(); ++f) {
+    const std::vector<TileTerm>& terms = program.tile_factors[f];
+    for (std::size_t k = 0; k < terms.size(); ++k) angles[k / share * entries + f * share + k % share] = terms[k];
+  }
+  return angles;
+}
+
 bool grows(const TileProgram& program) { return program.reads && count_bits(program.births) >= 3; }
 
 bool uses_lanes(const TileProgram& program) {

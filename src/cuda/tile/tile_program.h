@@ -177,6 +177,13 @@ std::uint64_t lookup_offset(const TileProgram& program, int lookup);
 /// Adds a table of exp(i angle) by thread; returns its number.
 int add_table(TileProgram& program, std::span<const double> angles);
 
+/// How many threads, neighbours in a warp, add up the angles of one tile factor in a kernel of its own.
+std::size_t angle_share(const TileProgram& program);
+
+/// Angles as such a kernel asks for them before it asks for its amplitudes: rows of angle_share() of each factor's
+/// terms, factor after factor, {} where it has no more. Empty where it does not.
+std::vector<TileTerm> angle_rows(const TileProgram& program);
+
 /// Whether it reads, and writes eight times that and more.
 bool grows(const TileProgram& program);
 
