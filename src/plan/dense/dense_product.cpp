@@ -71,6 +71,17 @@ Complex entry(const Element& element, Index to, Index from) {
   return element.matrix[(row << element.targets.size()) + column];
 }
 
+// The index that each entry of a vector on `wires` stands for.
+std::vector<Index> indices_on(Index wires) {
+  std::vector<Index> indices(std::size_t{1} << popcount(wires));
+  for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = deposit_bits(i, wires);
+  return indices;
+}
+
+bool acts_on(const Diagonal& d, Index index) {
+  return (index & d.mask) == d.value && (d.parity == 0 || odd_parity(index & d.parity));
+}
+
 }  // namespace
 
 // The product of the steps so far.
@@ -78,7 +89,8 @@ class RowProduct {
  public:
   explicit RowProduct(Index wires)
       : wires_(wires),
-        order_(std::size_t{1} << popcount(wires)),
+        index_(indices_on(wires)),
+        order_(index_.size()),
         re_(order_ * order_),
         im_(order_ * order_),
         add_(row_adder()) {
@@ -116,8 +128,7 @@ class RowProduct {
   void multiply_phases(const Diagonal& d) {
     const Complex phase = std::polar(1.0, d.angle);
     for (std::size_t r = 0; r < order_; ++r) {
-      const Index index = deposit_bits(r, wires_);
-      if ((index & d.mask) != d.value || (d.parity != 0 && !odd_parity(index & d.parity))) continue;
+      if (!acts_on(d, index_[r])) continue;
       const ProductRow here = row(r);
       for (std::size_t i = 0; i < order_; ++i) {
         const double re = here.re[i], im = here.im[i];
@@ -128,7 +139,7 @@ class RowProduct {
   }
 
   bool is_first_of_group(std::size_t r, Index targets, const Element& element) const {
-    return (r & targets) == 0 && (deposit_bits(r, wires_) & element.control_mask) == element.control_value;
+    return (r & targets) == 0 && (index_[r] & element.control_mask) == element.control_value;
   }
 
   void swap_rows(const Element& element) {
@@ -172,8 +183,7 @@ class RowProduct {
     for (std::size_t v = 0; v < count; ++v) offset_[v] = deposit_bits(v, targets);
     for (std::size_t to = 0; to < count; ++to)
       for (std::size_t from = 0; from < count; ++from)
-        step_[to * count + from] =
-            entry(element, deposit_bits(offset_[to], wires_), deposit_bits(offset_[from], wires_));
+        step_[to * count + from] = entry(element, index_[offset_[to]], index_[offset_[from]]);
     for (std::size_t r = 0; r < order_; ++r)
       if (is_first_of_group(r, targets, element)) multiply_group(r, count);
   }
@@ -198,6 +208,7 @@ class RowProduct {
   }
 
   const Index wires_;
+  const std::vector<Index> index_;  // of each row
   const std::size_t order_;
   std::vector<double> re_, im_;
   const AddProductRow add_;
@@ -208,33 +219,52 @@ class RowProduct {
 
 namespace {
 
-// Entries of a vector on `wires`, changed as the step changes amplitudes.
-void apply_step(const Element& step, Index wires, std::vector<Complex>& vector) {
+// By parts: what std::complex does about infinities takes longer than the product.
+Complex times(Complex a, Complex b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// Entries of a vector on `wires`, which stand for `index`, changed as the step changes amplitudes.
+void apply_step(const Element& step, Index wires, std::span<const Index> index, std::vector<Complex>& vector) {
+  if (step.kind == Element::Kind::kDiagonal) {
+    const Complex phase = std::polar(1.0, step.diagonal.angle);
+    for (std::size_t i = 0; i < vector.size(); ++i)
+      if (acts_on(step.diagonal, index[i])) vector[i] = times(vector[i], phase);
+    return;
+  }
   const Index targets = extract_bits(step.target_mask(), wires);
   const std::size_t count = std::size_t{1} << step.targets.size();
-  std::vector<Complex> in(count);
+  std::vector<std::size_t> apart(count);
+  for (std::size_t v = 0; v < count; ++v) apart[v] = deposit_bits(v, targets);
+  std::vector<Complex> in(count), matrix;
+  if (step.kind != Element::Kind::kFlip) {
+    for (const std::size_t to : apart)
+      for (const std::size_t from : apart) matrix.push_back(entry(step, index[to], index[from]));
+  }
   for (std::size_t i = 0; i < vector.size(); ++i) {
-    const Index index = deposit_bits(i, wires);
-    if (step.kind == Element::Kind::kDiagonal) {
-      const Diagonal& d = step.diagonal;
-      const bool acts = (index & d.mask) == d.value && (d.parity == 0 || odd_parity(index & d.parity));
-      if (acts) vector[i] *= std::polar(1.0, d.angle);
-      continue;
-    }
-    if ((i & targets) != 0 || (index & step.control_mask) != step.control_value) continue;
+    if ((i & targets) != 0 || (index[i] & step.control_mask) != step.control_value) continue;
     if (step.kind == Element::Kind::kFlip) {
       std::swap(vector[i], vector[i | targets]);
       continue;
     }
-    const auto place = [&](std::size_t v) { return i | deposit_bits(v, targets); };
-    for (std::size_t v = 0; v < count; ++v) in[v] = vector[place(v)];
+    for (std::size_t v = 0; v < count; ++v) in[v] = vector[i | apart[v]];
     for (std::size_t to = 0; to < count; ++to) {
       Complex sum = 0;
-      for (std::size_t from = 0; from < count; ++from)
-        sum += entry(step, deposit_bits(place(to), wires), deposit_bits(place(from), wires)) * in[from];
-      vector[place(to)] = sum;
+      for (std::size_t from = 0; from < count; ++from) sum += times(matrix[to * count + from], in[from]);
+      vector[i | apart[to]] = sum;
     }
   }
+}
+
+// Of a vector whose entries no step leaves alike.
+Complex test_entry(std::size_t i) {
+  const auto turned = [](std::size_t k) { return std::polar(1.0, 2.399963229728653 * static_cast<double>(k * k)); };
+  static const std::vector<Complex> first = [&] {
+    std::vector<Complex> entries;
+    for (std::size_t k = 0; k < 64; ++k) entries.push_back(turned(k));
+    return entries;
+  }();
+  return i < first.size() ? first[i] : turned(i);
 }
 
 }  // namespace
@@ -245,12 +275,14 @@ void GrowingProduct::multiply(const Element& step) { rows_->multiply(step); }
 void GrowingProduct::copy_to(std::span<Complex> matrix) const { rows_->copy_to(matrix); }
 
 bool does_what_steps_do(std::span<const Complex> matrix, std::span<const Element> steps, Index wires) {
-  const std::size_t order = std::size_t{1} << popcount(wires);
+  const std::vector<Index> index = indices_on(wires);
+  const std::size_t order = index.size();
   std::vector<Complex> vector(order), made(order);
-  for (std::size_t i = 0; i < order; ++i) vector[i] = std::polar(1.0, 2.399963229728653 * static_cast<double>(i * i));
+  for (std::size_t i = 0; i < order; ++i) vector[i] = test_entry(i);
   for (std::size_t row = 0; row < order; ++row)
-    for (std::size_t column = 0; column < order; ++column) made[row] += matrix[row * order + column] * vector[column];
-  for (const Element& step : steps) apply_step(step, wires, vector);
+    for (std::size_t column = 0; column < order; ++column)
+      made[row] += times(matrix[row * order + column], vector[column]);
+  for (const Element& step : steps) apply_step(step, wires, index, vector);
   return recomposes(made, vector, static_cast<double>(order) + std::sqrt(static_cast<double>(steps.size())));
 }
 
