@@ -17,6 +17,7 @@
 #include "cuda/tile/work.h"
 #include "cuda_emulator.h"
 #include "cuda_host_kernel.h"
+#include "cuda_programs.h"
 #include "plan/plan.h"
 #include "support/campaign.h"
 #include "support/dense.h"
@@ -211,11 +212,7 @@ Sweep random_pairs(PhiloxSequence& random, std::uint32_t bits, std::uint32_t ope
 }
 
 LowerOptions options_of(std::uint32_t bits, Precision precision) {
-  LowerOptions options;
-  options.precision = precision;
-  options.local_bits = bits;
-  options.register_bits = precision == Precision::kDouble ? 4 : 5;
-  options.max_bits = options.register_bits + 8;
+  LowerOptions options = test::lower_options(bits, precision);
   options.canonical = true;
   return options;
 }

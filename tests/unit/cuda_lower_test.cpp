@@ -17,6 +17,7 @@
 #include "cuda/tile/addresses.h"
 #include "cuda/tile/work.h"
 #include "cuda_emulator.h"
+#include "cuda_programs.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
@@ -34,15 +35,8 @@ namespace {
 
 using cuda::LowerOptions;
 using cuda::TileProgram;
-
-LowerOptions lower_options(std::uint32_t bits, Precision precision) {
-  LowerOptions options;
-  options.precision = precision;
-  options.local_bits = bits;
-  options.register_bits = precision == Precision::kDouble ? 4 : 5;
-  options.max_bits = precision == Precision::kDouble ? 12 : 13;
-  return options;
-}
+using test::lower_options;
+using test::sweep_of_bits;
 
 /// Blocks on lanes, and moves to them by exchanges.
 struct LaneUse {
@@ -490,13 +484,6 @@ TEST(CudaLower, BlocksOnLanesLoadAndStoreWholeLines) {
     expect_whole_lines(program);
   }
   EXPECT_GT(use.trades, 30);
-}
-
-Sweep sweep_of_bits(Bit count) {
-  Sweep sweep;
-  for (Bit bit = 0; bit < count; ++bit) sweep.active.push_back(bit);
-  sweep.store = sweep.active;
-  return sweep;
 }
 
 // Three bits lie within a line before, three others after: more than five lanes can be, so that a sweep without any

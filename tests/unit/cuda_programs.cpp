@@ -1,0 +1,76 @@
+#include "cuda_programs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cuda_emulator.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "support/dense.h"
+
+namespace qsim::test {
+
+using namespace qsim::cuda;
+
+LowerOptions lower_options(std::uint32_t bits, Precision precision) {
+  LowerOptions options;
+  options.precision = precision;
+  options.local_bits = bits;
+  options.register_bits = precision == Precision::kDouble ? 4 : 5;
+  options.max_bits = options.register_bits + 8;
+  return options;
+}
+
+std::vector<TileProgram> programs_of(const Circuit& circuit, Precision precision, Start start) {
+  PlanOptions options;
+  options.start = start;
+  options.precision = precision;
+  const Plan plan = make_plan(circuit, find_machine("h200"), options);
+  std::vector<TileProgram> programs;
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps) {
+      LowerOptions lower = lower_options(plan.local_bits(), precision);
+      lower.canonical = lower.lookups = true;
+      lower.lanes = precision == Precision::kDouble;
+      programs.push_back(lower_sweep(specialize(sweep, plan, 0), lower));
+    }
+  }
+  return programs;
+}
+
+void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t seed, Index still, HostGpu gpu) {
+  std::vector<Complex> expected = dense::random_state(bits, seed), state = expected;
+  emulate(program, expected);
+  const double norm = run_generated(program, state, gpu);
+  const bool is_double = program.precision == Precision::kDouble;
+  double worst = 0, sum = 0;
+  for (Index i = 0; i < state.size(); ++i) {
+    if ((i & still) != 0) continue;
+    const double difference = std::abs(state[i] - expected[i]);
+    if (!(difference <= worst)) worst = difference;
+    sum += std::norm(state[i]);
+  }
+  EXPECT_LE(worst, is_double ? 1e-13 : 3e-5) << "seed " << seed;
+  EXPECT_NEAR(norm, sum, sum * (is_double ? 1e-13 : 6 * 6e-8)) << "seed " << seed;
+}
+
+Sweep sweep_of_bits(Bit count) {
+  Sweep sweep;
+  for (Bit bit = 0; bit < count; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  return sweep;
+}
+
+PlanOp hadamard(Bit target, Sweep& sweep) {
+  const double r = std::sqrt(0.5);
+  PlanOp op;
+  op.target_count = 1;
+  op.targets[0] = target;
+  op.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
+  op.data_count = 4;
+  sweep.matrices.insert(sweep.matrices.end(), {r, r, r, -r});
+  return op;
+}
+
+}  // namespace qsim::test
