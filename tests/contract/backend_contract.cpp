@@ -9,6 +9,7 @@
 #include "base/layout.h"
 #include "plan/cost/pool_layout.h"
 #include "qsim/error.h"
+#include "support/tolerance.h"
 
 namespace qsim::test {
 
@@ -76,7 +77,7 @@ double BackendContract::tolerance(double depth) const {
 
 double BackendContract::norm_tolerance() const {
   const bool by_eight = single() && backend_->info().name == "cuda" && GetParam().options.jit == Jit::kOnly;
-  return by_eight ? 6 * 6e-8 : 1e-13;
+  return kernel_norm_tolerance(by_eight ? Precision::kSingle : Precision::kDouble);
 }
 
 }  // namespace qsim::test

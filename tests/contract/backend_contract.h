@@ -34,8 +34,7 @@ class BackendContract : public testing::TestWithParam<BackendCase> {
   bool single() const { return GetParam().options.precision == Precision::kSingle; }
   /// Allowed difference of an amplitude after `depth` operations.
   double tolerance(double depth) const;
-  /// Of a norm that sweeps add up: compiled kernels add eight squares in single precision before they add in double,
-  /// which rounds by six units at most.
+  /// Of a norm that sweeps add up; all but compiled kernels in single precision add in double.
   double norm_tolerance() const;
 
   std::unique_ptr<Backend> backend_;

@@ -24,4 +24,8 @@ inline double rounding_tolerance(Precision precision, std::uint64_t operations) 
   return precision == Precision::kDouble ? 3e-15 * steps + 2e-17 * count : 6e-8 * steps;
 }
 
+/// Relative, of a norm that a kernel adds up, beside what is stored: in single precision eight squares are added before
+/// they are turned into double, which rounds by less than six units.
+inline double kernel_norm_tolerance(Precision precision) { return precision == Precision::kDouble ? 1e-13 : 6 * 6e-8; }
+
 }  // namespace qsim::test

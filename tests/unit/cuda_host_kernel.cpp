@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <numbers>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -203,14 +202,7 @@ double run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* 
         dense.insert(dense.end(), op.matrix.begin(), op.matrix.end());
     }
   }
-  std::vector<cuda::TileAngle> angles;
-  std::vector<std::uint32_t> begin;
-  for (const auto& terms : program.tile_factors) {
-    begin.push_back(static_cast<std::uint32_t>(angles.size()));
-    std::ranges::copy(cuda::half_turns(terms), std::back_inserter(angles));
-  }
-  const std::vector<cuda::TileAngle> rows = cuda::half_turns(cuda::angle_rows(program));
-  begin.push_back(static_cast<std::uint32_t>(angles.size()));
+  const cuda::AngleTable angles = cuda::angle_table(program);
   void *cells = nullptr, *totals = nullptr;
   if (sums != nullptr) {
     *sums = {std::vector<std::uint64_t>(cuda::kCellWords),
@@ -229,7 +221,8 @@ double run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* 
   }
   std::vector<cuda::NormCell> norm(cuda::kNormCells);
   const void* const pointers[cuda::kGeneratedPointers] = {
-      memory.data(), tables.data(), angles.data(), begin.data(), rows.data(), dense.data(), norm.data(), cells, totals};
+      memory.data(), tables.data(), angles.angles.data(), angles.begin.data(), dense.data(), norm.data(),
+      cells,         totals};
   std::vector<std::byte> arguments(sizeof pointers + generated.ints.size() * 8 + (generated.reals.size() + 1) * 8);
   std::memcpy(arguments.data(), pointers, sizeof pointers);
   std::memcpy(arguments.data() + sizeof pointers, generated.ints.data(), generated.ints.size() * 8);

@@ -8,6 +8,7 @@
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
 #include "support/dense.h"
+#include "support/tolerance.h"
 
 namespace qsim::test {
 
@@ -43,7 +44,6 @@ void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t
   std::vector<Complex> expected = dense::random_state(bits, seed), state = expected;
   emulate(program, expected);
   const double norm = run_generated(program, state, gpu);
-  const bool is_double = program.precision == Precision::kDouble;
   double worst = 0, sum = 0;
   for (Index i = 0; i < state.size(); ++i) {
     if ((i & still) != 0) continue;
@@ -51,8 +51,8 @@ void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t
     if (!(difference <= worst)) worst = difference;
     sum += std::norm(state[i]);
   }
-  EXPECT_LE(worst, is_double ? 1e-13 : 3e-5) << "seed " << seed;
-  EXPECT_NEAR(norm, sum, sum * (is_double ? 1e-13 : 6 * 6e-8)) << "seed " << seed;
+  EXPECT_LE(worst, program.precision == Precision::kDouble ? 1e-13 : 3e-5) << "seed " << seed;
+  EXPECT_NEAR(norm, sum, sum * kernel_norm_tolerance(program.precision)) << "seed " << seed;
 }
 
 Sweep sweep_of_bits(Bit count) {

@@ -103,10 +103,10 @@ void KernelText::begin() {
   tile_base("base", "number");
   out_.ints.assign(1 + 2 * kGeneratedRuns, 0);
   for (std::uint32_t j = 0; j < registers_; ++j) line(fmt::format("C a{} = mk(0, 0);", j));
-  const bool asked = ask_for_angles();
+  const std::size_t rows = ask_for_angles();
   load();
-  if (asked) ask_for_tables();
-  tile_factors(asked);
+  if (rows != 0) ask_for_tables();
+  tile_factors(rows);
   start();
 }
 
@@ -301,11 +301,10 @@ void KernelText::add_squares(std::uint32_t dead_set) {
     else
       squares.push_back(fmt::format("fma({0}.x, {0}.x, {0}.y * {0}.y)", a(j)));
   }
-  for (std::size_t width = 1; width < 8 && squares.size() > 1; width *= 2) {
-    for (std::size_t i = 0; i + 1 < squares.size(); ++i) {
-      squares[i] = fmt::format("({} + {})", squares[i], squares[i + 1]);
-      squares.erase(squares.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-    }
+  for (std::size_t width = 1; width < 8 && squares.size() > 1; width *= 2) {  // a power of two of registers is stored
+    for (std::size_t i = 0; i < squares.size() / 2; ++i)
+      squares[i] = fmt::format("({} + {})", squares[2 * i], squares[2 * i + 1]);
+    squares.resize(squares.size() / 2);
   }
   for (const std::string& sum : squares) line(fmt::format("norm += (double){};", sum));
 }

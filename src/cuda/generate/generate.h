@@ -45,7 +45,7 @@ constexpr std::uint32_t kPermutationThreads = 256;
 constexpr std::uint32_t kPermutationBlock = 32 * kPermutationThreads;
 
 /// Bytes of the kernel's first argument before p.u: see the struct in the text.
-constexpr std::size_t kGeneratedPointers = 9;
+constexpr std::size_t kGeneratedPointers = 8;
 /// p.u begins with the number of runs of tile bits and (shift, mask) of each; they are filled in at launch.
 constexpr std::size_t kGeneratedRuns = 32;
 

@@ -27,17 +27,18 @@ Plain plain_of(Complex value) {
 
 // What the factors of a tile are made of is asked for before its amplitudes: what is asked for after them comes after
 // them, and all threads wait for the factors.
-bool KernelText::ask_for_angles() {
+std::size_t KernelText::ask_for_angles() {
   const std::size_t entries = angle_share(program_) * program_.tile_factors.size(), all = angle_rows(program_).size();
-  if (all == 0) return false;
-  for (std::size_t k = 0; k < all / entries; ++k) line(fmt::format("u64 mask{0} = 0; double turns{0} = 0;", k));
+  if (all == 0) return 0;
+  const std::size_t rows = all / entries;
+  for (std::size_t k = 0; k < rows; ++k) line(fmt::format("u64 mask{0} = 0; double turns{0} = 0;", k));
   line(fmt::format("if (t < {}) {{", entries));
-  for (std::size_t k = 0; k < all / entries; ++k) {
-    line(fmt::format("{{ const Angle g = p.angle_rows[t + {1}]; mask{0} = g.mask; turns{0} = g.half_turns; }}", k,
+  for (std::size_t k = 0; k < rows; ++k) {
+    line(fmt::format("{{ const Angle g = p.angles[t + {1}]; mask{0} = g.mask; turns{0} = g.half_turns; }}", k,
                      k * entries));
   }
   line("}");
-  return true;
+  return rows;
 }
 
 // The tables of the first phases, before all threads wait for the tile's factors. The store is never reached, but its
@@ -55,25 +56,24 @@ void KernelText::ask_for_tables() {
     for (const Factor& factor : op.factor) {
       if (!factor.present || factor.table < 0 || !program_.separable[static_cast<std::size_t>(factor.table)]) continue;
       if (tables_asked_.size() == kMostTables || tables_asked_.contains(factor.table)) continue;
-      line(fmt::format("const C e{0} = early(p.tables + {1} + (t & 31u)), g{0} = early(p.tables + {1} + (t & ~31u));",
-                       factor.table, table_offset(factor.table)));
+      line(fmt::format("const C e{0} = early({1}), g{0} = early({2});", factor.table, lane_part(factor.table),
+                       warp_part(factor.table)));
       tables_asked_.insert(factor.table);
     }
   }
 }
 
-void KernelText::tile_factors(bool asked) {
+void KernelText::tile_factors(std::size_t rows_asked) {
   const std::size_t factors = program_.tile_factors.size(), share = angle_share(program_);
   if (factors == 0) return;
-  const bool in_turn = share == 1 && !asked;  // a thread may have several factors
+  const bool in_turn = share == 1 && rows_asked == 0;  // a thread may have several factors
   const std::string mine = in_turn ? "" : fmt::format("if (f < {})\n", factors);
   line(in_turn ? fmt::format("for (u32 f = t; f < {}; f += {}) {{", factors, 1 << program_.thread_bits())
                : fmt::format("{{ const u32 f = t / {}u;", share));
   line("double sum = 0, s, c;");
-  if (asked) {
-    for (std::size_t k = 0; k < angle_rows(program_).size() / (factors * share); ++k)
-      line(fmt::format("if ((base & mask{0}) == mask{0}) sum += turns{0};", k));
-  } else {
+  for (std::size_t k = 0; k < rows_asked; ++k)
+    line(fmt::format("if ((base & mask{0}) == mask{0}) sum += turns{0};", k));
+  if (rows_asked == 0) {
     line(
         fmt::format("{1}for (u32 i = p.angle_begin[f] + t % {0}u; i < p.angle_begin[f + 1]; i += {0}) {{ Angle g = "
                     "p.angles[i]; if ((base & g.mask) == g.mask) sum += g.half_turns; }}",
@@ -85,11 +85,19 @@ void KernelText::tile_factors(bool asked) {
   line("}\n__syncthreads();");
 }
 
+std::string KernelText::lane_part(int table) const {
+  return fmt::format("p.tables + {} + (t & 31u)", table_offset(table));
+}
+
+std::string KernelText::warp_part(int table) const {
+  return fmt::format("p.tables + {} + (t & ~31u)", table_offset(table));
+}
+
 std::string KernelText::table_entry(int table) const {
   if (tables_asked_.contains(table)) return fmt::format("mul(e{0}, g{0})", table);
-  const std::uint64_t offset = table_offset(table);
-  if (!program_.separable[static_cast<std::size_t>(table)]) return fmt::format("__ldg(p.tables + {} + t)", offset);
-  return fmt::format("mul(__ldg(p.tables + {0} + (t & 31u)), __ldg(p.tables + {0} + (t & ~31u)))", offset);
+  if (!program_.separable[static_cast<std::size_t>(table)])
+    return fmt::format("__ldg(p.tables + {} + t)", table_offset(table));
+  return fmt::format("mul(__ldg({}), __ldg({}))", lane_part(table), warp_part(table));
 }
 
 void KernelText::defer(const TileOp& op) {

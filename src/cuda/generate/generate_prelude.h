@@ -13,7 +13,7 @@ struct Norm { u64 fraction, whole; };
 
 /// Of a sweep of tiles.
 inline constexpr const char* kArguments = R"(struct P {
-  C* state; const C* tables; const Angle* angles; const u32* angle_begin; const Angle* angle_rows; const C* dense; Norm* norm; u64* cells; double* totals;
+  C* state; const C* tables; const Angle* angles; const u32* angle_begin; const C* dense; Norm* norm; u64* cells; double* totals;
   u64 u[NU]; R d[ND];
 };
 )";
@@ -22,7 +22,6 @@ inline constexpr const char* kPrelude = R"(#define INLINE __device__ __forceinli
 #ifdef __CUDA_ARCH__
 INLINE double2 fetch(const double2* p) { double2 r; asm volatile("ld.global.L2::256B.v2.f64 {%0, %1}, [%2];" : "=d"(r.x), "=d"(r.y) : "l"(p) : "memory"); return r; }
 INLINE float2 fetch(const float2* p) { float2 r; asm volatile("ld.global.L2::256B.v2.f32 {%0, %1}, [%2];" : "=f"(r.x), "=f"(r.y) : "l"(p) : "memory"); return r; }
-INLINE double2 early(const double2* p) { double2 r; asm volatile("ld.global.nc.v2.f64 {%0, %1}, [%2];" : "=d"(r.x), "=d"(r.y) : "l"(p) : "memory"); return r; }
 INLINE float2 early(const float2* p) { float2 r; asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(r.x), "=f"(r.y) : "l"(p) : "memory"); return r; }
 INLINE void prefetch(const C* p) { asm volatile("prefetch.global.L2 [%0];" : : "l"(p)); }
 INLINE u64 policy() { u64 r; asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(r)); return r; }

@@ -101,10 +101,13 @@ class KernelText {
   void exchange(std::uint8_t bit, std::uint8_t slot);
 
   // -- phases: generate_phases.cpp
-  /// Whether variables have the angles of the tile's factors, asked for before what is loaded next.
-  bool ask_for_angles();
+  /// How many rows of the tile's factors' angles (angle_rows) variables have, asked for before what is loaded next.
+  std::size_t ask_for_angles();
   void ask_for_tables();
-  void tile_factors(bool asked);
+  void tile_factors(std::size_t rows_asked);
+  /// Texts of where a separable table's factors are.
+  std::string lane_part(int table) const;
+  std::string warp_part(int table) const;
   /// Text of this thread's entry of a table. Most are products of a lane's and a warp's part: reading those touches few
   /// lines, so they stay in the first-level cache.
   std::string table_entry(int table) const;

@@ -273,19 +273,12 @@ class Encoder {
   void set_tables() {
     const std::vector<Complex> memory = table_memory(program_);
     const std::vector<std::complex<Real>> tables(memory.begin(), memory.end()), dense(dense_.begin(), dense_.end());
-    std::vector<TileAngle> angles;
-    std::vector<std::uint32_t> begin;
-    for (const auto& terms : program_.tile_factors) {
-      begin.push_back(static_cast<std::uint32_t>(angles.size()));
-      std::ranges::copy(half_turns(terms), std::back_inserter(angles));
-    }
-    begin.push_back(static_cast<std::uint32_t>(angles.size()));
+    const AngleTable angles = angle_table(program_);
     out_.tables.tables = append(tables);
     out_.tables.dense = append(dense);
     out_.tables.addresses = append(addresses_);
-    out_.tables.angles = append(angles);
-    out_.tables.angle_begin = append(begin);
-    out_.tables.angle_rows = append(half_turns(angle_rows(program_)));
+    out_.tables.angles = append(angles.angles);
+    out_.tables.angle_begin = append(angles.begin);
   }
 
   const TileProgram& program_;
@@ -300,10 +293,16 @@ class Encoder {
 
 }  // namespace
 
-std::vector<TileAngle> half_turns(std::span<const TileTerm> terms) {
-  std::vector<TileAngle> angles;
-  for (const TileTerm& term : terms) angles.push_back({term.mask, std::remainder(term.angle / std::numbers::pi, 2.0)});
-  return angles;
+AngleTable angle_table(const TileProgram& program) {
+  AngleTable table;
+  const auto add = [&](const std::vector<TileTerm>& terms) {
+    for (const TileTerm& term : terms)
+      table.angles.push_back({term.mask, std::remainder(term.angle / std::numbers::pi, 2.0)});
+    table.begin.push_back(static_cast<std::uint32_t>(table.angles.size()));
+  };
+  add(angle_rows(program));
+  for (const auto& terms : program.tile_factors) add(terms);
+  return table;
 }
 
 template <class Real>

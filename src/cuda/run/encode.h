@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "cuda/tile/tile_program.h"
@@ -14,7 +14,7 @@ namespace qsim::cuda {
 /// Device tables of one program in one piece of bytes; offsets are multiples of 16.
 struct TableBytes {
   std::vector<std::byte> bytes;
-  std::size_t tables = 0, angles = 0, angle_begin = 0, angle_rows = 0, dense = 0, addresses = 0;
+  std::size_t tables = 0, angles = 0, angle_begin = 0, dense = 0, addresses = 0;
 };
 
 template <class Real>
@@ -23,8 +23,13 @@ struct EncodedSweep {
   TableBytes tables;
 };
 
-/// Angles in half turns, as kernels read them.
-std::vector<TileAngle> half_turns(std::span<const TileTerm> terms);
+/// The angles of a program's tile factors in half turns: angle_rows(), then factor after factor; factor f has those
+/// from begin[f] to begin[f + 1].
+struct AngleTable {
+  std::vector<TileAngle> angles;
+  std::vector<std::uint32_t> begin;
+};
+AngleTable angle_table(const TileProgram& program);
 
 /// Nothing when the program is too long for constant memory.
 template <class Real>

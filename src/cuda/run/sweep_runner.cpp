@@ -387,7 +387,7 @@ class Runner final : public SweepRunner {
       return launch_generated(part, part.kernel.generated, *kernel, at, chunk, stream, norm);
     SweepParams<Real>& params = part.encoded.params;
     const TableBytes& tables = part.encoded.tables;
-    const std::byte* const base = memory_.tables + at;
+    std::byte* const base = memory_.tables + at;
     params.state = reinterpret_cast<Amplitude<Real>*>(memory_.state);
     params.tables = reinterpret_cast<const Amplitude<Real>*>(base + tables.tables);
     params.dense = reinterpret_cast<const Amplitude<Real>*>(base + tables.dense);
@@ -395,7 +395,7 @@ class Runner final : public SweepRunner {
     params.angles = reinterpret_cast<const TileAngle*>(base + tables.angles);
     params.angle_begin = reinterpret_cast<const std::uint32_t*>(base + tables.angle_begin);
     params.norm = norm;
-    const Index tiles = set_tiles(params, part.program.tile_bits, chunk.mask, chunk.value);
+    const std::uint64_t tiles = set_tiles(params, part.program.tile_bits, chunk.mask, chunk.value);
     check(launch_sweep(params, tiles, stream), "launch of a sweep");
   }
 
@@ -437,14 +437,14 @@ class Runner final : public SweepRunner {
     const std::uint64_t tiles = bit_mask(count_bits(free));
     const bool sums = !generated.summed.empty() && chunk.mask == 0 && memory_.sums.holds(tiles);
     if (sums) {
-      check(cudaMemsetAsync(memory_.sums.cells(), 0, kCellWords * sizeof(std::uint64_t), stream), "memset of sums");
+      check(cudaMemsetAsync(memory_.sums.cells(), 0, kCellWords * sizeof(std::uint64_t), stream),
+            "cudaMemsetAsync of sums");
       swept_ = {part.program.tile_bits, generated.summed};
     }
     const void* const pointers[kGeneratedPointers] = {memory_.state,
                                                       base + tables.tables,
                                                       base + tables.angles,
                                                       base + tables.angle_begin,
-                                                      base + tables.angle_rows,
                                                       base + tables.dense,
                                                       norm,
                                                       sums ? memory_.sums.cells() : nullptr,

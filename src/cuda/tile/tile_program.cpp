@@ -64,8 +64,9 @@ std::size_t most_terms(const TileProgram& program) {
 std::size_t angle_share(const TileProgram& program) {
   constexpr std::size_t kTermsAThread = 4;
   const std::size_t threads = std::size_t{1} << program.thread_bits(), factors = program.tile_factors.size();
+  const std::size_t terms = most_terms(program);
   std::size_t share = 1;
-  while (share < 32 && 2 * share * factors <= threads && share * kTermsAThread < most_terms(program)) share *= 2;
+  while (share < 32 && 2 * share * factors <= threads && share * kTermsAThread < terms) share *= 2;
   return share;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "base/numbers/complex.h"
 
 namespace qsim {
 
@@ -219,11 +220,6 @@ class RowProduct {
 
 namespace {
 
-// By parts: what std::complex does about infinities takes longer than the product.
-Complex times(Complex a, Complex b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-
 // Entries of a vector on `wires`, which stand for `index`, changed as the step changes amplitudes.
 void apply_step(const Element& step, Index wires, std::span<const Index> index, std::vector<Complex>& vector) {
   if (step.kind == Element::Kind::kDiagonal) {
@@ -256,7 +252,7 @@ void apply_step(const Element& step, Index wires, std::span<const Index> index, 
   }
 }
 
-// Of a vector whose entries no step leaves alike.
+// Of the vector that is followed: of modulus 1 and of no pattern.
 Complex test_entry(std::size_t i) {
   const auto turned = [](std::size_t k) { return std::polar(1.0, 2.399963229728653 * static_cast<double>(k * k)); };
   static const std::vector<Complex> first = [&] {
