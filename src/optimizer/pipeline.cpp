@@ -153,6 +153,11 @@ Optimizer::Made Optimizer::until_last(PassSet left_out) {
 
 bool Optimizer::run(const std::vector<std::string>& disabled, Rewritten& result) {
   const PassSet left_out = set_of(disabled);
+  const std::size_t operations = (form_ != nullptr ? form_->circuit : circuit_).operations().size();
+  return operations < 2 * part_operations_ ? run_whole(left_out, result) : run_in_parts(left_out, result);
+}
+
+bool Optimizer::run_whole(PassSet left_out, Rewritten& result) {
   Made made = until_last(left_out | PassSet{1} << kLast);
   run_passes(kLast, kPasses.size(), left_out, made.result, made.changed);
   result = std::move(made.result);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ namespace qsim {
 /// Circuits of at most so many operations are planned both with the structure that is given back and as they are
 /// written; longer ones go through the passes once.
 constexpr std::size_t kFewOperations = 8000;
+
+/// Those of twice as many and more go through the passes in parts of about so many, each part by itself.
+constexpr std::size_t kOptimizerPart = 100'000;
 
 constexpr std::uint32_t kNoPlace = std::numeric_limits<std::uint32_t>::max();
 
@@ -61,13 +65,15 @@ std::span<const Pass> optimizer_passes();
 std::span<const std::string_view> recognising_passes();
 
 /// Runs the passes over one unitary circuit (terminal measurements and barriers are dropped), for one set of disabled
-/// passes after the other: what several sets begin with is done once.
+/// passes after the other: what several sets begin with is done once. Long circuits are cut into parts, which do not
+/// depend on how many threads there are, and what stands on both sides of a cut is not seen together.
 class Optimizer {
  public:
   /// `from_zero`: every qubit is 0 at the start, and what is made need be the same only then. `form`: what the circuit
   /// is rewritten as already, from where passes go on.
-  Optimizer(const Circuit& circuit, bool from_zero, const Rewritten* form = nullptr)
-      : circuit_(circuit), from_zero_(from_zero), form_(form) {}
+  Optimizer(const Circuit& circuit, bool from_zero, const Rewritten* form = nullptr,
+            std::size_t part_operations = kOptimizerPart);
+  ~Optimizer();
 
   /// All passes but the disabled ones. What a pass makes dearer by circuit_cost() is not taken, but for passes that
   /// weigh it themselves. False when nothing changed: the circuit can be used as it is (`result` has its cost).
@@ -81,6 +87,9 @@ class Optimizer {
     Rewritten result;
     bool changed = false;
   };
+  struct Part;
+  bool run_whole(PassSet left_out, Rewritten& result);
+  bool run_in_parts(PassSet left_out, Rewritten& result);
   const Made& beginning(PassSet left_out);  // those up to the dearest one
   Made until_last(PassSet left_out);        // all but the last one
   Made run_without(PassSet left_out);
@@ -90,7 +99,9 @@ class Optimizer {
   const Circuit& circuit_;
   bool from_zero_;
   const Rewritten* form_;
+  std::size_t part_operations_;
   std::map<PassSet, Made> beginnings_, made_;
+  std::vector<std::unique_ptr<Part>> parts_;  // of a long circuit
 };
 
 /// The passes, once, from whatever state.

@@ -14,6 +14,7 @@
 #include "support/busy_circuit.h"
 #include "support/campaign.h"
 #include "support/dense.h"
+#include "support/passes.h"
 #include "support/random_circuit.h"
 #include "support/tolerance.h"
 
@@ -22,40 +23,8 @@ namespace {
 
 using test::busy_circuit;
 using test::controlled;
+using test::expect_same;
 using test::phased_swap;
-
-// The rewritten circuit's state with its qubits under their old numbers.
-dense::State run_rewritten(const Rewritten& rewritten, const dense::State& start) {
-  dense::State state = dense::run(rewritten.circuit, start);
-  if (rewritten.wire_of.empty()) return state;
-  dense::State result(state.size());
-  for (Index index = 0; index < state.size(); ++index) {
-    Index from = 0;
-    for (std::size_t q = 0; q < rewritten.wire_of.size(); ++q) from |= (index >> q & 1) << rewritten.wire_of[q];
-    result[index] = state[from];
-  }
-  return result;
-}
-
-void expect_same(const Circuit& circuit, const Rewritten& rewritten, std::uint64_t seed) {
-  const dense::State start = dense::random_state(circuit.qubits(), seed);
-  const double difference = dense::max_difference(dense::run(circuit, start), run_rewritten(rewritten, start));
-  EXPECT_LE(difference, test::tolerance(Precision::kDouble, circuit.depth())) << "seed " << seed;
-  // Every operation is in one place, or removed for a reason.
-  ASSERT_EQ(rewritten.place.size(), circuit.operations().size());
-  std::vector<int> seen(circuit.operations().size(), 0);
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    seen[i] = rewritten.place[i] != kNoPlace;
-    if (seen[i] == 1) {
-      EXPECT_LT(rewritten.place[i], rewritten.circuit.operations().size());
-    }
-  }
-  for (const auto& [source, reason] : rewritten.removed) {
-    seen[source] += 2;
-    ASSERT_NE(reason, nullptr);
-  }
-  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_TRUE(seen[i] == 1 || seen[i] == 2) << "operation " << i;
-}
 
 bool has_few_kinds(std::uint64_t seed) { return seed % 2 == 1 && seed / 2 % 2 == 1; }
 

@@ -77,7 +77,7 @@ class Planner {
     const std::size_t total = lowered_.ops.size();
     const std::size_t parts = std::max<std::size_t>(1, (total + kPartOperations - 1) / kPartOperations);
     if (parts == 1) return best_of_births(search_part(0, total, 1));
-    // A part is looked for behind the one before; what its sets do is written beside others, and beside the next looks.
+    // Parts are looked for in a row; what their sets do, which takes longer, is written beside that, several a thread.
     ThreadTeam team(static_cast<int>(std::min<std::size_t>(parts, static_cast<std::size_t>(affinity_threads()))));
     std::vector<Part> some, next;
     for (std::size_t i = 0; i < parts || !next.empty();) {
@@ -85,7 +85,7 @@ class Planner {
       std::vector<SweepPrograms> programs(some.size());
       team.run(some.size() + 1, [&](std::uint64_t k, int) {
         if (k != 0) return void(programs[k - 1] = programs_of(some[k - 1], Pace::kEager));
-        for (int more = 0; more < team.size() && i < parts; ++more, ++i) {
+        for (int more = 0; more < 2 * team.size() && i < parts; ++more, ++i) {
           next.push_back(search_part(total * i / parts, total * (i + 1) / parts, parts));
         }
       });
