@@ -207,8 +207,7 @@ class DirectSweep {
   }
 
   void on_many(const PlanOp& op, const Complex* m) {
-    Index target_mask = 0, mask = op.control_mask, value = op.control_value;
-    for (unsigned j = 0; j < op.target_count; ++j) target_mask |= bit_mask(op.targets[j]);
+    Index target_mask = op.target_mask(), mask = op.control_mask, value = op.control_value;
     const Index high = (vectors_ - 1) << kLaneBits;
     if (count_bits(target_mask & kLaneMask) > count_bits(high & ~target_mask)) return one_by_one(op, m, target_mask);
     // Targets among the lanes trade places with other bits, and go back afterwards.

@@ -53,6 +53,15 @@ struct PlanOp {
   std::uint32_t gates = 0;                       // operations of the circuit merged into this one
   std::uint32_t open = 0;                        // kMatrix: the product in Plan::open that it is; 0: fixed
   friend bool operator==(const PlanOp&, const PlanOp&) = default;
+
+  /// Whether its controls ask none of these bits to be 0; else where it acts they are never all 1.
+  bool may_meet(Index ones) const { return (ones & control_mask & ~control_value) == 0; }
+  /// Bits that must be active (and local).
+  Index target_mask() const {
+    Index mask = 0;
+    for (std::size_t j = 0; j < target_count; ++j) mask |= Index{1} << targets[j];
+    return mask;
+  }
 };
 
 /// A bit that leaves its known product state in this sweep: the amplitude at bit = v is that at bit = 0 times

@@ -46,8 +46,7 @@ struct Small {
 };
 
 Index support(const Sweep& sweep, const PlanOp& op) {
-  Index mask = op.control_mask;
-  for (unsigned j = 0; j < op.target_count; ++j) mask |= bit_mask(op.targets[j]);
+  Index mask = op.control_mask | op.target_mask();
   if (op.form == Form::kPhases) {
     for (std::uint32_t t = 0; t < op.data_count; ++t) mask |= sweep.phases[op.data_begin + t].mask;
   }

@@ -101,8 +101,7 @@ class Translator {
     const Index place_value = extract_bits(op.control_value, active_);
     if (!phase.parity) {
       const Index ones = phase.mask;
-      // A phase that needs a 1 where the controls want a 0 happens nowhere.
-      if ((ones & op.control_mask & ~op.control_value) != 0) return;
+      if (!op.may_meet(ones)) return;
       const auto tiles = condition(op.control_mask | ones, op.control_value | ones);
       const Index places = extract_bits(ones, active_);
       if (tiles) add_term(place_mask | places, place_value | places, *tiles, phase.angle);

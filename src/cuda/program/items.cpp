@@ -191,9 +191,7 @@ class ItemMaker {
       add_parity(op.control_mask, control_value, term.mask, angle);
       return;
     }
-    // A control that asks for 0 where the term asks for 1 (both before the frame) never holds.
-    const Index both = op.control_mask & term.mask;
-    if ((op.control_value & both) != both) return;
+    if (!op.may_meet(term.mask)) return;  // before the frame
     const Index value = control_value | (term.mask & ~frame_);
     add_term(op.control_mask | term.mask, value & (op.control_mask | term.mask), 0, term.angle);
   }

@@ -71,12 +71,11 @@ class Writer {
     const std::uint32_t sixteenths = sixteenths_of(term.angle).value_or(0);
     if (!term.parity) {
       program_.phases = true;
-      // Where a control asks for 0 the product is 0.
-      if ((op.control_mask & term.mask & ~op.control_value) != 0) return;
+      if (!op.may_meet(term.mask)) return;
       return add(sixteenths, kKind, term.mask | op.control_mask, term.mask | op.control_value);
     }
     // The parity of what the controls leave open is put in the last of these bits, and taken out again.
-    const bool odd = (count_bits(term.mask & op.control_value) & 1) != 0;
+    const bool odd = odd_parity(term.mask & op.control_value);
     const Index open = term.mask & ~op.control_mask;
     if (open == 0 && !odd) return;
     program_.phases = true;

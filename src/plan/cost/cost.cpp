@@ -86,8 +86,7 @@ class Counter {
   }
 
   void add(const PlanOp& op) {
-    Index targets = 0;
-    for (std::size_t j = 0; j < op.target_count; ++j) targets |= pow2(op.targets[j]);
+    const Index targets = op.target_mask();
     if (static_cast<std::uint32_t>(popcount(held_ | targets)) > register_bits_) {
       ++counts_.regroup;
       held_ = 0;

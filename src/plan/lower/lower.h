@@ -25,13 +25,6 @@ struct LoweredOp : PlanOp {
   // Wires on which the operation is block-diagonal in the basis of Z, X or Y; a wire may be in several or in none.
   Index z_mask = 0, x_mask = 0, y_mask = 0;
   Index support = 0;  // all wires it depends on or changes
-
-  /// Wires that must be active (and local): the targets.
-  Index target_mask() const {
-    Index mask = 0;
-    for (int j = 0; j < target_count; ++j) mask |= Index{1} << targets[static_cast<std::size_t>(j)];
-    return mask;
-  }
 };
 
 /// A gate that needs no operation, and why.

@@ -153,7 +153,7 @@ class HadamardPairs {
       flip.data_begin = flip.data_count = 0;
       // A term that is under its own controls asks them once; where they are to be 0 it is never met.
       const Index others = term.mask & ~wire;
-      if ((others & op.control_mask & ~op.control_value) != 0) continue;
+      if (!op.may_meet(others)) continue;
       flip.control_mask |= others;
       flip.control_value |= others;
       flip.gates = std::exchange(gates, 0);

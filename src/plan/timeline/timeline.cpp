@@ -64,7 +64,7 @@ class Builder {
       const Index mask = op.control_mask | (term.parity ? 0 : term.mask);
       Index value = op.control_value;
       if (!term.parity) {
-        if ((op.control_mask & term.mask & ~op.control_value) != 0) continue;  // asks a bit to be 0 and 1
+        if (!op.may_meet(term.mask)) continue;
         value |= term.mask;
       }
       add_diagonal(mask, value, term.parity ? term.mask : 0, term.whole_angle(), gates);
