@@ -18,11 +18,6 @@ struct Gap {
   bool phases = false, joined = false;
 };
 
-double matrix_weight(const Matrix2& matrix) {
-  if (is_flip(matrix)) return is_identity({matrix[1], 0, 0, matrix[2]}) ? kFlip : kPhasedFlip;
-  return is_real(matrix) ? kRealTurn : kGeneral;
-}
-
 // Of what is no matrix on one qubit.
 double turning_weight(const Operation& op, const Reach& reach) {
   if (op.kind == OpKind::kGate && op.gate == Gate::kX) return kControlledFlip;
@@ -52,7 +47,7 @@ double circuit_cost(const Circuit& circuit) {
       if (reach.all != 0) total += diagonal(count_bits(reach.all));
       for_each_bit(reach.all, [&](unsigned q) { gaps[q].joined = true; });
     } else {
-      total += single ? matrix_weight(*single) : turning_weight(op, reach);
+      total += single ? turn(*single, is_one((*single)[1]) && is_one((*single)[2])) : turning_weight(op, reach);
       for_each_bit(reach.all & ~reach.diagonal, [&](unsigned q) { close(q); });
     }
   }

@@ -39,10 +39,7 @@ struct Small {
     if (count == 2) found |= (state_mask >> bits[1] & 1) << 1;
     return found;
   }
-  bool is_real() const {
-    return std::all_of(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(order() * order()),
-                       [](Complex c) { return c.imag() == 0; });
-  }
+  std::span<const Complex> matrix() const { return {entries.data(), order() * order()}; }
 };
 
 Index support(const Sweep& sweep, const PlanOp& op) {
@@ -121,6 +118,11 @@ void multiply(const Small& then, Small& first) {
 // What a trip costs for each vector of the state: its loads, stores and multiplications.
 constexpr double kPair = 12, kRealPair = 8, kQuad = 20, kFlipped = 4, kTurned = 6;
 
+double matrix_cost(std::span<const Complex> entries) {
+  if (entries.size() > 4) return kQuad;
+  return std::ranges::all_of(entries, [](Complex c) { return c.imag() == 0; }) ? kRealPair : kPair;
+}
+
 double cost_of(const Sweep& sweep, const PlanOp& op) {
   const double share = std::ldexp(1.0, -static_cast<int>(count_bits(op.control_mask)));
   switch (op.form) {
@@ -134,11 +136,8 @@ double cost_of(const Sweep& sweep, const PlanOp& op) {
       }
       return cost * share;
     }
-    case Form::kMatrix: {
-      const std::span<const Complex> entries(sweep.matrices.data() + op.data_begin, op.data_count);
-      const bool real = std::ranges::all_of(entries, [](Complex c) { return c.imag() == 0; });
-      return (op.target_count > 1 ? kQuad : real ? kRealPair : kPair) * share;
-    }
+    case Form::kMatrix:
+      return matrix_cost({sweep.matrices.data() + op.data_begin, op.data_count}) * share;
   }
   return 0;
 }
@@ -220,8 +219,8 @@ class Fuser {
     const Block& block = blocks_[number];
     for_each_bit(block.product.mask(), [&](unsigned bit) { open_[bit] = kNone; });
     const bool pair = block.product.count == 1;
-    const double cost = !pair ? kQuad : block.product.is_real() ? kRealPair : kPair;
-    if (block.is_alone() || block.cost <= cost) {
+    const std::span<const Complex> entries = block.product.matrix();
+    if (block.is_alone() || block.cost <= matrix_cost(entries)) {
       for (std::uint32_t op = block.first; op != kNone; op = next_[op]) made_.ops.push_back(sweep_.ops[op]);
       return;
     }
@@ -231,9 +230,8 @@ class Fuser {
     op.targets[0] = block.product.bits[0];
     op.targets[1] = pair ? Bit{0} : block.product.bits[1];
     op.data_begin = static_cast<std::uint32_t>(made_.matrices.size());
-    op.data_count = pair ? 4 : 16;
-    const auto entries = block.product.entries.begin();
-    made_.matrices.insert(made_.matrices.end(), entries, entries + op.data_count);
+    op.data_count = static_cast<std::uint32_t>(entries.size());
+    made_.matrices.insert(made_.matrices.end(), entries.begin(), entries.end());
     made_.ops.push_back(op);
   }
 

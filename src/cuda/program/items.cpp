@@ -14,6 +14,7 @@
 #include "cuda/factor/canonical.h"
 #include "cuda/factor/gauge.h"
 #include "cuda/program/blocks.h"
+#include "plan/matrix_forms.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
 
@@ -293,9 +294,7 @@ class ItemMaker {
 bool Item::lane_block() const {
   if (kind != Kind::kMatrix || targets.size() != 2 || control_mask != 0 || !guard.always()) return false;
   constexpr int kFewestNumbers = 21;  // of 32: registers take half an instruction an amplitude for each, lanes ten
-  int numbers = 0;
-  for (const Complex entry : matrix) numbers += (entry.real() != 0 ? 1 : 0) + (entry.imag() != 0 ? 1 : 0);
-  return numbers >= kFewestNumbers;
+  return real_entries(matrix) >= kFewestNumbers;
 }
 
 bool Item::foldable() const {

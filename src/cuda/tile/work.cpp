@@ -11,6 +11,7 @@
 #include "base/numbers/rounding.h"
 #include "cuda/tile/deferred.h"
 #include "cuda/tile/shears.h"
+#include "plan/matrix_forms.h"
 
 namespace qsim::cuda {
 namespace {
@@ -96,9 +97,7 @@ double done_work(DeferredPhases& deferred, std::uint32_t registers) {
 bool has_unit(Complex entry) { return std::abs(entry.real()) == 1 || std::abs(entry.imag()) == 1; }
 
 double row_numbers(std::span<const Complex> row) {
-  double numbers = std::ranges::any_of(row, has_unit) ? -1 : 0;
-  for (const Complex entry : row) numbers += (entry.real() != 0 ? 1 : 0) + (entry.imag() != 0 ? 1 : 0);
-  return numbers;
+  return real_entries(row) - (std::ranges::any_of(row, has_unit) ? 1 : 0);
 }
 
 double matrix_numbers(std::span<const Complex> matrix, std::size_t order) {

@@ -36,8 +36,7 @@ struct Factors {
 
 double weight_of(const Matrix2& m) {
   if (is_diagonal(m)) return is_scalar(m) ? 0 : weight::kPhase;
-  if (is_flip(m)) return is_tiny(m[1] - m[2]) ? weight::kFlip : weight::kPhasedFlip;
-  return is_real(m) ? weight::kRealTurn : weight::kGeneral;
+  return weight::turn(m, is_tiny(m[1] - m[2]));
 }
 
 /// The matrix over a square root of its determinant, where that is real.

@@ -33,9 +33,7 @@ void count_matrix(const PlanOp& op, const Sweep& sweep, ArithmeticCounts& counts
     ++(kind == TurnKind::kGeneral ? counts.controlled_general : counts.controlled_real);
     counts.controlled_entries += real_entries(matrix);
   } else {
-    ++(kind == TurnKind::kGeneral     ? counts.matrix1_general
-       : kind == TurnKind::kButterfly ? counts.butterfly
-                                      : counts.matrix1_real);
+    ++of_turn(counts, kind);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/numbers/matrix2.h"
 #include "plan/plan.h"
 #include "qsim/target.h"
 
@@ -46,6 +47,14 @@ struct FormCosts {
   }
   friend bool operator==(const FormCosts&, const FormCosts&) = default;
 };
+
+/// What FormCosts or ArithmeticCounts have for matrices of a kind on one target without controls.
+template <class Table>
+auto& of_turn(Table& table, TurnKind kind) {
+  return kind == TurnKind::kGeneral     ? table.matrix1_general
+         : kind == TurnKind::kButterfly ? table.butterfly
+                                        : table.matrix1_real;
+}
 
 /// Of sweeps that permute. Amplitudes come from far apart: `line_bytes` are read with each, and those that go where it
 /// goes, not more than 2^window_bits places away, are there then. Beside memory nanoseconds a million amplitudes: for

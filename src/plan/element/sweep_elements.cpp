@@ -293,9 +293,7 @@ bool is_single_turn(const Element& element) {
 
 double turn_cost(const Matrix2& m, const FormCosts& cost) {
   if (is_diagonal(m)) return 0;  // joins the next merged diagonal
-  const TurnKind kind = kind_of(m);
-  if (kind == TurnKind::kGeneral) return cost.matrix1_general;
-  return kind == TurnKind::kButterfly ? cost.butterfly : cost.matrix1_real;
+  return of_turn(cost, kind_of(m));
 }
 
 Element phase_element(Index wire, double angle) {
