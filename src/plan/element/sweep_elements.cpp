@@ -355,30 +355,17 @@ void add_sources(Element& into, const Element& from) {
 std::vector<Element> without_sources(const std::vector<Element>& elements) {
   std::vector<Element> result;
   result.reserve(elements.size());
-  for (const Element& e : elements) {
-    result.push_back({e.kind,
-                      e.gone,
-                      e.targets,
-                      e.control_mask,
-                      e.control_value,
-                      e.matrix,
-                      e.open,
-                      e.entries,
-                      e.diagonal,
-                      e.gates,
-                      {},
-                      {}});
-  }
+  for (const BareElement& element : elements) result.push_back({element, {}, {}});
   return result;
 }
 
-Index Element::target_mask() const {
+Index BareElement::target_mask() const {
   Index mask = 0;
   for (const Bit target : targets) mask |= bit_mask(target);
   return mask;
 }
 
-Index Element::wires() const { return kind == Kind::kDiagonal ? diagonal.wires() : target_mask() | control_mask; }
+Index BareElement::wires() const { return kind == Kind::kDiagonal ? diagonal.wires() : target_mask() | control_mask; }
 
 void recombine_flips(std::vector<Element>& elements, const FormCosts& cost) {
   // By wire: its last turn and the controlled Zs since, where nothing else has acted on it.

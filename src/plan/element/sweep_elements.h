@@ -14,7 +14,7 @@
 namespace qsim {
 
 /// One step: a matrix, a controlled flip or one diagonal of the timeline.
-struct Element {
+struct BareElement {
   enum class Kind : std::uint8_t { kMatrix, kFlip, kDiagonal, kGroupEnd } kind = Kind::kMatrix;
   bool gone = false;
   InlineList<Bit, kMaxMatrixTargets> targets;  // kMatrix, kFlip
@@ -24,12 +24,15 @@ struct Element {
   double entries = 32;           // kMatrix of two targets: those that are paid for
   Diagonal diagonal;             // kDiagonal; its gaps are not used any more
   std::uint32_t gates = 0;
-  std::vector<std::uint32_t> turns, diagonals;  // its sources: what it stands for in the timeline
 
   Index target_mask() const;
   Index wires() const;
   /// Its number is not to be relied on, nor to be multiplied into others.
   bool is_open() const { return !open.empty() || diagonal.open != 0; }
+};
+/// With its sources: what it stands for in the timeline.
+struct Element : BareElement {
+  std::vector<std::uint32_t> turns, diagonals;
 };
 
 /// Of a matrix on one wire, without controls.
