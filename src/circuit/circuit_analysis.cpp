@@ -10,6 +10,7 @@
 
 #include "base/file/source_lines.h"
 #include "circuit/gate_table.h"
+#include "circuit/unitary_power.h"
 #include "classical/control.h"
 #include "document/result.h"
 #include "qsim/circuit.h"
@@ -59,18 +60,9 @@ Circuit Circuit::inverse() const {
         if (!open_.empty()) inverse.open_inverse(*this, *op);
         break;
       }
-      case OpKind::kUnitary: {
-        const Matrix forward = matrix(*op);
-        const std::size_t order = std::size_t{1} << op->targets;
-        Matrix adjoint(forward.size());
-        for (std::size_t row = 0; row < order; ++row) {
-          for (std::size_t column = 0; column < order; ++column) {
-            adjoint[column * order + row] = std::conj(forward[row * order + column]);
-          }
-        }
-        inverse.add_unitary(adjoint, controls(*op), targets(*op), false);
+      case OpKind::kUnitary:
+        inverse.add_unitary(adjoint(matrix(*op)), controls(*op), targets(*op), false);
         break;
-      }
       case OpKind::kPauliRotation: {
         std::string text;
         for (const std::uint32_t letter : letters(*op)) text += "IXYZ"[letter];

@@ -12,12 +12,14 @@ namespace qsim {
 namespace {
 
 constexpr double kRoot = 0.5 * std::numbers::sqrt2;
+constexpr Complex kI{0, 1};
 
 }  // namespace
 
-const Matrix2 kIdentity2{1, 0, 0, 1};
-const Matrix2 kFlip2{0, 1, 1, 0};
-const Matrix2 kHadamard2{kRoot, kRoot, kRoot, -kRoot};
+constinit const Matrix2 kIdentity2{1, 0, 0, 1};
+constinit const Matrix2 kFlip2{0, 1, 1, 0};
+constinit const Matrix2 kHadamard2{kRoot, kRoot, kRoot, -kRoot};
+constinit const std::array<Matrix2, 3> kLetterMatrices{{{0, 1, 1, 0}, {0, -kI, kI, 0}, {1, 0, 0, -1}}};
 
 Matrix2 product(const Matrix2& left, const Matrix2& right) {
   return {times(left[0], right[0]) + times(left[1], right[2]), times(left[0], right[1]) + times(left[1], right[3]),
@@ -26,6 +28,10 @@ Matrix2 product(const Matrix2& left, const Matrix2& right) {
 
 Matrix2 adjoint(const Matrix2& matrix) {
   return {std::conj(matrix[0]), std::conj(matrix[2]), std::conj(matrix[1]), std::conj(matrix[3])};
+}
+
+Matrix2 scaled(const Matrix2& matrix, Complex by) {
+  return {by * matrix[0], by * matrix[1], by * matrix[2], by * matrix[3]};
 }
 
 Matrix2 unitary_product(const Matrix2& left, const Matrix2& right) { return nearest_unitary(product(left, right)); }
@@ -63,6 +69,15 @@ TurnKind kind_of(std::span<const Complex> matrix) {
 }
 
 double special_phase(const Matrix2& m) { return 0.5 * std::arg(m[0] * m[3] - m[1] * m[2]); }
+
+AxisAngle axis_angle(const Matrix2& m) {
+  const double phase = special_phase(m);
+  const Complex turn = std::polar(1.0, -phase);
+  return {phase,
+          0.5 * ((m[0] + m[3]) * turn).real(),
+          {(0.5 * kI * (m[1] + m[2]) * turn).real(), (0.5 * (m[2] - m[1]) * turn).real(),
+           (0.5 * kI * (m[0] - m[3]) * turn).real()}};
+}
 
 namespace {
 

@@ -14,9 +14,11 @@ namespace qsim {
 using Matrix2 = std::array<Complex, 4>;  // row-major
 
 extern const Matrix2 kIdentity2, kFlip2, kHadamard2;
+extern const std::array<Matrix2, 3> kLetterMatrices;  // X, Y, Z
 
 Matrix2 product(const Matrix2& left, const Matrix2& right);
 Matrix2 adjoint(const Matrix2& matrix);
+Matrix2 scaled(const Matrix2& matrix, Complex by);
 /// A matrix that is unitary to rounding, brought back to the nearest unitary; others as they are.
 Matrix2 nearest_unitary(const Matrix2& matrix);
 /// product(left, right), brought back to the nearest unitary where both are unitary to rounding: thousands of factors
@@ -35,6 +37,13 @@ TurnKind kind_of(std::span<const Complex> matrix);
 
 /// Half the angle of the determinant: e^{-i angle} matrix has determinant 1 where the matrix is unitary.
 double special_phase(const Matrix2& matrix);
+
+/// matrix = e^{i phase} (cosine - i (sines[0] X + sines[1] Y + sines[2] Z)), where it is unitary.
+struct AxisAngle {
+  double phase = 0, cosine = 1;
+  std::array<double, 3> sines{};
+};
+AxisAngle axis_angle(const Matrix2& matrix);
 
 /// matrix = around diag(1, left) [[cosine, -sine], [sine, cosine]] diag(1, right), the sine not negative: the one
 /// factoring of a 2x2 unitary. Phases next to an axis are on it.

@@ -66,10 +66,9 @@ class Translator {
 
   /// Diagonal and antidiagonal matrices become phases, with a flip where needed.
   void add_two_by_two(MatrixItem item) {
-    const FewNumbers m(item.matrix);
-    const bool diagonal = is_tiny(m[1]) && is_tiny(m[2]) && is_phase(m[0]) && is_phase(m[3]);
-    const bool anti = is_tiny(m[0]) && is_tiny(m[3]) && is_phase(m[1]) && is_phase(m[2]);
-    if (!diagonal && !anti) {
+    const Matrix2 m{item.matrix[0], item.matrix[1], item.matrix[2], item.matrix[3]};
+    const bool anti = is_flip(m);
+    if (!anti && !is_diagonal(m)) {
       items_.push_back(std::move(item));
       return;
     }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/numbers/matrix2.h"
+
 namespace qsim::cuda {
 namespace {
 
@@ -154,19 +156,13 @@ Matrix4 local_product(const std::array<Local, 2>& locals) {
 
 /// Brings the angles to [-pi/4, pi/4]: exp(i pi/2 PP) is i P x P, which the right factors take.
 void reduce(Canonical& parts) {
-  const Complex i(0, 1);
-  const Local paulis[3] = {{0, 1, 1, 0}, {0, -i, i, 0}, {1, 0, 0, -1}};
   double* const angles[3] = {&parts.x, &parts.y, &parts.z};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double turns = std::nearbyint(*angles[axis] / (std::numbers::pi / 2));
     *angles[axis] -= turns * (std::numbers::pi / 2);
     for (int turn = 0; turn < (static_cast<int>(turns) % 4 + 4) % 4; ++turn) {
-      parts.scale *= i;
-      for (Local& m : parts.right) {
-        const Local old = m, &p = paulis[axis];
-        m = {p[0] * old[0] + p[1] * old[2], p[0] * old[1] + p[1] * old[3], p[2] * old[0] + p[3] * old[2],
-             p[2] * old[1] + p[3] * old[3]};
-      }
+      parts.scale *= Complex(0, 1);
+      for (Local& m : parts.right) m = product(kLetterMatrices[axis], m);
     }
   }
 }

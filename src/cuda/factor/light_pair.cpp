@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers/matrix2.h"
 #include "base/numbers/rounding.h"
 #include "cuda/factor/row_phases.h"
 #include "cuda/tile/work.h"
+#include "plan/lower/basis_change.h"
 
 namespace qsim::cuda {
 namespace {
@@ -17,25 +19,8 @@ constexpr double kFewestToTurn = 8;      // numbers of a matrix that is turned
 constexpr std::size_t kMostEntries = 8;  // of one that is taken when it is turned
 
 const double kRootHalf = std::sqrt(0.5);
-const std::array<Local, 2> kTurns{Local{kRootHalf, kRootHalf, kRootHalf, -kRootHalf},
-                                  Local{kRootHalf, {0, -kRootHalf}, {0, -kRootHalf}, kRootHalf}};
+const std::array<Local, 2> kTurns{kHadamard2, Local{kRootHalf, {0, -kRootHalf}, {0, -kRootHalf}, kRootHalf}};
 constexpr std::size_t kWays = 3;  // not turned, or one of these
-
-Local turned_back(const Local& m) { return {std::conj(m[0]), std::conj(m[2]), std::conj(m[1]), std::conj(m[3])}; }
-
-using Entries = std::array<Complex, 16>;
-
-/// (m on bit b) u, or u (m on bit b).
-Entries turned_by(const Entries& u, const Local& m, unsigned b, bool left) {
-  Entries result;
-  const std::size_t flip = std::size_t{1} << b;
-  for (std::size_t e = 0; e < 16; ++e) {
-    const std::size_t row = e / 4, column = e % 4, at = (left ? row : column) >> b & 1;
-    const Complex other = left ? u[(row ^ flip) * 4 + column] : u[row * 4 + (column ^ flip)];
-    result[e] = m[at * 3] * u[e] + (left ? m[at * 2 + (at ^ 1)] : m[(at ^ 1) * 2 + at]) * other;
-  }
-  return result;
-}
 
 int count_phases(const std::array<Complex, 4>& phases) {
   return static_cast<int>(std::ranges::count_if(phases, [](Complex phase) { return !is_one(phase); }));
@@ -66,20 +51,20 @@ TurnedPair turned_pair(std::span<const Complex> matrix) {
   best.matrix.assign(matrix.begin(), matrix.end());
   double least = light_parts(matrix, true).weight;
   if (least < kFewestToTurn) return best;
-  Entries whole;
+  std::array<Complex, 16> whole;
   std::ranges::copy(matrix, whole.begin());
   double size = 0;
   for (const Complex entry : matrix) size = std::max(size, std::abs(entry));
   const double nothing = kRounding * size;
   for (std::size_t choice = 1; choice < kWays * kWays * kWays * kWays; ++choice) {
     TurnedPair turned;
-    Entries inner = whole;
+    auto inner = whole;
     double turns = 0;
     std::size_t rest = choice;
     for (unsigned k = 0; k < 4; ++k, rest /= kWays) {
       if (rest % kWays == 0) continue;
       const Local& turn = kTurns[rest % kWays - 1];
-      inner = turned_by(inner, turned_back(turn), k % 2, k < 2);
+      (k < 2 ? multiply_left : multiply_right)(inner, k % 2, qsim::adjoint(turn));
       (k < 2 ? turned.left : turned.right)[k % 2] = turn;
       turns += kRotationNumbers;
     }

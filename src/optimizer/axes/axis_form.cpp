@@ -350,17 +350,13 @@ class AxisFormer {
   void split_last(Qubit wire) {
     std::optional<std::pair<unsigned, double>> best;
     for (const Matrix2& gate : clifford_matrices()) {
-      const Matrix2 rest = product(adjoint(gate), pending_[wire]);
-      const Complex root = std::sqrt(rest[0] * rest[3] - rest[1] * rest[2]);
-      const Axis sines{(kImaginary * (rest[1] + rest[2]) / (2.0 * root)).real(),
-                       ((rest[2] - rest[1]) / (2.0 * root)).real(),
-                       (kImaginary * (rest[0] - rest[3]) / (2.0 * root)).real()};
-      const double cosine = ((rest[0] + rest[3]) / (2.0 * root)).real();
+      const AxisAngle rest = axis_angle(product(adjoint(gate), pending_[wire]));
+      const Axis& sines = rest.sines;
       const unsigned most = largest_of(sines);
       const double off = rounding(wire);
       if (std::abs(sines[most]) <= off) return;  // a Clifford gate
       if (std::abs(sines[(most + 1) % 3]) > off || std::abs(sines[(most + 2) % 3]) > off) continue;
-      const double angle = simple_angle(2 * std::atan2(sines[most], cosine), off);
+      const double angle = simple_angle(2 * std::atan2(sines[most], rest.cosine), off);
       if (std::abs(angle) > kQuarterPi + off) continue;
       if (!best || most + 1 == last_[wire]) best = {most + 1, angle};
     }

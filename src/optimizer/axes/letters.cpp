@@ -4,17 +4,11 @@
 
 namespace qsim {
 
-const std::array<Matrix2, 3> kLetterMatrices{{{0, 1, 1, 0}, {0, -kImaginary, kImaginary, 0}, {1, 0, 0, -1}}};
-
 Matrix2 letter_rotation(unsigned letter, double angle) {
   const double c = std::cos(angle / 2);
   const Complex turn(0, -std::sin(angle / 2));
   const Matrix2& p = kLetterMatrices[letter - 1];
   return {c + turn * p[0], turn * p[1], turn * p[2], c + turn * p[3]};
-}
-
-Matrix2 scaled(const Matrix2& matrix, Complex by) {
-  return {by * matrix[0], by * matrix[1], by * matrix[2], by * matrix[3]};
 }
 
 Axis axis_behind(const Matrix2& gate, unsigned letter) {

@@ -12,11 +12,8 @@ inline constexpr unsigned kLetterX = 1, kLetterY = 2, kLetterZ = 3;
 inline constexpr double kPi = std::numbers::pi, kQuarterPi = std::numbers::pi / 4;
 inline constexpr Complex kImaginary{0, 1};
 
-/// In the order of their letters.
-extern const std::array<Matrix2, 3> kLetterMatrices;
 /// exp(-i angle/2 P).
 Matrix2 letter_rotation(unsigned letter, double angle);
-Matrix2 scaled(const Matrix2& matrix, Complex by);
 
 /// x, y, z: of x X + y Y + z Z.
 using Axis = std::array<double, 3>;

@@ -353,8 +353,7 @@ class TurnNamer {
       wanted = unitary_product(*single_qubit_matrix(circuit_, circuit_.operations()[i]), wanted);
     for (std::size_t i = run.first; i < run.end; ++i)
       made = unitary_product(*single_qubit_matrix(named_, named_.operations()[i]), made);
-    const Complex factor = std::polar(1.0, angle_of_turns(common));
-    for (Complex& entry : made) entry *= factor;
+    made = scaled(made, std::polar(1.0, angle_of_turns(common)));
     return recomposes(made, wanted, std::sqrt(static_cast<double>(run.members.size())));
   }
 

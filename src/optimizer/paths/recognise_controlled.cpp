@@ -29,8 +29,10 @@ bool is_scalar(const Matrix2& m) { return is_diagonal(m) && is_tiny(m[0] - m[3])
 /// A controlled gate and one of the target alone, before or after it.
 struct Factors {
   Matrix2 alone = kIdentity2, controlled = kIdentity2;
-  bool alone_first = true, real = false, flips = false;
-  double phase = 0;  // where the control is 1, and the controlled matrix is real without it
+  bool alone_first = true, flips = false;
+  // Where the controlled matrix is e^{i phase} times a real rotation, that.
+  bool real = false;
+  double phase = 0, cosine = 1, sine = 0;
   double weight = 0;
 };
 
@@ -43,12 +45,14 @@ double weight_of(const Matrix2& m) {
 void take_phase(Factors& factors) {
   const Matrix2& m = factors.controlled;
   const double phase = special_phase(m);
-  Matrix2 rest = m;
-  for (Complex& entry : rest) entry *= std::polar(1.0, -phase);
+  const Matrix2 rest = scaled(m, std::polar(1.0, -phase));
   const double cosine = rest[0].real(), sine = rest[2].real();
   const Matrix2 made{cosine, -sine, sine, cosine};
-  factors.real = recomposes(made, rest);
-  factors.phase = factors.real ? phase : 0;
+  if (!recomposes(made, rest)) return;
+  factors.real = true;
+  factors.phase = phase;
+  factors.cosine = cosine;
+  factors.sine = sine;
 }
 
 Factors factors_of(const ByControl& pair, bool alone_first) {
@@ -277,7 +281,7 @@ class ControlledRecogniser {
       const bool everywhere = op.targets == 0;
       const Matrix2 matrix = everywhere ? Matrix2{m[0], 0, 0, m[0]} : Matrix2{m[0], m[1], m[2], m[3]};
       if (op.controls == 0 && op.targets == 1 && written.targets(op)[0] == 1) {
-        for (Complex& entry : made.one) entry *= matrix[3];
+        made.one = scaled(made.one, matrix[3]);
         continue;
       }
       if (op.controls == 0) made.zero = product(matrix, made.zero);
@@ -319,15 +323,12 @@ class ControlledRecogniser {
     if (factors.alone_first) write_alone(out, run.target, factors.alone);
     const Matrix2& m = factors.controlled;
     if (is_diagonal(m)) {
-      phase(out, bit_mask(run.control), std::arg(m[0]));
-      if (!is_scalar(m)) phase(out, bit_mask(run.control) | bit_mask(run.target), std::arg(m[3] / m[0]));
+      phases(out, run, m[0], m[3]);
     } else if (factors.flips) {  // X diag(m[2], m[1])
-      phase(out, bit_mask(run.control), std::arg(m[2]));
-      if (!is_tiny(m[1] - m[2])) phase(out, bit_mask(run.control) | bit_mask(run.target), std::arg(m[1] / m[2]));
+      phases(out, run, m[2], m[1]);
       out.cx(run.control, run.target);
     } else if (factors.real) {
-      const Complex back = std::polar(1.0, -factors.phase);
-      const double angle = 2 * std::atan2((m[2] * back).real(), (m[0] * back).real());
+      const double angle = 2 * std::atan2(factors.sine, factors.cosine);
       phase(out, bit_mask(run.control), factors.phase);
       out.add_gate(Gate::kRy, {&run.control, 1}, {&run.target, 1}, {&angle, 1});
     } else {
@@ -342,7 +343,17 @@ class ControlledRecogniser {
       return;
     }
     if (!is_tiny(m[0] - 1.0)) out.add_pauli_rotation(-2 * std::arg(m[0]), "", {});
-    if (!is_scalar(m)) phase(out, bit_mask(target), std::arg(m[3] / m[0]));
+    difference(out, bit_mask(target), m[0], m[3]);
+  }
+
+  /// diag(zero, one) on the target where the control is 1.
+  static void phases(Circuit& out, const Taken& run, Complex zero, Complex one) {
+    phase(out, bit_mask(run.control), std::arg(zero));
+    difference(out, bit_mask(run.control) | bit_mask(run.target), zero, one);
+  }
+
+  static void difference(Circuit& out, Index ones, Complex zero, Complex one) {
+    if (!is_tiny(zero - one)) phase(out, ones, std::arg(one / zero));
   }
 
   static void phase(Circuit& out, Index ones, double angle) {

@@ -34,8 +34,6 @@ bool is_controlled_z(const Diagonal& diagonal) {
          popcount(diagonal.mask) >= 2 && std::abs(std::abs(diagonal.angle) - std::numbers::pi) <= kRounding;
 }
 
-const Matrix2 kZ2{1, 0, 0, -1};
-
 // after diagonals before = flips (after before) or (after before) flips, with the flips Z seen through a turn.
 struct FlipPattern {
   std::size_t before = kNoElement;
@@ -59,8 +57,9 @@ void replace_pattern(std::vector<Element>& elements, const FlipPattern& pattern,
   Element& first = elements[pattern.before];
   Element& second = elements[after];
   const Matrix2 a = matrix2(first), b = matrix2(second);
-  const bool flips_last = is_exact_flip(unitary_product(b, product(kZ2, adjoint(b))));
-  const bool flips_first = is_exact_flip(unitary_product(adjoint(a), product(kZ2, a)));
+  const Matrix2& z = kLetterMatrices[2];
+  const bool flips_last = is_exact_flip(unitary_product(b, product(z, adjoint(b))));
+  const bool flips_first = is_exact_flip(unitary_product(adjoint(a), product(z, a)));
   if (!flips_last && !flips_first) return;
   const Matrix2 both = unitary_product(b, a);
   const double count = static_cast<double>(pattern.diagonals.size());
@@ -150,9 +149,7 @@ struct Phased {
 
   Matrix2 product() const {
     const Matrix2 inner = qsim::product(matrix, {1, 0, 0, std::polar(1.0, right)});
-    Matrix2 made = qsim::product({1, 0, 0, std::polar(1.0, joint - right)}, inner);
-    for (Complex& entry : made) entry *= std::polar(1.0, phase);
-    return made;
+    return scaled(qsim::product({1, 0, 0, std::polar(1.0, joint - right)}, inner), std::polar(1.0, phase));
   }
 };
 Phased taken_apart(const Matrix2& unitary, const FormCosts& cost) {
@@ -164,9 +161,7 @@ Phased taken_apart(const Matrix2& unitary, const FormCosts& cost) {
     if (other.cost < best.cost) best = other;
   };
   const double phase = special_phase(unitary);
-  Matrix2 turned = unitary;
-  for (Complex& entry : turned) entry *= std::polar(1.0, -phase);
-  offer({without_dust(turned), phase});
+  offer({without_dust(scaled(unitary, std::polar(1.0, -phase))), phase});
   if (const std::optional<RotationAngles> parts = rotation_angles(unitary)) {
     const double joint = wrap_angle(parts->left + parts->right);
     offer({parts->rotation(), parts->around, parts->right, std::abs(joint) <= kRounding ? 0 : joint});

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kRoot = 0.5 * std::numbers::sqrt2;
 
-std::size_t order_of(const std::vector<Complex>& matrix) {
+std::size_t order_of(std::span<const Complex> matrix) {
   std::size_t order = 1;
   while (order * order < matrix.size()) order *= 2;
   return order;
@@ -20,19 +20,12 @@ std::size_t order_of(const std::vector<Complex>& matrix) {
 
 }  // namespace
 
-constinit const Matrix2 kFromX{kRoot, kRoot, kRoot, -kRoot};
 constinit const Matrix2 kFromY{kRoot, Complex(0, -kRoot), kRoot, Complex(0, kRoot)};
 constinit const Matrix2 kToY{kRoot, kRoot, Complex(0, kRoot), Complex(0, -kRoot)};
 
 std::optional<Eigenbasis> eigenbasis(const Matrix2& unitary) {
-  // unitary = e^{i phase} (cos a - i sin a (nx X + ny Y + nz Z)).
-  const double phase = special_phase(unitary);
-  const Complex turn = std::polar(1.0, -phase);
-  const double cosine = 0.5 * ((unitary[0] + unitary[3]) * turn).real();
-  const Complex i(0, 1);
-  const double x = (0.5 * i * (unitary[1] + unitary[2]) * turn).real();
-  const double y = (0.5 * (unitary[2] - unitary[1]) * turn).real();
-  const double z = (0.5 * i * (unitary[0] - unitary[3]) * turn).real();
+  const auto [phase, cosine, sines] = axis_angle(unitary);
+  const auto [x, y, z] = sines;
   const double sine = std::sqrt(x * x + y * y + z * z);
   const double angle = std::atan2(sine, cosine);
   const double plane = std::hypot(x, y);
@@ -53,7 +46,7 @@ std::optional<BasisChange> diagonalize(const LoweredOp& op, std::span<const Comp
     if ((op.z_mask & wire) != 0) {
       change.vectors.push_back(kIdentity2);
     } else if ((op.x_mask & wire) != 0) {
-      change.vectors.push_back(kFromX);
+      change.vectors.push_back(kHadamard2);
     } else if ((op.y_mask & wire) != 0) {
       change.vectors.push_back(kToY);
     } else {
@@ -74,7 +67,7 @@ std::optional<BasisChange> diagonalize(const LoweredOp& op, std::span<const Comp
   return change;
 }
 
-void multiply_right(std::vector<Complex>& matrix, std::size_t j, const Matrix2& before) {
+void multiply_right(std::span<Complex> matrix, std::size_t j, const Matrix2& before) {
   const std::size_t order = order_of(matrix), bit = std::size_t{1} << j;
   for (std::size_t row = 0; row < order; ++row) {
     for (std::size_t column = 0; column < order; ++column) {
@@ -88,7 +81,7 @@ void multiply_right(std::vector<Complex>& matrix, std::size_t j, const Matrix2& 
   }
 }
 
-void multiply_left(std::vector<Complex>& matrix, std::size_t j, const Matrix2& after) {
+void multiply_left(std::span<Complex> matrix, std::size_t j, const Matrix2& after) {
   const std::size_t order = order_of(matrix), bit = std::size_t{1} << j;
   for (std::size_t row = 0; row < order; ++row) {
     if ((row & bit) != 0) continue;

@@ -12,8 +12,8 @@
 
 namespace qsim {
 
-/// kFromX X kFromX = Z, kFromY Y kToY = Z.
-extern const Matrix2 kFromX, kFromY, kToY;
+/// kFromY Y kToY = Z, as kHadamard2 X kHadamard2 is.
+extern const Matrix2 kFromY, kToY;
 
 /// matrix = vectors diag(e^{i angle}) vectors'.
 struct Eigenbasis {
@@ -33,7 +33,7 @@ struct BasisChange {
 std::optional<BasisChange> diagonalize(const LoweredOp& op, std::span<const Complex> matrix);
 
 /// Multiplies a matrix over several targets by a 2x2 matrix on its target j, applied before (right) or after (left).
-void multiply_right(std::vector<Complex>& matrix, std::size_t j, const Matrix2& before);
-void multiply_left(std::vector<Complex>& matrix, std::size_t j, const Matrix2& after);
+void multiply_right(std::span<Complex> matrix, std::size_t j, const Matrix2& before);
+void multiply_left(std::span<Complex> matrix, std::size_t j, const Matrix2& after);
 
 }  // namespace qsim

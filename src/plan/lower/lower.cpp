@@ -156,9 +156,9 @@ class Lowerer {
       if (std::abs(wrap_angle(0.5 * angle)) == 0) return remove("identity");
       return emit_matrix(circuit_.matrix(op), wires_, controls_, 1);
     }
-    for (const std::size_t j : turned) emit_turn(letters[j] == 1 ? kFromX : kFromY, wires_[j]);
+    for (const std::size_t j : turned) emit_turn(letters[j] == 1 ? kHadamard2 : kFromY, wires_[j]);
     lower_parity(mask, angle);
-    for (const std::size_t j : turned) emit_turn(letters[j] == 1 ? kFromX : kToY, wires_[j]);
+    for (const std::size_t j : turned) emit_turn(letters[j] == 1 ? kHadamard2 : kToY, wires_[j]);
   }
 
   void lower_scalar(const OpenAngle& angle) {

@@ -1,7 +1,6 @@
 #include "plan/sweep/as_permutations.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <numbers>
@@ -11,6 +10,7 @@
 
 #include "base/bits.h"
 #include "base/numbers/bit_products.h"
+#include "base/numbers/matrix2.h"
 #include "base/numbers/rounding.h"
 #include "optimizer/paths/path_sum.h"
 #include "plan/sixteenths.h"
@@ -22,9 +22,7 @@ constexpr std::uint32_t kHalfTurn = 8;  // in sixteenths
 
 bool is_hadamard(const Lowered& lowered, const LoweredOp& op) {
   if (op.form != Form::kMatrix || op.target_count != 1 || op.control_mask != 0 || op.open != 0) return false;
-  constexpr double kEntry = 0.5 * std::numbers::sqrt2;
-  const auto m = lowered.matrix(op);
-  return is_tiny(m[0] - kEntry) && is_tiny(m[1] - kEntry) && is_tiny(m[2] - kEntry) && is_tiny(m[3] + kEntry);
+  return std::ranges::equal(lowered.matrix(op), kHadamard2, [](Complex a, Complex b) { return is_tiny(a - b); });
 }
 
 /// Of flips and phases.
@@ -169,8 +167,8 @@ class HadamardPairs {
 };
 
 /// An angle that was taken from rounded numbers, in sixteenths of a turn.
-std::optional<std::uint32_t> rounded_sixteenths(Complex value) {
-  return sixteenths_of(angle_of_turns(rounded_turns(turns_of(std::arg(value)))));
+std::optional<std::uint32_t> rounded_sixteenths(double angle) {
+  return sixteenths_of(angle_of_turns(rounded_turns(turns_of(angle))));
 }
 
 /// Matrices on one wire that are phases around a Hadamard gate or beside a flip, as these.
@@ -198,21 +196,18 @@ class MatrixSplitter {
       LoweredOp flip = op;
       flip.form = Form::kFlip;
       flip.data_begin = flip.data_count = 0;
-      return put({}, flip, rounded_sixteenths(m[2]), rounded_sixteenths(m[1] * std::conj(m[2])));
+      return put({}, flip, rounded_sixteenths(std::arg(m[2])), rounded_sixteenths(std::arg(m[1] * std::conj(m[2]))));
     }
     if (op.control_mask != 0 || is_hadamard(lowered_, op)) return false;
-    const Complex before = m[1] * std::conj(m[0]), after = m[2] * std::conj(m[0]);
-    const std::array<Complex, 4> scaled = {m[0], m[1] * std::conj(before) * 2.0, m[2] * std::conj(after) * 2.0,
-                                           m[3] * std::conj(before * after) * 4.0};
-    const Complex entry = 0.5 * std::numbers::sqrt2 * m[0] / std::abs(m[0]);
-    if (!is_tiny(scaled[0] - entry) || !is_tiny(scaled[1] - entry) || !is_tiny(scaled[2] - entry) ||
-        !is_tiny(scaled[3] + entry))
-      return false;
+    // A rotation by half a turn is H diag(1, -1).
+    const std::optional<RotationAngles> parts = rotation_angles({m[0], m[1], m[2], m[3]});
+    if (!parts || !is_tiny(parts->cosine - kHadamard2[0]) || !is_tiny(parts->sine - kHadamard2[0])) return false;
     LoweredOp hadamard = op;
     hadamard.data_begin = static_cast<std::uint32_t>(result_.matrices.size());
-    if (!put(rounded_sixteenths(after), hadamard, rounded_sixteenths(m[0]), rounded_sixteenths(before))) return false;
-    constexpr double kEntry = 0.5 * std::numbers::sqrt2;
-    result_.matrices.insert(result_.matrices.end(), {kEntry, kEntry, kEntry, -kEntry});
+    if (!put(rounded_sixteenths(parts->left), hadamard, rounded_sixteenths(parts->around),
+             rounded_sixteenths(parts->right + std::numbers::pi)))
+      return false;
+    result_.matrices.insert(result_.matrices.end(), kHadamard2.begin(), kHadamard2.end());
     return true;
   }
 

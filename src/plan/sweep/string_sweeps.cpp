@@ -134,7 +134,7 @@ class Writer {
         op.targets[0] = static_cast<Bit>(wire);
         op.data_begin = static_cast<std::uint32_t>(out_.matrices.size());
         op.data_count = 4;
-        const Matrix2& matrix = test_bit(on.z, wire) ? from_y : kFromX;
+        const Matrix2& matrix = test_bit(on.z, wire) ? from_y : kHadamard2;
         out_.matrices.insert(out_.matrices.end(), matrix.begin(), matrix.end());
         append(op, ops);
       });
