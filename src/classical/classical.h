@@ -43,7 +43,7 @@ struct Scalar {
   friend bool operator==(const Scalar& a, const Scalar& b) { return a.type == b.type && a.word == b.word; }
 };
 
-/// What can be done with one or two scalars; the last four make expressions of a flow program.
+/// What can be done with one or two scalars.
 enum class Operator : std::uint8_t {
   kOr,
   kAnd,
@@ -85,10 +85,6 @@ enum class Operator : std::uint8_t {
   kTan,
   kReal,
   kImag,
-  kConvert,
-  kBitAt,
-  kSetBit,
-  kJoin,
 };
 std::string_view operator_text(Operator op);
 bool is_unary(Operator op);

@@ -119,11 +119,11 @@ std::optional<ScalarType> function_type(Operator op, ScalarType a) {
 }  // namespace
 
 std::string_view operator_text(Operator op) {
-  static constexpr std::array<std::string_view, static_cast<std::size_t>(Operator::kJoin) + 1> kTexts = {
-      "||",     "&&",     "|",      "^",       "&",   "==",   "!=",    "<",    "<=",  ">",        ">=",
-      "<<",     ">>",     "+",      "-",       "*",   "/",    "%",     "**",   "!",   "~",        "-",
-      "arccos", "arcsin", "arctan", "ceiling", "cos", "exp",  "floor", "log",  "mod", "popcount", "pow",
-      "rotl",   "rotr",   "sin",    "sqrt",    "tan", "real", "imag",  "cast", "bit", "set bit",  "join"};
+  static constexpr std::array<std::string_view, static_cast<std::size_t>(Operator::kImag) + 1> kTexts = {
+      "||",  "&&",       "|",      "^",      "&",      "==",      "!=",   "<",   "<=",    ">",
+      ">=",  "<<",       ">>",     "+",      "-",      "*",       "/",    "%",   "**",    "!",
+      "~",   "-",        "arccos", "arcsin", "arctan", "ceiling", "cos",  "exp", "floor", "log",
+      "mod", "popcount", "pow",    "rotl",   "rotr",   "sin",     "sqrt", "tan", "real",  "imag"};
   return kTexts[static_cast<std::size_t>(op)];
 }
 

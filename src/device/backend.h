@@ -27,9 +27,9 @@ struct MemoryRegion {
 };
 
 struct BackendInfo {
-  std::string name;                                // "cpu", "cuda", "null"
-  std::string device;                              // "AMD EPYC, 2 threads, avx512" or "NVIDIA H200"
-  std::uint64_t memory_bytes = 0, free_bytes = 0;  // usable by the pool
+  std::string name;              // "cpu", "cuda", "null"
+  std::string device;            // "AMD EPYC, 2 threads, avx512" or "NVIDIA H200"
+  std::uint64_t free_bytes = 0;  // usable by the pool
   int threads = 1;
   int device_id = -1;
 };

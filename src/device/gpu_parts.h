@@ -30,7 +30,7 @@ std::vector<TransportFactory> gpu_transports();
 struct GpuInfo {
   int id = 0;
   std::string name;
-  std::uint64_t memory_bytes = 0, free_bytes = 0;
+  std::uint64_t free_bytes = 0;
   GpuRates rates = {};
 };
 /// GPUs that can be used. `reason` says why there are none.

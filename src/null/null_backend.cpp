@@ -34,7 +34,7 @@ BackendInfo NullBackend::info() const {
   BackendInfo info;
   info.name = "null";
   info.device = "no device";
-  info.memory_bytes = info.free_bytes = ~std::uint64_t{0};
+  info.free_bytes = ~std::uint64_t{0};
   return info;
 }
 

@@ -14,8 +14,6 @@
 
 namespace qsim::qasm {
 
-/// Sum that stays at the largest value instead of wrapping.
-
 enum class BodyKind : std::uint8_t { kTableGate, kCall, kBarrier, kReset, kMatrix };
 
 /// One statement of a gate body; its operands and angles live in the book's pools.

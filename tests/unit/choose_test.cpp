@@ -74,7 +74,7 @@ TEST(ForecastRanks, SaysWhatThePlansSay) {
 TEST(ChooseBackend, TakesGpusWhereTheyAreEnoughAndNothingAsksForCores) {
   GpuSurvey none, two;
   none.reason = "no driver";
-  two.devices = {{0, "a", 0, 0, {}}, {1, "b", 0, 0, {}}};
+  two.devices = {{0, "a", 0, {}}, {1, "b", 0, {}}};
   Target target;
   EXPECT_EQ(choose_backend(target, none).backend, BackendKind::kCpu);
   EXPECT_EQ(choose_backend(target, none).reason, "no driver");

@@ -92,7 +92,7 @@ TEST(GpuPace, TakesTensorCoresOnlyWhereTheyAreFasterInDouble) {
 
 TEST(GpuPace, IsTheSlowestsOfThoseThatTakePart) {
   GpuSurvey survey;
-  survey.devices = {{0, "NVIDIA H200", 0, 0, kH200}, {1, "NVIDIA H100", 0, 0, kH100}, {2, "NVIDIA A100", 0, 0, kA100}};
+  survey.devices = {{0, "NVIDIA H200", 0, kH200}, {1, "NVIDIA H100", 0, kH100}, {2, "NVIDIA A100", 0, kA100}};
   Target target;
   EXPECT_EQ(slowest_gpu(survey, target), pace_of(kA100));
   EXPECT_EQ(GpuPace({1000, 2000, 1000, 0}).slower_of({1500, 1000, 900, 1}), (GpuPace{1500, 2000, 1000, 1}));

@@ -36,7 +36,6 @@ class PrivateCache {
     std::uint64_t files = 0, bytes = 0;
   };
   Size size() const;
-  const std::string& folder() const { return folder_; }
   const std::string& trouble() const { return trouble_; }  // empty: it is used
 
  private:

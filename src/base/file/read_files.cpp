@@ -39,9 +39,4 @@ bool was_read(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && was_read(status);
 }
 
-bool was_read(int descriptor) {
-  struct stat status {};
-  return ::fstat(descriptor, &status) == 0 && was_read(status);
-}
-
 }  // namespace qsim

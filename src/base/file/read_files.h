@@ -29,8 +29,7 @@ class InputGuard {
 
 /// Enters a file that is read; nothing without a guard.
 void note_read_file(const struct stat& status);
-/// Whether `path` or the open `descriptor` is a file that was read while a guard lived.
+/// Whether `path` is a file that was read while a guard lived.
 bool was_read(const std::string& path);
-bool was_read(int descriptor);
 
 }  // namespace qsim

@@ -37,9 +37,7 @@ class CpuBackend final : public Backend, private ShardReader, private SweepRenew
     info.name = "cpu";
     info.device = processor_name() + ", " + std::to_string(team_.size()) +
                   (team_.size() == 1 ? " thread, " : " threads, ") + std::string(name_of(instruction_set_));
-    const HostMemory memory = host_memory();
-    info.memory_bytes = memory.total_bytes;
-    info.free_bytes = memory.available_bytes;
+    info.free_bytes = host_memory().available_bytes;
     info.threads = team_.size();
     return info;
   }

@@ -45,7 +45,6 @@ class CudaBackend final : public Backend,
     BackendInfo info;
     info.name = "cuda";
     info.device = facts.name;
-    info.memory_bytes = facts.total_bytes;
     info.free_bytes = static_cast<std::uint64_t>(kUsableShare * static_cast<double>(facts.free_bytes));
     info.device_id = options_.device_id;
     return info;

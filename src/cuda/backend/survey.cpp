@@ -86,7 +86,7 @@ std::vector<GpuInfo> all_devices() {
     cuda::check(cudaGetDeviceProperties(&properties, id), "cudaGetDeviceProperties");
     const std::uint64_t total = properties.totalGlobalMem;
     devices.push_back(
-        {id, properties.name, total, total > kContextBytes ? total - kContextBytes : 0, rates_of(id, properties)});
+        {id, properties.name, total > kContextBytes ? total - kContextBytes : 0, rates_of(id, properties)});
   }
   return devices;
 }

@@ -62,7 +62,6 @@ class Scheduler {
  private:
   struct Closure {
     std::vector<std::uint32_t> work, tail;
-    double weight = 0;
   };
 
   static double weight_of(const Item& item) {

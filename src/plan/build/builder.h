@@ -26,7 +26,6 @@ class PlanBuilder {
   const Layout& layout() const { return layout_; }  // of the wires, now
   Index wires_at(Index bits) const;                 // mask over bits -> mask over wires
   Index local_wires() const { return wires_at(local_mask_); }
-  std::uint64_t sweeps() const { return sweeps_; }
 
   /// Appends a sweep of `ops` (indices into lowered.ops), or several where they are too many for one, with at least the
   /// wires of `active` active, filled up to the tile size. Active bits are born where they are not yet; the first write

@@ -84,9 +84,8 @@ class Lexer {
 /// One token of look-ahead over a lexer, with the questions that a parser asks.
 class TokenStream {
  public:
-  explicit TokenStream(const Source& source) : source_(&source), lexer_(source) {}
+  explicit TokenStream(const Source& source) : lexer_(source) {}
 
-  const Source& source() const { return *source_; }
   const Token& token() const { return token_; }
   TokenKind kind() const { return token_.kind; }
   std::string_view text() const { return lexer_.view(token_); }
@@ -115,7 +114,6 @@ class TokenStream {
   [[noreturn]] void fail_expected(const std::string& what, std::string hint = {}) const;
 
  private:
-  const Source* source_;
   Lexer lexer_;
   Token token_{TokenKind::kSemicolon, 0, 0, 1};  // as if a statement had just ended
 };

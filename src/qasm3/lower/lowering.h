@@ -34,8 +34,6 @@ class Lowering {
   void run(NodeId statement, std::uint32_t line);
   /// The program, when all statements have run.
   Flow finish();
-  /// True once nothing that follows can be reached.
-  bool ended() const { return ended_; }
 
  private:
   /// Cells of a variable, or qubits: `count` numbers from `first`, or those of pool_ from there on.

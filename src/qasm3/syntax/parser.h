@@ -29,8 +29,6 @@ class Parser {
   void recover(std::uint32_t mark);
   std::uint32_t mark() const { return token_.offset + token_.length; }
 
-  const Token& token() const { return token_; }
-
  private:
   // parser.cpp
   void advance();
