@@ -94,8 +94,7 @@ std::string sweep_row(const Sweep& sweep, const Plan& plan, const Machine& machi
                 "{\"ms\": %.3f, \"predicted_ms\": %.3f, \"memory_ms\": %.3f, \"arithmetic_ms\": %.3f", seconds * 1e3,
                 sweep.predicted_seconds * 1e3, bounds.memory_seconds * 1e3, bounds.arithmetic_seconds * 1e3);
   std::string row = text;
-  row += ", \"bytes\": " +
-         std::to_string((traffic.amplitudes_read + traffic.amplitudes_written) * amplitude_bytes(plan.precision));
+  row += ", \"bytes\": " + std::to_string(swept_bytes(sweep, plan.local_bits(), plan.precision));
   row += ", \"bytes_written\": " + std::to_string(traffic.amplitudes_written * amplitude_bytes(plan.precision));
   const auto add = [&](const std::string& name, double count) {
     if (count == 0) return;
