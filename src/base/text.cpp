@@ -56,13 +56,14 @@ std::string escape_bytes(std::string_view bytes) {
 }
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-std::string lower(std::string_view text) {
+
+}  // namespace
+
+std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = lower(c);
   return out;
 }
-
-}  // namespace
 
 std::string counted(std::uint64_t number, const std::string& word) {
   return std::to_string(number) + " " + word + (number == 1 ? "" : "s");
@@ -122,7 +123,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b, const EditCost
 
 std::string_view nearest_name(std::string_view wanted, std::span<const std::string_view> names,
                               std::size_t max_distance) {
-  const std::string wanted_lower = lower(wanted);
+  const std::string wanted_lower = lower_case(wanted);
   std::string_view best;
   std::size_t best_distance = std::min(max_distance + 1, wanted.size());
   for (const std::string_view name : names) {
@@ -130,7 +131,7 @@ std::string_view nearest_name(std::string_view wanted, std::span<const std::stri
     const std::size_t length_gap =
         name.size() > wanted.size() ? name.size() - wanted.size() : wanted.size() - name.size();
     if (length_gap > max_distance) continue;
-    const std::string name_lower = lower(name);
+    const std::string name_lower = lower_case(name);
     if (name_lower == wanted_lower) return name;
     const std::size_t distance = edit_distance(wanted_lower, name_lower);
     if (distance < best_distance) {

@@ -19,6 +19,9 @@ std::string escape_text(std::string_view text, std::size_t limit = 200);
 /// The same with lines left as lines, and without a limit: what a terminal may be shown.
 std::string escape_lines(std::string_view text);
 
+/// `text` with its letters in lower case.
+std::string lower_case(std::string_view text);
+
 /// `other_case`: to replace a letter by itself in the other case.
 struct EditCosts {
   std::size_t edit = 1, replace = 1, other_case = 1;

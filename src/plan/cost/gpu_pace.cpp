@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string>
 
+#include "base/text.h"
+
 namespace qsim {
 namespace {
 
@@ -59,8 +61,7 @@ std::optional<Machine> machine_of_model(std::string_view model) {
   const auto is_in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (auto begin = model.begin(); begin != model.end();) {
     const auto end = std::find_if_not(begin, model.end(), is_in_word);
-    std::string word(begin, end);
-    std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string word = lower_case({begin, end});
     if (word == "h200" || std::ranges::find(kKnown, word, &KnownGpu::name) != std::end(kKnown)) {
       return find_machine(word);
     }
