@@ -19,10 +19,10 @@ struct Gap {
 };
 
 // Of what is no matrix on one qubit.
-double turning_weight(const Operation& op, const Reach& reach) {
+double turning_weight(const Operation& op, const Support& support) {
   if (op.kind == OpKind::kGate && op.gate == Gate::kX) return kControlledFlip;
   if (op.kind == OpKind::kGate && op.gate == Gate::kSwap) return 3 * kControlledFlip;
-  if (op.kind == OpKind::kPauliRotation) return diagonal(0) + 2 * kGeneral * popcount(reach.all & ~reach.diagonal);
+  if (op.kind == OpKind::kPauliRotation) return diagonal(0) + 2 * kGeneral * popcount(support.all & ~support.diagonal);
   return op.targets == 1 ? kGeneral : 4 * std::ldexp(1.0, static_cast<int>(op.targets));
 }
 
@@ -37,18 +37,18 @@ double circuit_cost(const Circuit& circuit) {
   };
   for (const Operation& op : circuit.operations()) {
     if (skipped(op)) continue;
-    const Reach reach = reach_of(circuit, op);
+    const Support support = support_of(circuit, op);
     std::optional<Matrix2> single;
-    if (!reach.is_diagonal()) single = single_qubit_matrix(circuit, op);
-    if (popcount(reach.all) == 1 && (reach.is_diagonal() || is_diagonal(*single))) {
-      gaps[static_cast<std::size_t>(std::countr_zero(reach.all))].phases = true;
+    if (!support.is_diagonal()) single = single_qubit_matrix(circuit, op);
+    if (popcount(support.all) == 1 && (support.is_diagonal() || is_diagonal(*single))) {
+      gaps[static_cast<std::size_t>(std::countr_zero(support.all))].phases = true;
       total += kPhase;
-    } else if (reach.is_diagonal()) {
-      if (reach.all != 0) total += diagonal(count_bits(reach.all));
-      for_each_bit(reach.all, [&](unsigned q) { gaps[q].joined = true; });
+    } else if (support.is_diagonal()) {
+      if (support.all != 0) total += diagonal(count_bits(support.all));
+      for_each_bit(support.all, [&](unsigned q) { gaps[q].joined = true; });
     } else {
-      total += single ? turn(*single, is_one((*single)[1]) && is_one((*single)[2])) : turning_weight(op, reach);
-      for_each_bit(reach.all & ~reach.diagonal, [&](unsigned q) { close(q); });
+      total += single ? turn(*single, is_one((*single)[1]) && is_one((*single)[2])) : turning_weight(op, support);
+      for_each_bit(support.all & ~support.diagonal, [&](unsigned q) { close(q); });
     }
   }
   for (Qubit q = 0; q < circuit.qubits(); ++q) close(q);

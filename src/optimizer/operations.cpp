@@ -21,23 +21,23 @@ bool is_diagonal_matrix(std::span<const double> parts, std::size_t targets) {
 
 }  // namespace
 
-Reach reach_of(const Circuit& circuit, const Operation& op) {
-  Reach reach;
-  for (const Qubit q : circuit.controls(op)) reach.diagonal |= bit_mask(q);
+Support support_of(const Circuit& circuit, const Operation& op) {
+  Support support;
+  for (const Qubit q : circuit.controls(op)) support.diagonal |= bit_mask(q);
   Index targets = 0;
   for (const Qubit q : circuit.targets(op)) targets |= bit_mask(q);
-  reach.all = reach.diagonal | targets;
+  support.all = support.diagonal | targets;
   switch (op.kind) {
     case OpKind::kGate:
-      if (gate_info(op.gate).diagonal) reach.diagonal |= targets;
+      if (gate_info(op.gate).diagonal) support.diagonal |= targets;
       break;
     case OpKind::kUnitary:
-      if (is_diagonal_matrix(circuit.params(op), op.targets)) reach.diagonal |= targets;
+      if (is_diagonal_matrix(circuit.params(op), op.targets)) support.diagonal |= targets;
       break;
     case OpKind::kPauliRotation: {
       const auto letters = circuit.letters(op);
       for (std::size_t j = 0; j < letters.size(); ++j)
-        if (letters[j] == 3) reach.diagonal |= bit_mask(circuit.targets(op)[j]);
+        if (letters[j] == 3) support.diagonal |= bit_mask(circuit.targets(op)[j]);
       break;
     }
     case OpKind::kMeasure:
@@ -45,7 +45,7 @@ Reach reach_of(const Circuit& circuit, const Operation& op) {
     case OpKind::kBarrier:
       break;
   }
-  return reach;
+  return support;
 }
 
 bool is_open(const Circuit& circuit, const Operation& op) {

@@ -23,11 +23,11 @@ void for_each_qubit(const Circuit& circuit, const Operation& op, const Visit& vi
 
 /// The qubits of an operation, as masks, and those on which it is block-diagonal: controls, letters Z, all qubits of a
 /// diagonal gate.
-struct Reach {
+struct Support {
   Index all = 0, diagonal = 0;
   bool is_diagonal() const { return all == diagonal; }
 };
-Reach reach_of(const Circuit& circuit, const Operation& op);
+Support support_of(const Circuit& circuit, const Operation& op);
 
 /// Whether an angle of the operation is open. Passes neither multiply nor compare what is: its number stands for any.
 bool is_open(const Circuit& circuit, const Operation& op);

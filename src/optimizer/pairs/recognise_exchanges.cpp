@@ -323,7 +323,7 @@ class ExchangeRecogniser {
       if (skipped(op)) continue;
       if (taken_by_[i] == kNone) {
         rewriter.copy(i);
-        const bool phase = op.controls + op.targets == 1 && reach_of(circuit_, op).is_diagonal();
+        const bool phase = op.controls + op.targets == 1 && support_of(circuit_, op).is_diagonal();
         for_each_qubit(circuit_, op, [&](Qubit q) {
           if (!phase) left[q] = &CliffordGate::identity();
         });

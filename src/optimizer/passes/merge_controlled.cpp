@@ -26,15 +26,15 @@ class ControlledMerger {
     bool found = false;
     for (std::uint32_t i = 0; i < operations.size(); ++i) {
       if (skipped(operations[i])) continue;
-      const Reach reach = reach_of(circuit_, operations[i]);
+      const Support support = support_of(circuit_, operations[i]);
       const std::uint32_t before = mergeable(operations[i]) ? partner(operations[i]) : kNone;
       // Phases alone are added up elsewhere.
-      if (before != kNone && !(reach.is_diagonal() && reach_of(circuit_, operations[before]).is_diagonal())) {
+      if (before != kNone && !(support.is_diagonal() && support_of(circuit_, operations[before]).is_diagonal())) {
         next_[before] = i;
         found = true;
       }
-      for_each_bit(reach.all, [&](unsigned q) { last_[q] = i; });
-      for_each_bit(reach.all & ~reach.diagonal, [&](unsigned q) { last_turn_[q] = i; });
+      for_each_bit(support.all, [&](unsigned q) { last_[q] = i; });
+      for_each_bit(support.all & ~support.diagonal, [&](unsigned q) { last_turn_[q] = i; });
     }
     if (found) build(result);
     return found;

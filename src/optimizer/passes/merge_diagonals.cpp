@@ -61,13 +61,13 @@ class DiagonalMerger {
 
   bool visit(std::uint32_t i) {
     const Operation& op = circuit_.operations()[i];
-    const Reach reach = reach_of(circuit_, op);
-    for_each_bit(reach.all & ~reach.diagonal, [&](unsigned q) { next_after_[q] = i + 1; });
-    const auto term = reach.is_diagonal() ? term_of(circuit_, op) : std::nullopt;
+    const Support support = support_of(circuit_, op);
+    for_each_bit(support.all & ~support.diagonal, [&](unsigned q) { next_after_[q] = i + 1; });
+    const auto term = support.is_diagonal() ? term_of(circuit_, op) : std::nullopt;
     if (!term) return false;
     auto [found, fresh] = latest_.try_emplace(std::pair(term->ones, term->parity), i);
     std::uint32_t& host = found->second;
-    if (!fresh && reaches(reach.all, host)) {
+    if (!fresh && reaches(support.all, host)) {
       if (exactly_) {
         turns_[host] = rounded_turns(turns_[host] + rounded_turns(whole_turns(*term)));
         total_[host].angle = angle_of(turns_[host], term->parity != 0);

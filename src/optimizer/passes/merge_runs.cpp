@@ -67,10 +67,10 @@ class RunMerger {
       if (!line.after.empty()) absorb(line.core, line.after, true);
       return line.core.multiply(*matrix, i);
     }
-    const Reach reach = reach_of(circuit_, op);
-    for_each_bit(reach.all, [&](unsigned q) {
+    const Support support = support_of(circuit_, op);
+    for_each_bit(support.all, [&](unsigned q) {
       Line& line = lines_[q];
-      if (!test_bit(reach.diagonal, q)) {
+      if (!test_bit(support.diagonal, q)) {
         const bool apart = !recognised_ && is_cx(op);
         if (apart && !line.core.empty()) pass(line);
         close(line);
@@ -78,7 +78,7 @@ class RunMerger {
         return;
       }
       if (!line.core.empty()) pass(line);
-      line.joined = line.joined || reach.is_diagonal();
+      line.joined = line.joined || support.is_diagonal();
     });
   }
 

@@ -77,14 +77,14 @@ class ChoiceRecogniser {
  private:
   void visit(std::uint32_t i) {
     const Operation& op = circuit_.operations()[i];
-    const Reach reach = reach_of(circuit_, op);
-    const Index turned = reach.all & ~reach.diagonal;
+    const Support support = support_of(circuit_, op);
+    const Index turned = support.all & ~support.diagonal;
     // A qubit that turns is no longer what has chosen so far.
     for_each_bit(turned, [&](unsigned c) { for_each_bit(Index{used_[c]}, [&](unsigned q) { close(q); }); });
-    const bool joins = op.targets == 1 && !is_open(circuit_, op) && (op.controls == 0 || !reach.is_diagonal()) &&
+    const bool joins = op.targets == 1 && !is_open(circuit_, op) && (op.controls == 0 || !support.is_diagonal()) &&
                        join(i, circuit_.targets(op)[0]);
     const Index joined = joins ? bit_mask(circuit_.targets(op)[0]) : 0;
-    for_each_bit(reach.all & ~joined, [&](unsigned q) { close(q); });
+    for_each_bit(support.all & ~joined, [&](unsigned q) { close(q); });
   }
 
   bool join(std::uint32_t i, Qubit target) {

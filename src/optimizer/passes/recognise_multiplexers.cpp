@@ -55,16 +55,16 @@ class MultiplexerRecogniser {
  private:
   void visit(std::uint32_t i) {
     const Operation& op = circuit_.operations()[i];
-    const Reach reach = reach_of(circuit_, op);
-    for_each_bit(reach.all & ~reach.diagonal, [&](unsigned c) { close_behind(c); });
+    const Support support = support_of(circuit_, op);
+    for_each_bit(support.all & ~support.diagonal, [&](unsigned c) { close_behind(c); });
     Index joined = 0;
-    if (reach.is_diagonal()) {
-      joined = join_phase(i, reach.all);
+    if (support.is_diagonal()) {
+      joined = join_phase(i, support.all);
     } else if (op.targets == 1 && join(i, circuit_.targets(op)[0])) {
       joined = bit_mask(circuit_.targets(op)[0]);
     }
-    for_each_bit(reach.all & ~joined, [&](unsigned q) { close(q); });
-    for_each_bit(reach.all & ~reach.diagonal, [&](unsigned q) { turned_[q] = i + 1; });
+    for_each_bit(support.all & ~joined, [&](unsigned q) { close(q); });
+    for_each_bit(support.all & ~support.diagonal, [&](unsigned q) { turned_[q] = i + 1; });
   }
 
   /// Qubit `c` is no longer what it was when an X gate ran that it controls.

@@ -71,9 +71,9 @@ class ProductRecogniser {
     const auto& operations = circuit_.operations();
     for (std::uint32_t i = 0; i < operations.size(); ++i) {
       if (skipped(operations[i])) continue;
-      const Reach reach = reach_of(circuit_, operations[i]);
-      for_each_bit(reach.all & ~reach.diagonal, [&](unsigned q) { ++since[q]; });
-      const auto term = reach.is_diagonal() ? term_of(circuit_, operations[i]) : std::nullopt;
+      const Support support = support_of(circuit_, operations[i]);
+      for_each_bit(support.all & ~support.diagonal, [&](unsigned q) { ++since[q]; });
+      const auto term = support.is_diagonal() ? term_of(circuit_, operations[i]) : std::nullopt;
       if (!term || (term->ones != 0 && term->parity != 0)) continue;
       Phase phase;
       phase.mask = term->ones | term->parity;

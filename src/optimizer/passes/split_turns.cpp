@@ -47,13 +47,13 @@ class Splitter {
     const auto& operations = circuit_.operations();
     for (std::uint32_t i = 0; i < operations.size(); ++i) {
       if (skipped(operations[i])) continue;
-      const Reach reach = reach_of(circuit_, operations[i]);
-      const bool diagonal = reach.is_diagonal(), several = popcount(reach.all) > 1;
-      for_each_bit(reach.all, [&](unsigned q) {
+      const Support support = support_of(circuit_, operations[i]);
+      const bool diagonal = support.is_diagonal(), several = popcount(support.all) > 1;
+      for_each_bit(support.all, [&](unsigned q) {
         if (diagonal && several) {
           joined[q] = true;
           if (last[q] != kNoPlace) joins_after_[last[q]] = true;
-        } else if (!test_bit(reach.diagonal, q)) {
+        } else if (!test_bit(support.diagonal, q)) {
           joins_before_[i] = !several && joined[q];
           last[q] = several ? kNoPlace : i;
           joined[q] = false;
@@ -101,10 +101,10 @@ bool split_pairs(const Circuit& circuit, Rewritten& result) {
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
     const Operation& op = operations[i];
     if (skipped(op)) continue;
-    const Reach reach = reach_of(circuit, op);
-    const bool alone = popcount(reach.all) == 1, is_pair = op.kind == OpKind::kGate && op.gate == Gate::kRxx;
-    if (alone && reach.is_diagonal()) continue;
-    for_each_bit(reach.all, [&](unsigned q) {
+    const Support support = support_of(circuit, op);
+    const bool alone = popcount(support.all) == 1, is_pair = op.kind == OpKind::kGate && op.gate == Gate::kRxx;
+    if (alone && support.is_diagonal()) continue;
+    for_each_bit(support.all, [&](unsigned q) {
       const std::uint32_t pair = std::exchange(last[q], is_pair && op.controls == 0 ? i : kNoPlace);
       if (alone && pair != kNoPlace) found = ++turned[pair] == 2 || found;
     });

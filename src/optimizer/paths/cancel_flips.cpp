@@ -97,18 +97,18 @@ class FlipCanceller {
 
   Link read(std::uint32_t i) const {
     const Operation& op = circuit_.operations()[i];
-    const Reach reach = reach_of(circuit_, op);
+    const Support support = support_of(circuit_, op);
     Link link;
     link.at = i;
-    link.all = reach.all;
-    link.changed = reach.all & ~reach.diagonal;
+    link.all = support.all;
+    link.changed = support.all & ~support.diagonal;
     if (op.kind != OpKind::kGate) return link;
     const bool about_x = op.gate == Gate::kX || op.gate == Gate::kRx || op.gate == Gate::kSx || op.gate == Gate::kSxdg;
     link.turns_about_x = about_x && op.targets == 1;
     if (op.gate == Gate::kX) {
       link.kind = Link::Kind::kFlip;
-      link.controls = reach.diagonal;
-    } else if (reach.is_diagonal()) {
+      link.controls = support.diagonal;
+    } else if (support.is_diagonal()) {
       const std::optional<DiagonalTerm> term = term_of(circuit_, op);
       if (term && term->parity == 0 && turns_of(term->angle) == kHalfTurn) link.kind = Link::Kind::kHalfTurn;
     }

@@ -242,7 +242,7 @@ struct Weight {
   bool phases_before = false;          // the first of those
 
   void add(const Circuit& circuit, const Operation& op) {
-    if (reach_of(circuit, op).is_diagonal()) {
+    if (support_of(circuit, op).is_diagonal()) {
       sum += weight::kPhase;
       phases = true;
       return;

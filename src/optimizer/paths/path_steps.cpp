@@ -199,7 +199,7 @@ bool is_promising(const Circuit& circuit) {
 bool append_steps(const Circuit& circuit, const Operation& op, std::vector<PathStep>& steps) {
   if (is_open(circuit, op)) return false;
   Steps made(circuit, op, steps);
-  if (reach_of(circuit, op).is_diagonal()) {
+  if (support_of(circuit, op).is_diagonal()) {
     const std::optional<DiagonalTerm> term = term_of(circuit, op);
     if (!term) return false;
     if (term->parity != 0) {

@@ -141,23 +141,23 @@ class ControlledRecogniser {
 
   void visit(std::uint32_t i) {
     const Operation& op = circuit_.operations()[i];
-    const Reach reach = reach_of(circuit_, op);
-    for_each_bit(reach.all & ~reach.diagonal,
+    const Support support = support_of(circuit_, op);
+    for_each_bit(support.all & ~support.diagonal,
                  [&](unsigned c) { for_each_bit(Index{used_[c]}, [&](unsigned q) { close(q); }); });
-    const Qubit joined = join(i, op, reach);
-    for_each_bit(reach.all, [&](unsigned q) {
+    const Qubit joined = join(i, op, support);
+    for_each_bit(support.all, [&](unsigned q) {
       if (q != joined) close(q);
-      if (!test_bit(reach.diagonal, q)) {
+      if (!test_bit(support.diagonal, q)) {
         joined_[q] = false;
-      } else if (reach.is_diagonal() && count_bits(reach.all) > 1) {
+      } else if (support.is_diagonal() && count_bits(support.all) > 1) {
         joined_[q] = true;
       }
     });
   }
 
   /// The qubit in whose run the operation is now.
-  Qubit join(std::uint32_t i, const Operation& op, const Reach& reach) {
-    const unsigned qubits = count_bits(reach.all);
+  Qubit join(std::uint32_t i, const Operation& op, const Support& support) {
+    const unsigned qubits = count_bits(support.all);
     if (qubits == 0 || qubits > 2 || is_open(circuit_, op)) return kNone;
     if (qubits == 1) {
       const std::optional<Matrix2> matrix = single_qubit_matrix(circuit_, op);
@@ -166,7 +166,7 @@ class ControlledRecogniser {
       append(q, i, {*matrix, *matrix}, weight_of(*matrix));
       return q;
     }
-    if (reach.is_diagonal()) return join_phase(i, op, reach.all);
+    if (support.is_diagonal()) return join_phase(i, op, support.all);
     if (op.controls != 1 || op.targets != 1 || op.kind == OpKind::kPauliRotation) return kNone;
     const Qubit control = circuit_.controls(op)[0], target = circuit_.targets(op)[0];
     const Matrix m = circuit_.matrix(op);

@@ -52,7 +52,7 @@ class FlipRecogniser {
 
   bool visit(std::uint32_t i) {
     const Operation& op = circuit_.operations()[i];
-    const Reach reach = reach_of(circuit_, op);
+    const Support support = support_of(circuit_, op);
     const bool rotates = is_rotation(op);
     if (rotates || is_hadamard(op)) {
       const Qubit q = circuit_.targets(op)[0];
@@ -63,11 +63,11 @@ class FlipRecogniser {
       open_[q].rotates = rotates;
       return closes;
     }
-    const bool half_turn = reach.is_diagonal() && is_half_turn(op);
-    for_each_bit(reach.all, [&](unsigned q) {
+    const bool half_turn = support.is_diagonal() && is_half_turn(op);
+    for_each_bit(support.all, [&](unsigned q) {
       if (open_[q].first == kNoPlace) return;
       if (half_turn) {
-        (reach.all == bit_mask(q) ? open_[q].alone : open_[q].half_turns).push_back(i);
+        (support.all == bit_mask(q) ? open_[q].alone : open_[q].half_turns).push_back(i);
       } else {
         open_[q] = {};
       }
@@ -96,7 +96,7 @@ class FlipRecogniser {
     Index joined = 0;
     bool wide = false;
     for (const std::uint32_t i : pair.half_turns) {
-      const Index qubits = reach_of(circuit_, circuit_.operations()[i]).all;
+      const Index qubits = support_of(circuit_, circuit_.operations()[i]).all;
       gain += weight::diagonal(count_bits(qubits)) - weight::kControlledFlip;
       joined |= qubits;
       wide = wide || count_bits(qubits) >= 3;
@@ -130,7 +130,7 @@ class FlipRecogniser {
     }
     for (const std::uint32_t i : pair.half_turns) {
       target_[i] = q;
-      for_each_bit(reach_of(circuit_, circuit_.operations()[i]).all & ~bit_mask(q), [&](unsigned c) {
+      for_each_bit(support_of(circuit_, circuit_.operations()[i]).all & ~bit_mask(q), [&](unsigned c) {
         if (open_[c].first < i) open_[c] = {};
       });
     }
@@ -152,7 +152,7 @@ class FlipRecogniser {
         rewriter.copy(i);
       } else {
         const Qubit target = target_[i];
-        const Index controls = reach_of(circuit_, op).all & ~bit_mask(target);
+        const Index controls = support_of(circuit_, op).all & ~bit_mask(target);
         rewriter.append_for(i).add_gate(Gate::kX, qubits_of(controls), {&target, 1});
         rewriter.count_here(i);
       }

@@ -108,18 +108,18 @@ class PermutationRecogniser {
 
   Placed read(const Operation& op) {
     Placed gate;
-    const Reach reach = reach_of(circuit_, op);
-    gate.qubits = reach.all;
+    const Support support = support_of(circuit_, op);
+    gate.qubits = support.all;
     Index controls = 0;
     for (const Qubit c : circuit_.controls(op)) controls |= bit_mask(c);
-    if ((controls & zeros_) == 0) gate.changed = reach.all & ~reach.diagonal;
+    if ((controls & zeros_) == 0) gate.changed = support.all & ~support.diagonal;
     gate.first_step = steps_.size();
     append_steps(circuit_, op, steps_);
     gate.steps = steps_.size() - gate.first_step;
     gate.turns = std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(gate.first_step), steps_.end(),
                              [](const PathStep& step) { return step.kind == PathStep::Kind::kTurn; });
-    if (reach.is_diagonal()) {
-      gate.weight = reach.all == 0 ? 0 : weight::diagonal(count_bits(reach.all));
+    if (support.is_diagonal()) {
+      gate.weight = support.all == 0 ? 0 : weight::diagonal(count_bits(support.all));
     } else if (op.kind == OpKind::kGate && op.gate == Gate::kX) {
       gate.weight = weight::flip(op.controls != 0);
     } else {
@@ -217,7 +217,7 @@ class PermutationRecogniser {
   bool goes_on_now(const Operation& op) const {
     const Qubit q = circuit_.targets(op)[0];
     const bool flips = op.kind == OpKind::kGate && op.gate == Gate::kX;
-    const bool stays = flips || reach_of(circuit_, op).is_diagonal();
+    const bool stays = flips || support_of(circuit_, op).is_diagonal();
     return std::ranges::any_of(running_, [&](const Running& running) {
       return test_bit(running.touched, q) && (stays || (turns(circuit_, op) && running.sum.turn_ends(q)));
     });
