@@ -20,8 +20,8 @@ std::size_t order_of(const Matrix& matrix) {
 /// The dominant eigenvector of a symmetric 3 x 3 matrix, first entry not negative: Jacobi rotations.
 std::array<double, 3> dominant(std::array<std::array<double, 3>, 3> m) {
   std::array<std::array<double, 3>, 3> v = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-  constexpr int kSweeps = 12;
-  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+  constexpr int kRounds = 12;
+  for (int round = 0; round < kRounds; ++round) {
     for (std::size_t p = 0; p < 2; ++p) {
       for (std::size_t q = p + 1; q < 3; ++q) {
         if (m[p][q] == 0) continue;
@@ -153,12 +153,12 @@ Matrix unitary_power(const Matrix& matrix, double exponent) {
   const std::size_t order = order_of(matrix);
   Matrix a = matrix, vectors(matrix.size());
   for (std::size_t i = 0; i < order; ++i) vectors[i * order + i] = 1;
-  constexpr int kSweeps = 60;
+  constexpr int kRounds = 60;
   constexpr double kAccuracy = 1e-14;
   const double enough = kAccuracy * static_cast<double>(order);
-  int sweep = 0;
-  for (bool turned = true; turned && outside_diagonal(a, order) > enough; ++sweep) {
-    if (sweep == kSweeps) throw Error("the eigenvectors of a unitary matrix were not found");
+  int round = 0;
+  for (bool turned = true; turned && outside_diagonal(a, order) > enough; ++round) {
+    if (round == kRounds) throw Error("the eigenvectors of a unitary matrix were not found");
     turned = false;
     for (std::size_t p = 0; p < order; ++p) {
       for (std::size_t q = p + 1; q < order; ++q) turned = turn_pair(a, vectors, order, p, q) || turned;

@@ -1,4 +1,4 @@
-// Expressions of OpenQASM as tagged nodes in an arena: children stand before their parents, so evaluating is one pass
+// Expressions of OpenQASM as tagged nodes in an arena: children stand before their parents, so evaluating is one walk
 // over a range and freeing is nothing.
 #pragma once
 

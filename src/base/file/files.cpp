@@ -138,9 +138,9 @@ bool is_stream_target(const std::string& path, OutputKind target) {
 
 TemporaryName::TemporaryName(const std::string& name) : text_(name) {
   auto* const copy = new std::string(name);  // NOLINT(cppcoreguidelines-owning-memory): handed through an atomic
-  for (auto& slot : unfinished_names) {
+  for (auto& entry : unfinished_names) {
     const std::string* empty = nullptr;
-    if (slot.compare_exchange_strong(empty, copy)) {
+    if (entry.compare_exchange_strong(empty, copy)) {
       listed_ = copy;
       return;
     }
@@ -150,9 +150,9 @@ TemporaryName::TemporaryName(const std::string& name) : text_(name) {
 
 TemporaryName::~TemporaryName() {
   if (listed_ == nullptr) return;
-  for (auto& slot : unfinished_names) {
+  for (auto& entry : unfinished_names) {
     const std::string* held = listed_;
-    if (!slot.compare_exchange_strong(held, nullptr)) continue;
+    if (!entry.compare_exchange_strong(held, nullptr)) continue;
     delete listed_;  // NOLINT(cppcoreguidelines-owning-memory)
     return;
   }
@@ -422,8 +422,8 @@ void SharedFile::close() {
 }
 
 void remove_unfinished_files() noexcept {
-  for (auto& slot : unfinished_names) {
-    if (const std::string* name = slot.exchange(nullptr)) ::unlink(name->c_str());
+  for (auto& entry : unfinished_names) {
+    if (const std::string* name = entry.exchange(nullptr)) ::unlink(name->c_str());
   }
 }
 

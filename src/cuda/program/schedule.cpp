@@ -86,10 +86,10 @@ class Scheduler {
     for (Coordinate reg = usable; reg != 0; reg = (reg - 1) & usable) {
       if (count_bits(reg) != static_cast<unsigned>(limits_.register_bits)) continue;
       const double weight = work_at_end(reg, nullptr);
-      const double rank = weight + chance(reg);
-      if (weight <= 0 || rank <= best_weight) continue;
+      const double value = weight + chance(reg);
+      if (weight <= 0 || value <= best_weight) continue;
       best = reg;
-      best_weight = rank;
+      best_weight = value;
     }
     if (best != 0) work_at_end(best, &kept_);
     return best;
@@ -216,7 +216,7 @@ class Scheduler {
   }
 
   double weight_with(Coordinate reg) const { return closure({reg, 0, limits_.lane_blocks}, nullptr); }
-  double rank_of(Coordinate reg) const { return weight_with(reg) + chance(reg); }
+  double value_of(Coordinate reg) const { return weight_with(reg) + chance(reg); }
 
   /// Registers that let the first undone item be done: what guarantees an end.
   Coordinate registers_of_first(Coordinate reg) const {
@@ -236,7 +236,7 @@ class Scheduler {
     unsigned best = 0;
     double best_weight = -1;
     for_each_bit(usable & ~reg, [&](unsigned bit) {
-      const double weight = rank_of(reg | 1u << bit) + 0.01 * near_weight(bit);
+      const double weight = value_of(reg | 1u << bit) + 0.01 * near_weight(bit);
       // Ties go to high coordinates: the low ones serve the threads' memory accesses.
       if (weight >= best_weight) {
         best = bit;
@@ -258,12 +258,12 @@ class Scheduler {
   }
 
   bool improve(Coordinate& reg, Coordinate usable) const {
-    double best = rank_of(reg);
+    double best = value_of(reg);
     const Coordinate start = reg;
     for_each_bit(start, [&](unsigned out) {
       for_each_bit(usable & ~start, [&](unsigned in) {
         const Coordinate trial = (start & ~(1u << out)) | 1u << in;
-        const double weight = rank_of(trial);
+        const double weight = value_of(trial);
         if (weight > best + 1e-9) {
           best = weight;
           reg = trial;

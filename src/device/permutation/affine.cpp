@@ -35,11 +35,11 @@ Index combined(Index number, const std::vector<Index>& columns) {
 
 Index AffineGather::source(Index bundle) const { return first_source ^ combined(bundle, fixed_from); }
 
-AffineGather affine_gather(const Sweep& sweep, std::uint32_t local_bits, Index fixed, std::uint32_t lanes,
+AffineGather affine_gather(const Sweep& sweep, std::uint32_t local_bits, Index fixed, std::uint32_t lane_bits,
                            std::uint32_t line_bits) {
   const std::uint32_t bits = count_bits(sweep.bundle);
   Basis basis;
-  for (std::uint32_t bit = 0; bit < std::min(lanes, bits); ++bit) basis.add(bit_mask(bit));
+  for (std::uint32_t bit = 0; bit < std::min(lane_bits, bits); ++bit) basis.add(bit_mask(bit));
   for_each_bit(sweep.bundle & low_mask(line_bits), [&](unsigned bit) {
     basis.add(extract_bits(target_of(sweep, bit_mask(bit)) ^ target_of(sweep, 0), sweep.bundle));
   });

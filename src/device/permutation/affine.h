@@ -23,10 +23,10 @@ struct AffineGather {
 };
 
 /// `sweep` of a shard of 2^local_bits permutes and is_affine(); `fixed`: the bits that number its bundles. `to` are
-/// places where it is one bundle, else places in the bundle, packed. The first `lanes` bits of k lead to neighbours, as
-/// far as the bundle has any; the next ones come from the lowest `line_bits` bits of a place, as far as they lead
-/// elsewhere: so that what lies together in memory is written, and read, together.
-AffineGather affine_gather(const Sweep& sweep, std::uint32_t local_bits, Index fixed, std::uint32_t lanes,
+/// places where it is one bundle, else places in the bundle, packed. The first `lane_bits` bits of k lead to
+/// neighbours, as far as the bundle has any; the next ones come from the lowest `line_bits` bits of a place, as far as
+/// they lead elsewhere: so that what lies together in memory is written, and read, together.
+AffineGather affine_gather(const Sweep& sweep, std::uint32_t local_bits, Index fixed, std::uint32_t lane_bits,
                            std::uint32_t line_bits);
 
 }  // namespace qsim

@@ -27,7 +27,7 @@ constexpr unsigned kMostQubits = 5;  // of a product: for each parity of k qubit
 struct Phase {
   Index mask = 0;
   bool parity = true;
-  std::array<Index, kMostQubits> slots{};  // of its first qubits, ascending
+  std::array<Index, kMostQubits> gaps{};  // of its first qubits, ascending
   double angle = 0;
   std::uint32_t at = 0;  // the operation that it is, or beside which it stands
   bool beside = false, changed = false;
@@ -60,7 +60,7 @@ class ProductRecogniser {
 
   /// A number of its own for a qubit and how many operations that are not diagonal on it came before: what has the same
   /// is side by side. Never 0; sums of them find sets.
-  static Index slot_of(Qubit q, std::uint32_t since) {
+  static Index gap_of(Qubit q, std::uint32_t since) {
     Index h = ((Index{since} << 6 | q) + 1) * 0x9E3779B97F4A7C15ull;
     h = (h ^ (h >> 31)) * 0xBF58476D1CE4E5B9ull;
     return h ^ (h >> 29);
@@ -80,7 +80,7 @@ class ProductRecogniser {
       if (count_bits(phase.mask) > kMostQubits) continue;
       phase.parity = term->parity != 0 || count_bits(phase.mask) == 1;
       std::size_t qubits = 0;
-      for_each_bit(phase.mask, [&](unsigned q) { phase.slots[qubits++] = slot_of(q, since[q]); });
+      for_each_bit(phase.mask, [&](unsigned q) { phase.gaps[qubits++] = gap_of(q, since[q]); });
       phase.angle = term->angle;
       phase.at = i;
       number_of_[i] = keep(phase);
@@ -104,16 +104,16 @@ class ProductRecogniser {
   }
 
   static Index key_of(const Phase& phase) {
-    const Index sum = std::accumulate(phase.slots.begin(), phase.slots.end(), Index{0});
+    const Index sum = std::accumulate(phase.gaps.begin(), phase.gaps.end(), Index{0});
     return phase.parity ? sum : ~sum;
   }
 
-  /// The phase that `part`, which is of the same qubits at the same slots, would join.
+  /// The phase that `part`, which is of the same qubits in the same gaps, would join.
   std::uint32_t find(const Phase& part) const {
     const auto found = numbers_.find(key_of(part));
     if (found == numbers_.end()) return kNoPlace;
     const Phase& phase = phases_[found->second];
-    const bool same = phase.mask == part.mask && phase.slots == part.slots && phase.parity == part.parity;
+    const bool same = phase.mask == part.mask && phase.gaps == part.gaps && phase.parity == part.parity;
     return same ? found->second : kNoPlace;
   }
 
@@ -186,7 +186,7 @@ class ProductRecogniser {
     for_each_bit(phase.mask, [&](unsigned q) {
       if ((subset >> place & 1) != 0) {
         part.mask |= bit_mask(q);
-        part.slots[qubits++] = phase.slots[place];
+        part.gaps[qubits++] = phase.gaps[place];
       }
       ++place;
     });

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMaxFlips = 3;  // more than these are better off as one merged diagonal
 constexpr std::size_t kNoElement = std::numeric_limits<std::size_t>::max();
 
-// A diagonal usually shares its pass over the tile with others.
+// A diagonal usually shares its trip over the tile with others.
 double diagonal_cost(const FormCosts& cost) { return 0.5 * cost.phases + cost.phase_term; }
 
 // ---- Controlled flips

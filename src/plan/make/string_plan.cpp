@@ -27,7 +27,7 @@ class StringPlanner {
     tile_.layout = joiner_.layout();
     tile_.size = std::min(options.tile_bits.value_or(machine.max_tile_bits), lowered.qubits);
     tile_.low = std::min(machine.low_bits, tile_.size - std::min(tile_.size, 3u));
-    // A processor moves amplitudes by vectors, whose lanes are the lowest bits; to a GPU's threads a line is a line.
+    // A processor moves amplitudes by vectors, in which the lowest bits differ; to a GPU's threads a line is a line.
     tile_.kept = machine.kind == BackendKind::kCpu ? tile_.low : 0;
   }
 

@@ -161,7 +161,7 @@ class StepsText {
     return begins;
   }
 
-  // A loop that holds the number of the step that comes next; in the order of the steps, so that each pass does many.
+  // A loop that holds the number of the step that comes next; in the order of the steps, so that each round does many.
   std::string by_number(const std::string& indent) {
     const std::vector<bool> begins = block_begins();
     const auto steps = static_cast<std::uint32_t>(control_.steps.size());

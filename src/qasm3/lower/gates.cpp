@@ -33,7 +33,7 @@ void Lowering::gate_call(NodeId id) {
   const Node node = tree_[id];
   const SymbolId symbol = model_.note(id).symbol;
   const GateDefinition gate = model_.gates[symbol == 0 ? 1 : model_.symbols[symbol].index];
-  if (gate.form == GateForm::kCalibrated) {
+  if (gate.kind == GateKind::kCalibrated) {
     throw Failure{node.at,
                   "gate " + quoted(model_.names.text(node.name)) + " has a calibration, but nothing says what it does",
                   "define it with 'gate'", ExitCode::kUnsupported};
@@ -132,11 +132,11 @@ void Lowering::apply_modified(const Node& node, const GateDefinition& gate, std:
 
 void Lowering::apply_gate(const GateDefinition& gate, std::span<const double> parameters, std::span<const Qubit> qubits,
                           std::uint32_t at) {
-  switch (gate.form) {
-    case GateForm::kTable:
+  switch (gate.kind) {
+    case GateKind::kTable:
       charge(1, 1, at);
       return add_operation(gate.gate, qubits.first(gate.controls), qubits.subspan(gate.controls), parameters);
-    case GateForm::kU: {
+    case GateKind::kU: {
       charge(1, 1, at);
       const double factor = parameters[0] / 2;
       if (!controls_.empty()) {
@@ -146,19 +146,19 @@ void Lowering::apply_gate(const GateDefinition& gate, std::span<const double> pa
       phase_ += within_period(factor);
       return add_operation(Gate::kU, {}, qubits, parameters);
     }
-    case GateForm::kU3: {
+    case GateKind::kU3: {
       charge(1, 1, at);
       const std::array<double, 4> angles = u3_angles(parameters);
       if (!controls_.empty()) return add_operation(Gate::kUPhase, {}, qubits, angles);
       phase_ += within_period(angles[3]);
       return add_operation(Gate::kU, {}, qubits, std::span(angles).first(3));
     }
-    case GateForm::kGlobalPhase:
+    case GateKind::kGlobalPhase:
       charge(1, 1, at);
       return add_phase(parameters[0]);
-    case GateForm::kBody:
+    case GateKind::kBody:
       return apply_body(gate, parameters, qubits);
-    case GateForm::kCalibrated:
+    case GateKind::kCalibrated:
       break;
   }
   throw Error("a gate without a meaning was applied");

@@ -60,7 +60,7 @@ void Lowering::apply_powers(const GateDefinition& gate, std::span<const double> 
   if (whole && std::abs(product) > kExact) {
     throw Failure{at, "a power beyond 2^53", "", ExitCode::kUnsupported};
   }
-  if (gate.form == GateForm::kTable && gate.controls > 0) {  // its controls go with powers as well
+  if (gate.kind == GateKind::kTable && gate.controls > 0) {  // its controls go with powers as well
     GateDefinition base = gate;
     base.controls = 0;
     const std::size_t outer = controls_.size();

@@ -271,10 +271,10 @@ void Checker::gate_call(NodeId id) {
   }
   const GateDefinition& gate = model_.gates[global_phase ? 1 : model_.symbols[found].index];
   const std::uint32_t wanted_parameters = gate.parameters, gate_qubits = gate.qubits;
-  const bool is_u = gate.form == GateForm::kU;
+  const bool is_u = gate.kind == GateKind::kU;
   const std::uint32_t controls = modifiers(node.a);
   const std::uint32_t parameters = List(tree_, node.b).size(), qubits = List(tree_, node.c).size();
-  const bool calibrated = gate.form == GateForm::kCalibrated;
+  const bool calibrated = gate.kind == GateKind::kCalibrated;
   if (!calibrated && parameters != wanted_parameters) {
     throw Failure{node.at,
                   text + " takes " + counted(wanted_parameters, "parameter") + ", not " + std::to_string(parameters),

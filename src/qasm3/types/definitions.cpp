@@ -11,7 +11,7 @@ void Checker::gate_definition(NodeId id) {
   const Node node = tree_[id];
   require_global(node, "a definition of a gate");
   GateDefinition gate;
-  gate.form = GateForm::kBody;
+  gate.kind = GateKind::kBody;
   gate.body = node.c;
   enter_function(Context::kGate);
   const auto declare_all = [&](NodeId list, SymbolKind kind, const Type& type) {
@@ -43,7 +43,7 @@ void Checker::gate_definition(NodeId id) {
   symbol.index = static_cast<std::uint32_t>(model_.gates.size());
   const SymbolId before = find(node.name);
   if (before != 0 && model_.symbols[before].kind == SymbolKind::kGate &&
-      model_.gates[model_.symbols[before].index].form == GateForm::kCalibrated) {
+      model_.gates[model_.symbols[before].index].kind == GateKind::kCalibrated) {
     model_.gates[model_.symbols[before].index] = gate;
     return;
   }
@@ -107,7 +107,7 @@ void Checker::calibration(const Node& node) {
   for (const NodeId each : List(tree_, node.a)) operand(each);
   if (node.word != kWordDefcal || node.name < kReservedWords || find(node.name) != 0) return;
   GateDefinition gate;
-  gate.form = GateForm::kCalibrated;
+  gate.kind = GateKind::kCalibrated;
   const std::string name(model_.names.text(node.name));
   Symbol symbol = symbol_of(SymbolKind::kGate, node);
   symbol.index = static_cast<std::uint32_t>(model_.gates.size());

@@ -53,7 +53,7 @@ struct Note {
   Operator op = Operator::kAdd;  // of operators and built-in functions
 };
 
-enum class GateForm : std::uint8_t {
+enum class GateKind : std::uint8_t {
   kTable,        // a row of the gate table with controls
   kU,            // U(theta, phi, lambda) with the factor e^(i theta / 2)
   kU3,           // e^(-i (phi + lambda) / 2) times the table's u; with two parameters, theta = pi / 2
@@ -63,7 +63,7 @@ enum class GateForm : std::uint8_t {
 };
 
 struct GateDefinition {
-  GateForm form = GateForm::kTable;
+  GateKind kind = GateKind::kTable;
   Gate gate = Gate::kId;
   std::uint16_t controls = 0;
   std::uint32_t parameters = 0, qubits = 0;

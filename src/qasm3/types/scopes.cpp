@@ -171,11 +171,11 @@ void Checker::add_builtins() {
   for (const std::string_view name : {"tau", "\xcf\x84"}) add_constant_name(name, 2 * std::numbers::pi);
   for (const std::string_view name : {"euler", "\xe2\x84\x87"}) add_constant_name(name, std::numbers::e);
   GateDefinition gate;
-  gate.form = GateForm::kU;
+  gate.kind = GateKind::kU;
   gate.parameters = 3;
   gate.qubits = 1;
   add_gate("U", gate, kUnknownSize);
-  gate.form = GateForm::kGlobalPhase;
+  gate.kind = GateKind::kGlobalPhase;
   gate.parameters = 1;
   gate.qubits = 0;
   model_.gates.push_back(gate);  // gphase is a reserved word: no symbol names it
@@ -187,7 +187,7 @@ void Checker::add_standard_gates(std::uint32_t at) {
   for (const std::string_view name : kTableGates) add_table_gate(name, *find_gate(name), at);
   for (const std::string_view name : {"phase", "cphase"}) add_table_gate(name, *find_further_gate(name), at);
   GateDefinition gate;
-  gate.form = GateForm::kU3;
+  gate.kind = GateKind::kU3;
   gate.qubits = 1;
   gate.parameters = 2;
   add_gate("u2", gate, at);

@@ -16,8 +16,8 @@ namespace qsim {
 namespace {
 
 constexpr std::uint32_t kPatternTileBits = 10;  // active bits of the sweep that writes the pattern
-constexpr std::uint32_t kLeastTileBits = 6;     // of a tile, where the shard has as many
-constexpr std::uint32_t kMostTilesBits = 12;
+constexpr std::uint32_t kLeastPieceBits = 6;    // of a piece, where the shard has as many
+constexpr std::uint32_t kMostPiecesBits = 12;
 constexpr std::uint64_t kBytesPerLane = std::uint64_t{2} << 20;  // of the corner that is traded
 
 /// Writes a product state with a different amplitude at every place, scaled differently on every rank.
@@ -35,18 +35,18 @@ Sweep pattern_sweep(std::uint32_t local_bits, std::uint32_t tile_bits, int rank)
   return sweep;
 }
 
-/// The corner of the state, 2^bits amplitudes: chunks of one part for each partner, a part being one trade's tile.
+/// The corner of the state, 2^bits amplitudes: chunks of one piece for each partner, which one trade takes.
 struct Corner {
-  std::uint32_t local_bits = 0, tile_bits = 0, part_bits = 0, chunk_bits = 0;
-  std::uint32_t tile_count_bits() const { return part_bits + chunk_bits; }
-  std::uint32_t bits() const { return tile_bits + tile_count_bits(); }
-  Index tiles() const { return Index{1} << tile_count_bits(); }
-  Index tile(Index chunk, Index partner) const { return chunk << part_bits | (partner & low_mask(part_bits)); }
-  /// Tile `number` in one piece or, `scattered`, one amplitude of every tiles().
+  std::uint32_t local_bits = 0, piece_bits = 0, part_bits = 0, chunk_bits = 0;
+  std::uint32_t piece_count_bits() const { return part_bits + chunk_bits; }
+  std::uint32_t bits() const { return piece_bits + piece_count_bits(); }
+  Index pieces() const { return Index{1} << piece_count_bits(); }
+  Index piece(Index chunk, Index partner) const { return chunk << part_bits | (partner & low_mask(part_bits)); }
+  /// Piece `number` in a row or, `scattered`, one amplitude of every pieces().
   ChunkView view(Index number, bool scattered) const {
     const Index outside = low_mask(local_bits) & ~low_mask(bits());
-    if (scattered) return {outside | low_mask(tile_count_bits()), number};
-    return {low_mask(local_bits) & ~low_mask(tile_bits), number << tile_bits};
+    if (scattered) return {outside | low_mask(piece_count_bits()), number};
+    return {low_mask(local_bits) & ~low_mask(piece_bits), number << piece_bits};
   }
 };
 
@@ -58,20 +58,20 @@ Corner choose_corner(const DistributedState& state, const Transport& transport, 
   const std::uint32_t room = corner.local_bits - corner.part_bits;
   const auto trades = [&] { return static_cast<Index>(state.communicator.size() - 1) << corner.chunk_bits; };
   while ((trades() <= pool.chunk_slots || (Index{1} << corner.chunk_bits) < 2 * lanes) &&
-         corner.chunk_bits + kLeastTileBits < room && corner.tile_count_bits() < kMostTilesBits) {
+         corner.chunk_bits + kLeastPieceBits < room && corner.piece_count_bits() < kMostPiecesBits) {
     ++corner.chunk_bits;
   }
   const std::uint64_t amplitude = amplitude_bytes(state.precision);
   const std::uint64_t most = transport.max_trade_bytes(pool.chunk_bytes);
-  corner.tile_bits = room - corner.chunk_bits;
-  while (corner.tile_bits > 0 && ((amplitude << corner.tile_bits) > most ||
-                                  (amplitude << corner.bits()) > std::max(kBytesPerLane * lanes, most))) {
-    --corner.tile_bits;
+  corner.piece_bits = room - corner.chunk_bits;
+  while (corner.piece_bits > 0 && ((amplitude << corner.piece_bits) > most ||
+                                   (amplitude << corner.bits()) > std::max(kBytesPerLane * lanes, most))) {
+    --corner.piece_bits;
   }
   return corner;
 }
 
-/// Where the contents of every rank's tiles are after the trades: (rank, tile) by rank and tile.
+/// Where the contents of every rank's pieces are after the trades: (rank, piece) by rank and piece.
 using Origins = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 /// The test between a rank and all others.
@@ -86,10 +86,10 @@ class SelfTest {
         corner_(choose_corner(state, transport, pool, lanes_)),
         ranks_(static_cast<Index>(state.communicator.size())),
         rank_(state.rank()) {
-    const Index trades = corner_.tiles() >> corner_.part_bits;
-    // An even number of passes would bring everything back. Shards that are too small to cut do with one.
+    const Index trades = corner_.pieces() >> corner_.part_bits;
+    // An even number of rounds would bring everything back. Shards that are too small to cut do with one.
     if (corner_.chunk_bits > 0) {
-      while (passes_ * trades * (ranks_ - 1) <= slots_) passes_ += 2;
+      while (rounds_ * trades * (ranks_ - 1) <= slots_) rounds_ += 2;
     }
   }
 
@@ -104,59 +104,59 @@ class SelfTest {
     state_.communicator.all_gather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)));
     Origins origins;
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      for (std::uint32_t tile = 0; tile < corner_.tiles(); ++tile) origins.push_back({rank, tile});
+      for (std::uint32_t piece = 0; piece < corner_.pieces(); ++piece) origins.push_back({rank, piece});
     }
     state_.backend.fork();
-    for (std::uint32_t pass = 0; pass < passes_; ++pass) trade_all(scattered, origins);
+    for (std::uint32_t round = 0; round < rounds_; ++round) trade_all(scattered, origins);
     transport_.finish();
     state_.backend.join();
     state_.backend.synchronize();
     state_.backend.clear_sweeps();
     const std::vector<std::uint64_t> found = hashes(scattered);
-    for (Index tile = 0; tile < corner_.tiles(); ++tile) {
-      const auto [from, number] = origins[rank_ * corner_.tiles() + tile];
-      if (found[tile] != all[from * corner_.tiles() + number]) return static_cast<int>(from);
+    for (Index piece = 0; piece < corner_.pieces(); ++piece) {
+      const auto [from, number] = origins[rank_ * corner_.pieces() + piece];
+      if (found[piece] != all[from * corner_.pieces() + number]) return static_cast<int>(from);
     }
     return -1;
   }
 
  private:
   void trade_all(bool scattered, Origins& origins) {
-    for (Index chunk = 0; chunk < corner_.tiles() >> corner_.part_bits; ++chunk) {
+    for (Index chunk = 0; chunk < corner_.pieces() >> corner_.part_bits; ++chunk) {
       // Lanes and slots as exchanges take them: a slot always serves the same lane.
       const auto lane = static_cast<std::uint32_t>(chunk % lanes_);
       for (Index step = 1; step < ranks_; ++step) {
         const Index peer = rank_ ^ step;
         const std::uint32_t slot = (lane + lanes_ * (turn_++ % std::max(1u, slots_ / lanes_))) % slots_;
-        transport_.trade(corner_.view(corner_.tile(chunk, peer), scattered),
-                         corner_.view(corner_.tile(chunk, rank_), scattered), static_cast<int>(peer), slot,
+        transport_.trade(corner_.view(corner_.piece(chunk, peer), scattered),
+                         corner_.view(corner_.piece(chunk, rank_), scattered), static_cast<int>(peer), slot,
                          static_cast<int>(lane));
         for (Index rank = 0; rank < ranks_; ++rank) {
           const Index other = rank ^ step;
           if (rank > other) continue;
-          std::swap(origins[rank * corner_.tiles() + corner_.tile(chunk, other)],
-                    origins[other * corner_.tiles() + corner_.tile(chunk, rank)]);
+          std::swap(origins[rank * corner_.pieces() + corner_.piece(chunk, other)],
+                    origins[other * corner_.pieces() + corner_.piece(chunk, rank)]);
         }
       }
     }
   }
 
-  /// Of every tile's bytes, in order.
+  /// Of every piece's bytes, in order.
   std::vector<std::uint64_t> hashes(bool scattered) {
-    const std::size_t amplitude = amplitude_bytes(state_.precision), tiles = corner_.tiles();
-    const std::size_t each = std::size_t{1} << corner_.tile_bits;
+    const std::size_t amplitude = amplitude_bytes(state_.precision), pieces = corner_.pieces();
+    const std::size_t each = std::size_t{1} << corner_.piece_bits;
     std::vector<std::byte> bytes(amplitude << corner_.bits()), gathered(bytes.size());
     state_.backend.reader().copy_out(0, Index{1} << corner_.bits(), bytes.data());
     if (scattered) {
-      for (std::size_t i = 0; i < tiles * each; ++i) {
+      for (std::size_t i = 0; i < pieces * each; ++i) {
         std::copy_n(bytes.data() + i * amplitude, amplitude,
-                    gathered.data() + (i % tiles * each + i / tiles) * amplitude);
+                    gathered.data() + (i % pieces * each + i / pieces) * amplitude);
       }
       bytes.swap(gathered);
     }
-    std::vector<std::uint64_t> found(tiles);
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-      found[tile] = xxh3({reinterpret_cast<const char*>(bytes.data()) + tile * each * amplitude, each * amplitude});
+    std::vector<std::uint64_t> found(pieces);
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+      found[piece] = xxh3({reinterpret_cast<const char*>(bytes.data()) + piece * each * amplitude, each * amplitude});
     }
     return found;
   }
@@ -166,7 +166,7 @@ class SelfTest {
   const std::uint32_t slots_, lanes_;
   const Corner corner_;
   const Index ranks_, rank_;
-  std::uint32_t passes_ = 1, turn_ = 0;
+  std::uint32_t rounds_ = 1, turn_ = 0;
 };
 
 }  // namespace

@@ -16,8 +16,8 @@ class TransportRefused : public CommunicatorError {
   using CommunicatorError::CommunicatorError;
 };
 
-/// Exchanges known tiles with all other ranks over all lanes, more than the ring has slots before any wait, once in
-/// one piece and once scattered, and compares what arrives bit by bit; overwrites part of the state and forgets
+/// Exchanges known pieces with all other ranks over all lanes, more than the ring has slots before any wait, once each
+/// in a row and once scattered, and compares what arrives bit by bit; overwrites part of the state and forgets
 /// prepared sweeps. Throws TransportRefused, the same on every rank, naming what differed. An error that only this
 /// rank meets ends the job.
 void self_test(DistributedState& state, Transport& transport, const PoolLayout& pool);

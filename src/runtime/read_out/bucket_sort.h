@@ -10,8 +10,8 @@
 
 namespace qsim {
 
-/// Sorts by `before`, which is to agree with the order of `key_of(entry)`, a number of `bits` bits: one pass into
-/// buckets leaves little to sort where the keys are spread evenly.
+/// Sorts by `before`, which is to agree with the order of `key_of(entry)`, a number of `bits` bits: putting them
+/// into buckets once leaves little to sort where the keys are spread evenly.
 template <typename Entry, typename Key, typename Before>
 void bucket_sort(std::vector<Entry>& entries, int bits, Key key_of, Before before) {
   constexpr int kBucketBits = 16;
