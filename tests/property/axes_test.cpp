@@ -324,12 +324,12 @@ TEST(PairInteraction, IsTheUnitary) {
     ASSERT_TRUE(interaction) << seed;
     Circuit again(2);
     for (Qubit q = 0; q < 2; ++q) again.add_unitary(interaction->before[q], {}, {&q, 1}, false);
-    again.rxx(-2 * interaction->turns[0], 0, 1).ryy(-2 * interaction->turns[1], 0, 1);
-    again.rzz(-2 * interaction->turns[2], 0, 1);
+    again.rxx(-2 * interaction->angles[0], 0, 1).ryy(-2 * interaction->angles[1], 0, 1);
+    again.rzz(-2 * interaction->angles[2], 0, 1);
     for (Qubit q = 0; q < 2; ++q) again.add_unitary(interaction->after[q], {}, {&q, 1}, false);
     const std::vector<Complex> made = dense::circuit_matrix(again);
     for (std::size_t i = 0; i < made.size(); ++i) EXPECT_LE(std::abs(made[i] - unitary[i]), 1e-14) << seed;
-    for (const double turn : interaction->turns) EXPECT_LE(std::abs(turn), kPi / 4 + 1e-15);
+    for (const double angle : interaction->angles) EXPECT_LE(std::abs(angle), kPi / 4 + 1e-15);
   }
   Matrix none(16);
   EXPECT_FALSE(pair_interaction(none));

@@ -159,7 +159,7 @@ class AxisFormer {
   double rounding(Qubit wire) const { return kRounding * (1 + 0.5 * std::sqrt(static_cast<double>(gates_[wire]))); }
 
   void meet(const std::array<Qubit, 2>& qubits, const std::array<Qubit, 2>& wires, const PairInteraction& of) {
-    std::array<double, 3> turns = of.turns;
+    std::array<double, 3> turns = of.angles;
     for (double& turn : turns) {
       if (std::abs(turn) <= kTurnRounding) turn = 0;
       if (std::abs(std::abs(turn) - kQuarterPi) <= kTurnRounding) turn = std::copysign(kQuarterPi, turn);

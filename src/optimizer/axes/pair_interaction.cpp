@@ -80,10 +80,10 @@ void rotate(Real4& a, unsigned p, unsigned q, double c, double s) {
 /// J.-F. Cardoso and A. Souloumiac, SIAM J. Matrix Anal. Appl. 17, 161 (1996).
 Real4 common_eigenvectors(Real4 a, Real4 b) {
   Real4 vectors{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
-  constexpr int kSweeps = 40;
+  constexpr int kMostRounds = 40;
   constexpr double kSame = 1e-15;
   bool turned = true;
-  for (int sweep = 0; turned && sweep < kSweeps; ++sweep) {
+  for (int round = 0; turned && round < kMostRounds; ++round) {
     turned = false;
     for (unsigned p = 0; p < 3; ++p) {
       for (unsigned q = p + 1; q < 4; ++q) {
@@ -217,15 +217,15 @@ std::optional<PairInteraction> pair_interaction(const Matrix& unitary) {
   made.before = factors_of(product4(kMagic, product4(before, adjoint4(kMagic))));
   made.after = factors_of(product4(kMagic, product4(after, adjoint4(kMagic))));
   // By column of the magic basis: XX is 1, 1, -1, -1; YY is -1, 1, -1, 1; ZZ is 1, -1, -1, 1.
-  made.turns = {(angles[0] + angles[1] - angles[2] - angles[3]) / 4,
-                (angles[1] + angles[3] - angles[0] - angles[2]) / 4,
-                (angles[0] + angles[3] - angles[1] - angles[2]) / 4};
+  made.angles = {(angles[0] + angles[1] - angles[2] - angles[3]) / 4,
+                 (angles[1] + angles[3] - angles[0] - angles[2]) / 4,
+                 (angles[0] + angles[3] - angles[1] - angles[2]) / 4};
   const double rest = all / 4;  // what is no turn: a phase
   made.after[0] = scaled(made.after[0], around * Complex(std::cos(rest), std::sin(rest)));
   // exp(i pi/2 PP) = i PP, which is a gate on either qubit.
   for (unsigned letter = 0; letter < 3; ++letter) {
-    const long halves = std::lround(made.turns[letter] / (2 * kQuarterPi));
-    made.turns[letter] -= static_cast<double>(halves) * 2 * kQuarterPi;
+    const long halves = std::lround(made.angles[letter] / (2 * kQuarterPi));
+    made.angles[letter] -= static_cast<double>(halves) * 2 * kQuarterPi;
     const unsigned turns = static_cast<unsigned>(halves % 4 + 4) % 4;
     for (unsigned i = 0; i < turns; ++i) {
       for (Matrix2& gate : made.after) gate = product(gate, kLetterMatrices[letter]);
@@ -233,7 +233,7 @@ std::optional<PairInteraction> pair_interaction(const Matrix& unitary) {
     }
   }
   const Matrix4 again = product4(tensor(made.after[1], made.after[0]),
-                                 product4(turned_by(made.turns), tensor(made.before[1], made.before[0])));
+                                 product4(turned_by(made.angles), tensor(made.before[1], made.before[0])));
   if (!recomposes(again, unitary, 4)) return std::nullopt;
   return made;
 }

@@ -9,10 +9,10 @@
 
 namespace qsim {
 
-/// (after[1] x after[0]) exp(i (turns[0] XX + turns[1] YY + turns[2] ZZ)) (before[1] x before[0]), each turn between
-/// -pi/4 and pi/4. The same pair up to gates on either qubit has the same turns, up to their order and pairs of signs.
+/// (after[1] x after[0]) exp(i (angles[0] XX + angles[1] YY + angles[2] ZZ)) (before[1] x before[0]), each between
+/// -pi/4 and pi/4. The same pair up to gates on either qubit has the same angles, up to their order and pairs of signs.
 struct PairInteraction {
-  std::array<double, 3> turns{};
+  std::array<double, 3> angles{};
   std::array<Matrix2, 2> before{}, after{};
 };
 

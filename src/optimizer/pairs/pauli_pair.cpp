@@ -60,7 +60,7 @@ std::vector<CliffordGate> make_all() {
 }  // namespace
 
 PauliPair operator*(const PauliPair& a, const PauliPair& b) {
-  return {a.x ^ b.x, a.z ^ b.z, (a.turns + b.turns + 2 * ones(a.z & b.x)) % 4};
+  return {a.x ^ b.x, a.z ^ b.z, (a.quarters + b.quarters + 2 * ones(a.z & b.x)) % 4};
 }
 
 bool commute(const PauliPair& a, const PauliPair& b) { return ones((a.x & b.z) ^ (a.z & b.x)) % 2 == 0; }
@@ -70,7 +70,7 @@ PauliPair pauli_pair(unsigned first, unsigned second) {
   for (unsigned q = 0; const unsigned letter : {first, second}) {
     if (letter == 1 || letter == 2) pauli.x |= 1U << q;
     if (letter == 2 || letter == 3) pauli.z |= 1U << q;
-    if (letter == 2) ++pauli.turns;  // Y = i X Z
+    if (letter == 2) ++pauli.quarters;  // Y = i X Z
     ++q;
   }
   return pauli;
@@ -80,10 +80,10 @@ unsigned letter_of(const PauliPair& pauli, unsigned qubit) {
   return kLetters[pauli.x >> qubit & 1][pauli.z >> qubit & 1];
 }
 
-int sign_of(const PauliPair& pauli) { return (pauli.turns + 4 - ones(pauli.x & pauli.z)) % 4 == 0 ? 1 : -1; }
+int sign_of(const PauliPair& pauli) { return (pauli.quarters + 4 - ones(pauli.x & pauli.z)) % 4 == 0 ? 1 : -1; }
 
 PauliPair CliffordPair::before(const PauliPair& pauli) const {
-  PauliPair made{0, 0, pauli.turns};
+  PauliPair made{0, 0, pauli.quarters};
   for (unsigned q = 0; q < 2; ++q) {
     if ((pauli.x >> q & 1) != 0) made = made * made_of_[q];
   }
@@ -108,12 +108,12 @@ void CliffordPair::then(const std::array<PauliPair, 4>& made_of) {
 
 void CliffordPair::turn(const PauliPair& axis, int quarters) {
   std::array<PauliPair, 4> made{{{1, 0, 0}, {2, 0, 0}, {0, 1, 0}, {0, 2, 0}}};
-  const unsigned turns = static_cast<unsigned>(quarters % 4 + 4) % 4;
+  const unsigned times = static_cast<unsigned>(quarters % 4 + 4) % 4;
   for (PauliPair& pauli : made) {
     // exp(i a/2 A) P exp(-i a/2 A) = P (cos a - i sin a A) where A and P do not commute.
-    if (commute(pauli, axis) || turns == 0) continue;
-    if (turns != 2) pauli = pauli * axis;
-    pauli.turns = (pauli.turns + (turns == 1 ? 3 : turns == 2 ? 2 : 1)) % 4;
+    if (commute(pauli, axis) || times == 0) continue;
+    if (times != 2) pauli = pauli * axis;
+    pauli.quarters = (pauli.quarters + (times == 1 ? 3 : times == 2 ? 2 : 1)) % 4;
   }
   then(made);
 }

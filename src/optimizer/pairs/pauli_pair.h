@@ -9,9 +9,9 @@
 
 namespace qsim {
 
-/// i^turns X^x Z^z: bit q of `x` and `z` is for qubit q of the pair.
+/// i^quarters X^x Z^z: bit q of `x` and `z` is for qubit q of the pair.
 struct PauliPair {
-  unsigned x = 0, z = 0, turns = 0;
+  unsigned x = 0, z = 0, quarters = 0;
   friend bool operator==(const PauliPair&, const PauliPair&) = default;
 };
 PauliPair operator*(const PauliPair& a, const PauliPair& b);
