@@ -2,13 +2,15 @@
 """Fits a machine's cost table to measured sweeps, so that predicted times are those of whole sweeps, not of operations
 measured one by one.
 
-    benchmarks/fit_costs.py [--machine src/plan/cost/machines/h200.json] [--write] benchmarks/results/gpu1_sweeps.json...
+    benchmarks/fit_costs.py [--machine src/plan/cost/machines/h200.json] [--write] FILE...
 
-The documents are made of rows of `qsim_kernels circuits` (each sweep's time, bytes and counts of operations). A sweep is
-predicted as (memory^p + arithmetic^p)^(1/p), p being the table's overlap_power; entries that no row has stay as they are.
-Sweeps that do their matrices on two targets on lanes are left out: they say nothing of what is paid in registers.
-Every entry is drawn a little towards its present value, so few rows cannot bend it far. Prints predicted over measured
-time by circuit; --write stores the entries in the machine's file. Needs SciPy.
+The files are documents or lines made by `qsim_kernels circuits` (each sweep's time, what memory takes of it by the table
+that it was planned with, and counts of operations) and by `qsim_kernels lengths` (instructions of each sweep's kernel). A
+sweep is predicted as (memory^p + arithmetic^p)^(1/p), p being the table's overlap_power; what kernels that leave the
+instruction cache wait for is left out: measured sweeps whose kernels may be that long say nothing of it. So are sweeps
+that do their matrices on two targets on lanes, those that permute, and short ones, of which the launch is much. Every
+entry is drawn a little towards its present value, so few rows cannot bend it far; entries that no row has stay as they
+are. Prints predicted over measured time by circuit; --write stores the entries in the machine's file. Needs SciPy.
 """
 import argparse
 import json
@@ -17,89 +19,94 @@ import re
 import numpy
 from scipy.optimize import least_squares
 
-ENTRIES = ["matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
-           "flip_outside", "phase_part", "controlled_entry", "pair_entry"]
-DENSE = range(2, 7)
+ENTRIES = ["matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup", "flip_outside",
+           "phase_part", "controlled_entry", "pair_base", "pair_entry"]
+LENGTHS = ["matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
+           "controlled_entry", "pair_base", "pair_entry", "kernel"]
 PULL = 0.25  # weight of an entry's logarithm against relative errors of 5 %
 ERROR = 0.05
+SHORT = 1.0  # ms
+COUNTS = {"pair_base": "matrix_dense2"}  # what an entry counts, where that has another name
+AMPLITUDE = {"double": 16, "single": 8}
 
 
-def by_entries(sweep):
-    """Matrices on two targets are paid by their numbers, and as two flips."""
-    if "pair_entry" in sweep:
-        sweep["flip"] = sweep.get("flip", 0) + 2 * sweep.pop("matrix_dense2")
-    return sweep
+def rows_of(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    try:
+        return json.loads(text)["rows"]
+    except json.JSONDecodeError:
+        return [json.loads(line) for line in text.splitlines() if line]
 
 
 def on_lanes(table, sweep):
     """Whether src/plan/cost/cost.cpp takes the sweep's matrices on two targets to be done on lanes."""
     if "lanes" not in table or "matrix_dense2" not in sweep:
         return False
-    pairs = min(table["matrix_dense"][2] * sweep["matrix_dense2"],
-                2 * table["flip"] * sweep["matrix_dense2"] + table["pair_entry"] * sweep.get("pair_entry", 32))
-    rest = sum(table.get(name, 0) * sweep.get(name, 0) for name in ENTRIES if name != "pair_entry")
-    rest += sum(table["matrix_dense"][t] * sweep.get(f"matrix_dense{t}", 0) for t in DENSE if t > 2)
-    on_lanes = min(pairs, table["lanes"]["pair"] * sweep["matrix_dense2"]) + table["lanes"]["rest"] * rest
-    return on_lanes < pairs + rest
+    pairs, rest = pairs_of(table, sweep), rest_of(table, sweep)
+    return min(pairs, table["lanes"]["pair"] * sweep["matrix_dense2"]) + table["lanes"]["rest"] * rest < pairs + rest
 
 
-def load(paths, precision, table):
-    sweeps = []
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            for row in json.load(file)["rows"]:
-                if row["precision"] == precision:
-                    sweeps += [(row["circuit"], by_entries(s)) for s in row["each"] if not on_lanes(table, s)]
-    return sweeps
+def pairs_of(table, sweep):
+    """Matrices on two targets, paid by their numbers or whole."""
+    count = sweep.get("matrix_dense2", 0)
+    base = table.get("pair_base") or 2 * table["flip"]
+    return min(table["matrix_dense"][2] * count, base * count + table["pair_entry"] * sweep.get("pair_entry", 0))
 
 
-def instructions(table, sweep):
-    """Of a sweep's kernel, as src/plan/cost/cost.cpp counts them."""
-    costs = table["instructions"]
-    total = costs["kernel"] + costs["phase_term"] * sweep.get("terms_apart", 0)
-    total += sum(costs.get(name, 0) * sweep.get(name, 0) for name in ENTRIES if name != "phase_term")
-    total += 0.75 * sum(costs[f"matrix1_{form}"] * sweep.get(f"controlled_{form}", 0) for form in ("general", "real"))
-    return total + sum(costs["matrix_dense"][t] * sweep.get(f"matrix_dense{t}", 0) for t in DENSE)
+def rest_of(table, sweep, terms="phase_term"):
+    rest = sum(table["matrix_dense"][t] * sweep.get(f"matrix_dense{t}", 0) for t in range(3, 7))
+    for name in ENTRIES:
+        if name not in ("pair_base", "pair_entry"):
+            rest += table.get(name, 0) * sweep.get(terms if name == "phase_term" else name, 0)
+    return rest
 
 
-def fit(table, sweeps, amplitude_bytes):
-    names = ENTRIES + [f"matrix_dense{t}" for t in DENSE]
-    present = [n for n in names if (n in table or n[:-1] == "matrix_dense") and any(n in sweep for _, sweep in sweeps)]
-    old = numpy.array([table["matrix_dense"][int(n[-1])] if n[:-1] == "matrix_dense" else table[n] for n in present])
-    counts = numpy.array([[sweep.get(n, 0) for n in present] for _, sweep in sweeps])
-    amplitudes = numpy.array([sweep["bytes"] / amplitude_bytes / 2 for _, sweep in sweeps])
-    measured = numpy.array([sweep["ms"] for _, sweep in sweeps])
-    rate = 1e-3 * amplitude_bytes * (1 / table["read_bytes_per_s"] + 1 / table["write_bytes_per_s"])
-    memory = amplitudes * rate * table["narrow_run_factor"][3] * 1e6
+def milliseconds(table, sweep, amplitude_bytes):
+    work = (pairs_of(table, sweep) + rest_of(table, sweep)) * sweep["bytes_written"] / amplitude_bytes * 1e-12
     power = table["overlap_power"]
-    slowed = numpy.ones(len(sweeps))  # by instructions that leave the cache
-    if table["cached_instructions"] > 0:
-        length = numpy.array([instructions(table, sweep) for _, sweep in sweeps])
-        slowed = numpy.clip(1 + 6 * (length / table["cached_instructions"] - 1), 1, 3)
+    return (sweep["memory_ms"] ** power + work**power) ** (1 / power) + 1e3 * table["sweep_overhead_s"]
 
-    def predict(x):
-        work = slowed * (counts @ x[1:]) * amplitudes * 1e-12
-        return ((memory * x[0]) ** power + work**power) ** (1 / power)
+
+def instructions(costs, sweep):
+    return costs["kernel"] + pairs_of(costs, sweep) + rest_of(costs, sweep, "terms_apart")
+
+
+def fit(table, names, rows, measured, predict):
+    """The table with those entries fitted, and what it predicts."""
+    present = [n for n in names if table.get(n) and (n == "kernel" or any(row.get(COUNTS.get(n, n)) for row in rows))]
+
+    def at(x):
+        return table | {name: table[name] * numpy.exp(value) for name, value in zip(present, x)}
 
     def residuals(x):
-        pull = numpy.log(numpy.maximum(x[1:], 1)) - numpy.log(numpy.maximum(old, 1))
-        return numpy.concatenate([(predict(x) - measured) / measured / ERROR, pull * PULL])
+        trial = at(x)
+        errors = numpy.log([predict(trial, row) / value for row, value in zip(rows, measured)])
+        return numpy.concatenate([errors / ERROR, x / PULL])
 
-    start = numpy.concatenate([[1.0], numpy.maximum(old, 1)])
-    low = numpy.concatenate([[0.8], old * 0.2])
-    high = numpy.concatenate([[1.25], numpy.maximum(old * 4, 60)])
-    x = least_squares(residuals, start, bounds=(low, high)).x
-    return present, x, predict(x), measured
+    fitted = at(least_squares(residuals, numpy.zeros(len(present)), loss="soft_l1").x)
+    return present, fitted, numpy.array([predict(fitted, row) for row in rows])
 
 
-def store(table, present, x):
-    for name in ("read_bytes_per_s", "write_bytes_per_s"):
-        table[name] = float(f"{table[name] / x[0]:.3g}")
-    for name, value in zip(present, x[1:]):
-        if name[:-1] == "matrix_dense":
-            table["matrix_dense"][int(name[-1])] = round(float(value))
-        else:
-            table[name] = round(float(value), 1)
+def show(what, present, fitted, circuits, predicted, measured):
+    print(f"{what}: " + ", ".join(f"{name} {fitted[name]:.4g}" for name in present))
+    error = predicted / measured - 1
+    print(f"  {len(measured)} of them, error {numpy.sqrt((error**2).mean()):.1%} rms, {abs(error).max():.1%} at most")
+    for circuit in dict.fromkeys(circuits):
+        mine = numpy.array([name == circuit for name in circuits])
+        print(f"  {circuit}: {predicted[mine].sum() / measured[mine].sum():.3f} of what was measured")
+
+
+def fit_some(table, what, names, sweeps, key, predict):
+    """Fits the table in place to the sweeps that have `key`."""
+    chosen = [(circuit, sweep) for circuit, sweep in sweeps if key in sweep]
+    if not chosen:
+        return
+    circuits, rows = zip(*chosen)
+    measured = numpy.array([row[key] for row in rows], dtype=float)
+    present, fitted, predicted = fit(table, names, rows, measured, predict)
+    show(what, present, fitted, circuits, predicted, measured)
+    table.update({name: float(f"{fitted[name]:.3g}") for name in present})
 
 
 def main():
@@ -110,18 +117,15 @@ def main():
     arguments = parser.parse_args()
     with open(arguments.machine, encoding="utf-8") as file:
         machine = json.load(file)
-    for precision, amplitude_bytes in (("double", 16), ("single", 8)):
-        sweeps = load(arguments.documents, precision, machine["cost"][precision])
-        if not sweeps:
-            continue
-        present, x, predicted, measured = fit(machine["cost"][precision], sweeps, amplitude_bytes)
-        print(f"{precision}: memory x {x[0]:.3f}, " + ", ".join(f"{n} {v:.4g}" for n, v in zip(present, x[1:])))
-        error = predicted / measured - 1
-        print(f"  sweeps: {len(measured)}, error {numpy.sqrt((error**2).mean()):.1%} rms, {abs(error).max():.1%} at most")
-        for circuit in dict.fromkeys(name for name, _ in sweeps):
-            mine = numpy.array([name == circuit for name, _ in sweeps])
-            print(f"  {circuit}: {predicted[mine].sum() / measured[mine].sum():.3f} of the measured time")
-        store(machine["cost"][precision], present, x)
+    rows = [row for path in arguments.documents for row in rows_of(path)]
+    for precision, amplitude_bytes in AMPLITUDE.items():
+        table = machine["cost"][precision]
+        sweeps = [(f"{row['circuit']} from {row['start']}", sweep) for row in rows if row["precision"] == precision
+                  for sweep in row["each"] if not sweep.get("permutes") and not on_lanes(table, sweep)]
+        timed = [(circuit, sweep) for circuit, sweep in sweeps if sweep.get("ms", 0) >= SHORT]
+        fit_some(table, f"{precision}, ms", ENTRIES, timed, "ms",
+                 lambda costs, sweep, each=amplitude_bytes: milliseconds(costs, sweep, each))
+        fit_some(table["instructions"], f"{precision}, instructions", LENGTHS, sweeps, "instructions", instructions)
     if arguments.write:
         text = json.dumps(machine, indent=2)
         text = re.sub(r"\[\s+([^\]]*?)\s+\]", lambda m: "[" + re.sub(r"\s*\n\s*", " ", m.group(1)) + "]", text)

@@ -1,6 +1,7 @@
 // Times sweeps on one GPU: whole circuits as planned, and the entries of the planner's cost table. JSON on stdout.
 //   qsim_kernels circuits FILE.qasm... [--single] [--jit off|only|auto] [--zero] [--repeat N] [--device NAME]
 //                [--strategy greedy|search]
+//   qsim_kernels lengths FILE.qasm... [--single] [--zero] [--device NAME]     instructions of kernels; needs no GPU
 //   qsim_kernels costs [--single] [--qubits N] [--jit off|only]
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "benchmarks/code_length.h"
 #include "benchmarks/medians.h"
+#include "cuda/generate/generate.h"
+#include "cuda/program/lower.h"
+#include "cuda/run/nvrtc.h"
 #include "device/backend.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
@@ -84,16 +89,15 @@ PoolLayout layout_of(const Arguments& arguments, std::uint32_t bits) {
 
 // -- whole circuits
 
-/// A sweep's time and what it is made of, for fit_costs.py.
-std::string sweep_row(const Sweep& sweep, const Plan& plan, const Machine& machine, double seconds) {
+/// What a sweep is made of, for fit_costs.py, behind what was `measured` of it.
+std::string sweep_row(const Sweep& sweep, const Plan& plan, const Machine& machine, const std::string& measured) {
   const SweepTraffic traffic = sweep_traffic(sweep, plan.local_bits());
   const ArithmeticCounts counts = arithmetic_counts(sweep, machine.register_bits);
   const SweepBounds bounds = sweep_bounds(sweep, plan.local_bits(), plan.precision, machine);
   char text[128];
-  std::snprintf(text, sizeof text,
-                "{\"ms\": %.3f, \"predicted_ms\": %.3f, \"memory_ms\": %.3f, \"arithmetic_ms\": %.3f", seconds * 1e3,
+  std::snprintf(text, sizeof text, ", \"predicted_ms\": %.3f, \"memory_ms\": %.3f, \"arithmetic_ms\": %.3f",
                 sweep.predicted_seconds * 1e3, bounds.memory_seconds * 1e3, bounds.arithmetic_seconds * 1e3);
-  std::string row = text;
+  std::string row = "{" + measured + text + (sweep.permutes() ? ", \"permutes\": true" : "");
   row += ", \"bytes\": " + std::to_string(swept_bytes(sweep, plan.local_bits(), plan.precision));
   row += ", \"bytes_written\": " + std::to_string(traffic.amplitudes_written * amplitude_bytes(plan.precision));
   const auto add = [&](const std::string& name, double count) {
@@ -120,28 +124,48 @@ std::string sweep_row(const Sweep& sweep, const Plan& plan, const Machine& machi
   return row + "}";
 }
 
-void time_circuit(const Arguments& arguments, Backend& backend, const std::string& file) {
+struct Planned {
+  Plan plan;
+  Machine machine;
+  double seconds = 0;
+  std::vector<Sweep> sweeps;
+  std::size_t ops = 0;
+};
+
+Planned planned(const Arguments& arguments, const std::string& file) {
   const Circuit circuit = parse_qasm_file(file).circuit;
   PlanOptions options;
   options.precision = arguments.precision;
   options.start = arguments.zero ? Start::kZero : Start::kRandom;
   options.strategy = arguments.strategy == "greedy" ? Strategy::kGreedy : Strategy::kSearch;
-  const auto plan_start = Clock::now();
-  const Machine machine = find_machine(arguments.device);
-  const Plan plan = make_plan(circuit, machine, options);
-  const double plan_seconds = seconds_since(plan_start);
-  std::vector<Sweep> sweeps;
-  std::size_t ops = 0;
-  for (const Stage& stage : plan.stages) {
+  Planned result;
+  const auto start = Clock::now();
+  result.machine = find_machine(arguments.device);
+  result.plan = make_plan(circuit, result.machine, options);
+  result.seconds = seconds_since(start);
+  for (const Stage& stage : result.plan.stages) {
     for (const Sweep& sweep : stage.sweeps) {
-      sweeps.push_back(specialize(sweep, plan, 0));
-      ops += sweeps.back().ops.size();
+      result.sweeps.push_back(specialize(sweep, result.plan, 0));
+      result.ops += sweep.ops.size();
     }
   }
+  return result;
+}
+
+std::string beginning_of_row(const Arguments& arguments, const std::string& file) {
+  return "{\"circuit\": \"" + file.substr(file.rfind('/') + 1) + "\", \"precision\": \"" +
+         (arguments.precision == Precision::kDouble ? "double" : "single") + "\", \"start\": \"" +
+         (arguments.zero ? "zero" : "random") + "\"";
+}
+
+void time_circuit(const Arguments& arguments, Backend& backend, const std::string& file) {
+  const Planned of = planned(arguments, file);
+  const Plan& plan = of.plan;
+  const std::vector<Sweep>& sweeps = of.sweeps;
   PoolLayout layout = layout_of(arguments, plan.local_bits());
-  const PoolLayout planned = pool_layout(plan, machine);
-  layout.spare_bytes = planned.spare_bytes;
-  layout.step_bytes = planned.step_bytes;
+  const PoolLayout wanted = pool_layout(plan, of.machine);
+  layout.spare_bytes = wanted.spare_bytes;
+  layout.step_bytes = wanted.step_bytes;
   backend.reserve(layout, plan.local_bits());
   backend.fill_random(plan.initial_layout, 0, 1, std::pow(2.0, -0.5 * (plan.local_bits() + 1)));
   backend.synchronize();
@@ -168,17 +192,40 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
   const PlanWork work = plan_work(plan);
   const double total = median(totals);
   std::printf(
-      "{\"circuit\": \"%s\", \"precision\": \"%s\", \"start\": \"%s\", \"jit\": \"%s\", \"sweeps\": %zu, "
-      "\"ops\": %zu, \"seconds\": %.6f, \"predicted\": %.6f, \"gbps\": %.1f, \"plan_seconds\": %.4f, "
-      "\"prepare_seconds\": %.4f, \"each\": [",
-      file.substr(file.rfind('/') + 1).c_str(), arguments.precision == Precision::kDouble ? "double" : "single",
-      arguments.zero ? "zero" : "random", std::string(name_of(arguments.jit)).c_str(), sweeps.size(), ops, total,
-      work.total_seconds, static_cast<double>(work.bytes_swept_per_rank) / total / 1e9, plan_seconds, prepare_seconds);
+      "%s, \"jit\": \"%s\", \"sweeps\": %zu, \"ops\": %zu, \"seconds\": %.6f, \"predicted\": %.6f, \"gbps\": %.1f, "
+      "\"plan_seconds\": %.4f, \"prepare_seconds\": %.4f, \"each\": [",
+      beginning_of_row(arguments, file).c_str(), std::string(name_of(arguments.jit)).c_str(), sweeps.size(), of.ops,
+      total, work.total_seconds, static_cast<double>(work.bytes_swept_per_rank) / total / 1e9, of.seconds,
+      prepare_seconds);
   for (std::size_t s = 0; s < each.size(); ++s) {
-    std::printf("%s%s", s == 0 ? "" : ", ", sweep_row(sweeps[s], plan, machine, each[s]).c_str());
+    char text[32];
+    std::snprintf(text, sizeof text, "\"ms\": %.3f", each[s] * 1e3);
+    std::printf("%s%s", s == 0 ? "" : ", ", sweep_row(sweeps[s], plan, of.machine, text).c_str());
   }
   std::printf("]}\n");
   std::fflush(stdout);
+}
+
+/// How long the kernels are that the sweeps of a plan become.
+void show_lengths(const Arguments& arguments, const cuda::RuntimeCompiler& compiler, const std::string& file) {
+  const Planned of = planned(arguments, file);
+  std::string rows;
+  for (const Sweep& sweep : of.sweeps) {
+    if (sweep.permutes()) continue;
+    cuda::LowerOptions options;
+    options.precision = arguments.precision;
+    options.local_bits = of.plan.local_bits();
+    options.register_bits = arguments.precision == Precision::kDouble ? 4 : 5;
+    options.max_bits = options.register_bits + 8;
+    options.canonical = options.lookups = true;
+    options.lanes = arguments.precision == Precision::kDouble;
+    cuda::TileProgram program = lower_sweep(sweep, options);
+    if (arguments.precision == Precision::kSingle) round_tangents(program);
+    const cuda::CompiledKernel kernel = compiler.compile(cuda::generate(program).source, 90);
+    const std::string length = "\"instructions\": " + std::to_string(instructions_of(kernel.cubin));
+    rows += (rows.empty() ? "" : ", ") + sweep_row(sweep, of.plan, of.machine, length);
+  }
+  std::printf("%s, \"each\": [%s]}\n", beginning_of_row(arguments, file).c_str(), rows.c_str());
 }
 
 // -- the cost table
@@ -379,13 +426,19 @@ void time_costs(const Arguments& arguments, Backend& backend) {
 int main(int argc, char** argv) {
   const Arguments arguments = read_arguments(std::span(argv, static_cast<std::size_t>(argc)));
   try {
+    if (arguments.mode == "lengths") {
+      const auto compiler = cuda::RuntimeCompiler::load();
+      for (const std::string& file : arguments.files) show_lengths(arguments, compiler, file);
+      return 0;
+    }
     const auto backend = make_backend(arguments);
     if (arguments.mode == "circuits") {
       for (const std::string& file : arguments.files) time_circuit(arguments, *backend, file);
     } else if (arguments.mode == "costs") {
       time_costs(arguments, *backend);
     } else {
-      std::cerr << "usage: qsim_kernels circuits FILE... | costs  [--single] [--jit off|only|auto] [--zero]\n";
+      std::cerr << "usage: qsim_kernels circuits FILE... | lengths FILE... | costs  [--single] [--jit off|only|auto] "
+                   "[--zero]\n";
       return 2;
     }
   } catch (const Error& error) {

@@ -1,13 +1,7 @@
 """Tables of parts measured alone on GPUs, from qsim.table/1 documents."""
 
-import json
-import pathlib
-
 from report_parts.figures import BATCH_RATE, COLD_SECONDS, SAMPLING_MS
 from report_parts.text import UNMEASURED, cell, measured, number, percent, ratio, table
-
-COSTS = pathlib.Path(__file__).parents[2] / "src" / "plan" / "cost" / "machines" / "h200.json"
-AMPLITUDE = {"single": 8, "double": 16}
 
 
 def exchanges(results):
@@ -189,29 +183,13 @@ def sweeps(results):
     document = results.tables.get("sweeps")
     if not document:
         return UNMEASURED
-    with open(COSTS, encoding="utf-8") as file:
-        costs = json.load(file)["cost"]
     rows = []
     for row in document["rows"]:
-        predicted = [predicted_ms(costs[row["precision"]], sweep, AMPLITUDE[row["precision"]]) for sweep in row["each"]]
-        each = [f"{sweep['ms']:.1f} ({ms:.1f})" for sweep, ms in zip(row["each"], predicted)]
-        rows.append([row["circuit"], row["precision"], number(row["seconds"] * 1e3), number(sum(predicted)),
-                     f"{sum(predicted) / row['seconds'] / 1e3:.2f}", number(row["gbps"]), ", ".join(each)])
+        each = [f"{sweep['ms']:.1f} ({sweep['predicted_ms']:.1f})" for sweep in row["each"]]
+        rows.append([row["circuit"], row["precision"], number(row["seconds"] * 1e3), number(row["predicted"] * 1e3),
+                     f"{row['predicted'] / row['seconds']:.2f}", number(row["gbps"]), ", ".join(each)])
     return measured(document) + table(
         ["from random", "precision", "ms", "predicted", "ratio", "GB/s", "each sweep: ms (predicted)"], rows)
-
-
-def predicted_ms(costs, sweep, amplitude_bytes):
-    """What the planner's cost model (docs/plan.md) says of a sweep whose lowest bits are active."""
-    amplitudes = sweep["bytes"] / amplitude_bytes / 2
-    rate = amplitude_bytes * (1 / costs["read_bytes_per_s"] + 1 / costs["write_bytes_per_s"])
-    memory = amplitudes * rate * costs["narrow_run_factor"][3]
-    names = ["matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup"]
-    work = sum(sweep.get(name, 0) * costs[name] for name in names)
-    work += sum(sweep.get(f"matrix_dense{t}", 0) * costs["matrix_dense"][t] for t in range(2, 7))
-    work *= amplitudes * 1e-15
-    power = costs["overlap_power"]
-    return 1e3 * (costs["sweep_overhead_s"] + (memory**power + work**power) ** (1 / power))
 
 
 def cold(results):

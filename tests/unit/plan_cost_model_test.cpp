@@ -323,9 +323,9 @@ TEST(CostModel, MakesASweepThatLeavesTheInstructionCacheDearer) {
   EXPECT_DOUBLE_EQ(arithmetic(0), 10);  // any number
   EXPECT_DOUBLE_EQ(arithmetic(110), 10);
   EXPECT_DOUBLE_EQ(arithmetic(100), 10);
-  EXPECT_DOUBLE_EQ(arithmetic(100 / 1.05), 10);
-  EXPECT_NEAR(arithmetic(100 / 1.1), 15, 1e-12);  // ten times what is further beyond, on top
-  EXPECT_DOUBLE_EQ(arithmetic(50), 30);           // three times at most
+  EXPECT_NEAR(arithmetic(100 / 1.04), 10, 1e-12);
+  EXPECT_NEAR(arithmetic(100 / 1.09), 20, 1e-12);  // twenty times what is further beyond, on top
+  EXPECT_DOUBLE_EQ(arithmetic(50), 35);            // three and a half times at most
 }
 
 TEST(CostModel, CountsInstructionsOfEveryForm) {

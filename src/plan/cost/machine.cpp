@@ -89,6 +89,7 @@ void parse_forms(const ObjectReader& reader, FormCosts& costs) {
   costs.phase_part = reader.number_or_zero("phase_part");
   reader.numbers("matrix_dense", costs.matrix_dense, kMaxMatrixTargets + 1);
   costs.pair_entry = reader.number_or_zero("pair_entry");
+  costs.pair_base = reader.number_or_zero("pair_base");
   costs.by_parity = reader.has("parity_entry") || reader.has("parity_base");
   if (costs.by_parity) {
     costs.pair_entry = reader.number("parity_entry", true);
@@ -132,7 +133,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
     parse_forms(instructions, cost.instructions);
     cost.kernel_instructions = instructions.number("kernel", false);
     instructions.finish({"matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
-                         "matrix_dense", "pair_entry", "controlled_entry", "kernel"});
+                         "matrix_dense", "pair_base", "pair_entry", "controlled_entry", "kernel"});
   }
   if (reader.has("lanes")) parse_lanes(ObjectReader(reader.get("lanes"), where + ".lanes"), cost);
   if (reader.has("births")) cost.births = parse_births(ObjectReader(reader.get("births"), where + ".births"));
@@ -171,6 +172,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                  "phase_part",
                  "matrix_dense",
                  "pair_entry",
+                 "pair_base",
                  "parity_entry",
                  "parity_base",
                  "controlled_entry",
