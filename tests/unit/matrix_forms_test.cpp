@@ -95,6 +95,19 @@ TEST(MatrixForms, EveryUnitaryHasAnEigenbasis) {
   }
 }
 
+TEST(MatrixForms, EveryUnitaryTurnsAboutAnAxis) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Matrix m = test::random_unitary(1, seed);
+    const AxisAngle parts = axis_angle({m[0], m[1], m[2], m[3]});
+    Matrix2 made = scaled(kIdentity2, parts.cosine);
+    for (std::size_t letter = 0; letter < 3; ++letter) {
+      for (std::size_t entry = 0; entry < 4; ++entry)
+        made[entry] -= Complex(0, parts.sines[letter]) * kLetterMatrices[letter][entry];
+    }
+    EXPECT_TRUE(recomposes(scaled(made, std::polar(1.0, parts.phase)), m)) << seed;
+  }
+}
+
 TEST(MatrixForms, FactorsAreTheSameAsNumbersAndAsAngles) {
   constexpr double kQuarter = 0.5 * std::numbers::pi;
   // Sines from nothing to all, next to what counts as nothing, and phases on an axis, within rounding of it and off it.
