@@ -68,8 +68,8 @@ Arithmetic arithmetic_of(const ArithmeticCounts& counts, const CostTable& cost, 
           weighted(counts, counts.terms_apart, lanes ? *cost.lanes_instructions : cost.instructions)};
 }
 
-// Straight-line kernels that do not fit the instruction cache wait for instructions: measured, 3 % beyond it a sweep took
-// no longer, 5 % 1.3 times as long, 6 % twice, 9 % 2.7 times and 17 % 3.6 times.
+// Straight-line kernels that do not fit the instruction cache wait for instructions: measured, 3 % beyond it a sweep
+// took no longer, 5 % 1.3 times as long, 6 % twice, 9 % 2.7 times and 17 % 3.6 times.
 double with_instructions(const Arithmetic& arithmetic, const CostTable& cost) {
   if (cost.cached_instructions <= 0) return arithmetic.nanoseconds;
   const double all = arithmetic.instructions + cost.kernel_instructions;

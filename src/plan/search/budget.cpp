@@ -16,7 +16,7 @@ constexpr double kSecondsOfMove = 0.5e-6;
 constexpr std::uint64_t kMostAgain = 52000;
 
 constexpr double kShareOfRun = 0.2;       // for later births
-constexpr double kSecondsOfTurn = 25e-6;  // to write a plan at both paces
+constexpr double kSecondsOfTurn = 20e-6;  // to write a plan at both paces
 constexpr std::uint64_t kLeastLater = 15000, kMostLater = 200000;
 
 std::uint64_t whole(double moves) { return static_cast<std::uint64_t>(std::min(moves, 1e9)); }
