@@ -212,14 +212,7 @@ void show_lengths(const Arguments& arguments, const cuda::RuntimeCompiler& compi
   std::string rows;
   for (const Sweep& sweep : of.sweeps) {
     if (sweep.permutes()) continue;
-    cuda::LowerOptions options;
-    options.precision = arguments.precision;
-    options.local_bits = of.plan.local_bits();
-    options.register_bits = arguments.precision == Precision::kDouble ? 4 : 5;
-    options.max_bits = options.register_bits + 8;
-    options.canonical = options.lookups = true;
-    options.lanes = arguments.precision == Precision::kDouble;
-    cuda::TileProgram program = lower_sweep(sweep, options);
+    cuda::TileProgram program = lower_sweep(sweep, cuda::kernel_options(of.plan.local_bits(), arguments.precision));
     if (arguments.precision == Precision::kSingle) round_tangents(program);
     const cuda::CompiledKernel kernel = compiler.compile(cuda::generate(program).source, 90);
     const std::string length = "\"instructions\": " + std::to_string(instructions_of(kernel.cubin));

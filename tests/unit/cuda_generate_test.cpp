@@ -30,7 +30,6 @@ namespace qsim {
 namespace {
 
 using namespace qsim::cuda;
-using test::lower_options;
 using test::programs_of;
 
 std::optional<RuntimeCompiler> compiler() {

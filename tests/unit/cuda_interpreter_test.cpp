@@ -40,7 +40,7 @@ TEST(CudaInterpreter, ItsKernelDoesOnTheHostWhatProgramsSay) {
         for (const Stage& stage : plan.stages) {
           for (const Sweep& words : stage.sweeps) {
             const TileProgram program =
-                lower_sweep(specialize(words, plan, rank), test::lower_options(plan.local_bits(), precision));
+                lower_sweep(specialize(words, plan, rank), cuda::lower_options(plan.local_bits(), precision));
             if (!interpreter.run(program, state)) FAIL() << "seed " << seed << " is too long to interpret";
             test::emulate(program, expected);
             for (Index i = 0; i < state.size(); ++i) {

@@ -24,7 +24,6 @@ namespace {
 using namespace qsim::cuda;
 using test::expect_same_effect;
 using test::hadamard;
-using test::lower_options;
 using test::programs_of;
 using test::sweep_of_bits;
 

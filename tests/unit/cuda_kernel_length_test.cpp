@@ -39,7 +39,7 @@ TEST(CudaKernelLengths, AreWhatTheCostTableSays) {
         options.start = Start::kRandom;
         options.precision = precision;
         const Plan plan = make_plan(circuit, machine, options);
-        const std::vector<cuda::TileProgram> programs = test::programs_of(circuit, precision, Start::kRandom);
+        const std::vector<cuda::TileProgram> programs = test::programs_of(plan);
         double expected = 0, length = 0;
         for (std::size_t i = 0; i < std::min<std::size_t>(3, programs.size()); ++i) {
           if (uses_lanes(programs[i])) continue;

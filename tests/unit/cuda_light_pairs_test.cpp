@@ -212,7 +212,7 @@ Sweep random_pairs(PhiloxSequence& random, std::uint32_t bits, std::uint32_t ope
 }
 
 LowerOptions options_of(std::uint32_t bits, Precision precision) {
-  LowerOptions options = test::lower_options(bits, precision);
+  LowerOptions options = cuda::lower_options(bits, precision);
   options.canonical = true;
   return options;
 }

@@ -33,9 +33,9 @@
 namespace qsim {
 namespace {
 
+using cuda::lower_options;
 using cuda::LowerOptions;
 using cuda::TileProgram;
-using test::lower_options;
 using test::sweep_of_bits;
 
 /// Blocks on lanes, and moves to them by exchanges.

@@ -110,12 +110,7 @@ TEST(CudaProgramSize, EverySweepThatIsPlannedIsOneProgram) {
     options.precision = precision;
     const Plan plan = make_plan(generate("heisenberg", {30, 0, 1}), find_machine("h200"), options);
     for (const Sweep& words : plan.stages.front().sweeps) {
-      LowerOptions lower;
-      lower.precision = precision;
-      lower.local_bits = plan.local_bits();
-      lower.register_bits = precision == Precision::kDouble ? 4 : 5;
-      lower.max_bits = lower.register_bits + 8;
-      const TileProgram program = lower_sweep(words, lower);
+      const TileProgram program = lower_sweep(words, lower_options(plan.local_bits(), precision));
       EXPECT_TRUE(precision == Precision::kDouble ? encode<double>(program).has_value()
                                                   : encode<float>(program).has_value());
     }

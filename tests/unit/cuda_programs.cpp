@@ -14,30 +14,20 @@ namespace qsim::test {
 
 using namespace qsim::cuda;
 
-LowerOptions lower_options(std::uint32_t bits, Precision precision) {
-  LowerOptions options;
-  options.precision = precision;
-  options.local_bits = bits;
-  options.register_bits = precision == Precision::kDouble ? 4 : 5;
-  options.max_bits = options.register_bits + 8;
-  return options;
+std::vector<TileProgram> programs_of(const Plan& plan) {
+  std::vector<TileProgram> programs;
+  for (const Stage& stage : plan.stages) {
+    for (const Sweep& sweep : stage.sweeps)
+      programs.push_back(lower_sweep(specialize(sweep, plan, 0), kernel_options(plan.local_bits(), plan.precision)));
+  }
+  return programs;
 }
 
 std::vector<TileProgram> programs_of(const Circuit& circuit, Precision precision, Start start) {
   PlanOptions options;
   options.start = start;
   options.precision = precision;
-  const Plan plan = make_plan(circuit, find_machine("h200"), options);
-  std::vector<TileProgram> programs;
-  for (const Stage& stage : plan.stages) {
-    for (const Sweep& sweep : stage.sweeps) {
-      LowerOptions lower = lower_options(plan.local_bits(), precision);
-      lower.canonical = lower.lookups = true;
-      lower.lanes = precision == Precision::kDouble;
-      programs.push_back(lower_sweep(specialize(sweep, plan, 0), lower));
-    }
-  }
-  return programs;
+  return programs_of(make_plan(circuit, find_machine("h200"), options));
 }
 
 void expect_same_effect(const TileProgram& program, unsigned bits, std::uint64_t seed, Index still, HostGpu gpu) {

@@ -8,10 +8,8 @@
 
 namespace qsim::test {
 
-/// For a shard of 2^bits amplitudes, with the registers and the tiles that kernels have.
-cuda::LowerOptions lower_options(std::uint32_t bits, Precision precision);
-
-/// Of all sweeps of an H200's plan for the circuit, in order, as its backend lowers them.
+/// Of all sweeps of a plan, or of an H200's for the circuit, in order, as its backend lowers them.
+std::vector<cuda::TileProgram> programs_of(const Plan& plan);
 std::vector<cuda::TileProgram> programs_of(const Circuit& circuit, Precision precision, Start start);
 
 /// Without operations; its active bits are the lowest.

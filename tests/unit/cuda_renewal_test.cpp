@@ -89,13 +89,7 @@ class Renewed {
     for (const Stage& stage : plan->stages) {
       for (const Sweep& words : stage.sweeps) {
         sweeps_.push_back(specialize(words, *plan, 0));
-        LowerOptions lower;
-        lower.precision = precision_;
-        lower.local_bits = plan->local_bits();
-        lower.register_bits = precision_ == Precision::kDouble ? 4 : 5;
-        lower.max_bits = precision_ == Precision::kDouble ? 12 : 13;
-        lower.canonical = lower.lookups = true;
-        lower.lanes = precision_ == Precision::kDouble;
+        LowerOptions lower = kernel_options(plan->local_bits(), precision_);
         lower.trials = 8;
         if (made.size() < choices_.size()) lower.choice = choices_[made.size()];
         made.push_back(lower_sweep(sweeps_.back(), lower));

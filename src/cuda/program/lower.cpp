@@ -12,6 +12,7 @@
 #include "cuda/program/thread_order.h"
 #include "cuda/tile/addresses.h"
 #include "cuda/tile/work.h"
+#include "kernels/cuda/sweep.h"
 #include "plan/plan.h"
 #include "qsim/error.h"
 
@@ -363,6 +364,22 @@ class Lowering {
 // Sweeps of blocks take 0.63 to 0.71 of the work on lanes. Sweeps with a few blocks among other steps took longer than
 // counted there: 77 to 97 % of the work, 2 to 6 % more time.
 constexpr double kLanesWorth = 0.76;
+
+LowerOptions lower_options(std::uint32_t local_bits, Precision precision) {
+  LowerOptions options;
+  options.precision = precision;
+  options.local_bits = local_bits;
+  options.register_bits = precision == Precision::kDouble ? register_bits(double{}) : register_bits(float{});
+  options.max_bits = options.register_bits + kMaxThreadBits;
+  return options;
+}
+
+LowerOptions kernel_options(std::uint32_t local_bits, Precision precision) {
+  LowerOptions options = lower_options(local_bits, precision);
+  options.canonical = options.lookups = true;
+  options.lanes = precision == Precision::kDouble;
+  return options;
+}
 
 TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options) {
   std::optional<ItemList> items;

@@ -22,6 +22,11 @@ struct LowerOptions {
   std::optional<LowerChoice> choice = {};  // of the same sweep with other numbers: nothing is tried
 };
 
+/// For a shard of 2^local_bits amplitudes, with the registers and the tiles that kernels have; and with all that
+/// generated kernels can do beside the interpreter.
+LowerOptions lower_options(std::uint32_t local_bits, Precision precision);
+LowerOptions kernel_options(std::uint32_t local_bits, Precision precision);
+
 TileProgram lower_sweep(const Sweep& sweep, const LowerOptions& options);
 
 }  // namespace qsim::cuda

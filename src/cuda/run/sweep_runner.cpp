@@ -242,18 +242,12 @@ class Runner final : public SweepRunner {
   }
 
   void add_parts(const Sweep& sweep, bool sums_bits, const std::optional<LowerChoice>& choice, Variant& variant) const {
-    LowerOptions options;
+    const bool compile = compiles_at_once();  // the interpreter does whole blocks faster
+    LowerOptions options = (compile ? kernel_options : lower_options)(memory_.local_bits, kPrecision);
     options.sums_bits = sums_bits;
-    options.precision = kPrecision;
-    options.local_bits = memory_.local_bits;
     options.outside = variant.outside;
     options.choice = choice;
-    options.register_bits = register_bits(Real{});
-    options.max_bits = register_bits(Real{}) + kMaxThreadBits;
-    const bool compile = compiles_at_once();
-    options.canonical = compile;  // the interpreter does whole blocks faster
-    options.lanes = compile && lanes_;
-    options.lookups = compile;
+    options.lanes = options.lanes && lanes_;
     if (compile) options.trials = kTrials;
     TileProgram program = lower_sweep(sweep, options);
     if (options.precision == Precision::kSingle) round_tangents(program);
