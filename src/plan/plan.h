@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -61,6 +62,11 @@ struct PlanOp {
     Index mask = 0;
     for (std::size_t j = 0; j < target_count; ++j) mask |= Index{1} << targets[j];
     return mask;
+  }
+  /// Its targets become the bits of `mask`, the lowest first.
+  void act_on(Index mask) {
+    target_count = 0;
+    for (; mask != 0; mask &= mask - 1) targets.at(target_count++) = static_cast<Bit>(std::countr_zero(mask));
   }
 };
 

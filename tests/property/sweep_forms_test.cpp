@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "base/bits.h"
 #include "plan/cost/machine.h"
 #include "plan/dense/dense_product.h"
 #include "plan/element/sweep_elements.h"
@@ -114,14 +115,14 @@ TEST(SweepForms, DoWhatTheStepsDid) {
 
 Element turn(Bit wire, double angle) {
   Element element;
-  element.targets = {wire};
+  element.act_on(bit_mask(wire));
   element.matrix = {std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle)};
   return element;
 }
 
 Element phase(Index wires, double angle) {
   Element element;
-  element.kind = Element::Kind::kDiagonal;
+  element.form = Form::kPhases;
   element.diagonal.mask = element.diagonal.value = wires;
   element.diagonal.angle = angle;
   return element;
@@ -131,7 +132,7 @@ Element phase(Index wires, double angle) {
 TEST(SweepForms, AConditionThatTurnsEndsAChoice) {
   const CostTable& cost = find_machine("h200").cost(Precision::kDouble);
   Element swap;  // of the condition with another wire
-  swap.targets = {1, 2};
+  swap.act_on(0b110);
   swap.matrix = {1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1};
   const auto changed = [&](const std::vector<Element>& between) {
     std::vector<Element> steps{turn(1, 0.2), turn(0, -0.4), phase(3, 1.1)};

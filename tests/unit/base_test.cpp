@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "base/inline_list.h"
 #include "base/philox.h"
 #include "base/text.h"
 #include "qsim/error.h"
@@ -50,20 +49,6 @@ TEST(Bits, CountsAndParitiesAreThoseOfTheBitsOneByOne) {
     EXPECT_EQ(popcount(value), ones) << value;
     EXPECT_EQ(odd_parity(value), ones % 2 == 1) << value;
   }
-}
-
-TEST(InlineList, HoldsWhatWasPutInItAndNoMore) {
-  InlineList<std::uint8_t, 4> list{7, 5};
-  list.push_back(9);
-  EXPECT_EQ(std::vector<std::uint8_t>(list.begin(), list.end()), (std::vector<std::uint8_t>{7, 5, 9}));
-  EXPECT_EQ(list[1], 5);
-  const InlineList<std::uint8_t, 4> copy = list;
-  const std::array<std::uint8_t, 2> others{1, 2};
-  list.assign(others.begin(), others.end());
-  EXPECT_EQ(std::vector<std::uint8_t>(list.begin(), list.end()), (std::vector<std::uint8_t>{1, 2}));
-  list.clear();
-  EXPECT_EQ(list.size(), 0U);
-  EXPECT_EQ(copy.size(), 3U);
 }
 
 // Known answers published with Random123 (kat_vectors, philox4x64 with 10 rounds).

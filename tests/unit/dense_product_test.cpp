@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -30,14 +31,15 @@ Element matrix_on(std::initializer_list<Bit> targets, Index control_mask = 0, In
     element.matrix.emplace_back(std::sin(x), i % 3 == 0 ? 0 : std::cos(2 * x));
   }
   element.matrix[1] = 0;
-  element.targets = targets;
+  element.target_count = static_cast<std::uint8_t>(targets.size());
+  std::ranges::copy(targets, element.targets.begin());
   return element;
 }
 
 Element flip_on(Bit target, Index control_mask, Index control_value) {
   Element element;
-  element.kind = Element::Kind::kFlip;
-  element.targets = {target};
+  element.form = Form::kFlip;
+  element.act_on(bit_mask(target));
   element.control_mask = control_mask;
   element.control_value = control_value;
   return element;
@@ -45,7 +47,7 @@ Element flip_on(Bit target, Index control_mask, Index control_value) {
 
 Element diagonal(Index mask, Index value, Index parity, double angle) {
   Element element;
-  element.kind = Element::Kind::kDiagonal;
+  element.form = Form::kPhases;
   element.diagonal.mask = mask;
   element.diagonal.value = value;
   element.diagonal.parity = parity;
@@ -66,20 +68,20 @@ std::vector<Element> steps() {
 
 // One amplitude of the state after a step, from those before it.
 Complex after(const Element& element, const std::vector<Complex>& state, Index index) {
-  if (element.kind == Element::Kind::kDiagonal) {
+  if (element.form == Form::kPhases) {
     const Diagonal& d = element.diagonal;
     const bool on = (index & d.mask) == d.value && (d.parity == 0 || std::popcount(index & d.parity) % 2 == 1);
     return on ? state[index] * std::exp(Complex(0, d.angle)) : state[index];
   }
   if ((index & element.control_mask) != element.control_value) return state[index];
-  if (element.kind == Element::Kind::kFlip) return state[index ^ element.target_mask()];
-  const std::size_t order = std::size_t{1} << element.targets.size();
+  if (element.form == Form::kFlip) return state[index ^ element.target_mask()];
+  const std::size_t order = std::size_t{1} << element.target_count;
   std::size_t row = 0;
-  for (std::size_t j = 0; j < element.targets.size(); ++j) row |= (index >> element.targets[j] & 1) << j;
+  for (std::size_t j = 0; j < element.target_count; ++j) row |= (index >> element.targets[j] & 1) << j;
   Complex sum = 0;
   for (std::size_t column = 0; column < order; ++column) {
     Index from = index & ~element.target_mask();
-    for (std::size_t j = 0; j < element.targets.size(); ++j) from |= Index{column >> j & 1} << element.targets[j];
+    for (std::size_t j = 0; j < element.target_count; ++j) from |= Index{column >> j & 1} << element.targets[j];
     sum += element.matrix[row * order + column] * state[from];
   }
   return sum;
@@ -111,8 +113,8 @@ TEST(DenseProduct, IsTheSameWhenPartsAreMultipliedFirst) {
 TEST(DenseProduct, OfOtherStepsIsSeen) {
   std::vector<Element> all = steps();
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].kind == Element::Kind::kMatrix)
-      all[i].matrix = test::random_unitary(static_cast<unsigned>(all[i].targets.size()), i + 1);
+    if (all[i].form == Form::kMatrix)
+      all[i].matrix = test::random_unitary(static_cast<unsigned>(all[i].target_count), i + 1);
   }
   const std::vector<Complex> matrix = product_of(all, kWires, no_parts);
   EXPECT_TRUE(does_what_steps_do(matrix, all, kWires));

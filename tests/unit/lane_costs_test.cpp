@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bits.h"
 #include "circuit/generate/generators.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
@@ -91,10 +92,10 @@ TEST(LaneCosts, StepsCostTheCheaperWayAsAWhole) {
   const auto cost = [&](std::size_t turns) {
     std::vector<Element> elements(turns + 1);
     for (std::size_t i = 0; i < turns; ++i) {
-      elements[i].targets = {0};
+      elements[i].act_on(bit_mask(0));
       elements[i].matrix.assign({Complex(0.6), Complex(0, 0.8), Complex(0, 0.8), Complex(0.6)});
     }
-    elements[turns].targets = {0, 1};
+    elements[turns].act_on(low_mask(2));
     return steps_cost(elements, machine.cost_double, 4) / kSecond;
   };
   EXPECT_NEAR(cost(5), 14, 1e-9);

@@ -32,7 +32,7 @@ class ClusterFinder {
     for (std::size_t i = 0; i < elements_.size(); ++i) {
       const Element& element = elements_[i];
       if (element.gone) continue;
-      if (element.kind != Element::Kind::kGroupEnd) {
+      if (!element.ends_group) {
         visit(i);
       } else if (!across_) {
         close(~Index{0});
@@ -125,7 +125,7 @@ class ClusterFinder {
     group_wires_ = 0;
     for (group_end_ = i; group_end_ < elements_.size(); ++group_end_) {
       const Element& element = elements_[group_end_];
-      if (element.kind == Element::Kind::kGroupEnd && !across_) break;
+      if (element.ends_group && !across_) break;
       if (!element.gone) group_wires_ |= element.target_mask();
     }
     return group_wires_;
@@ -248,7 +248,7 @@ class ClusterFinder {
   }
 
   bool is_filled_later(std::size_t member) const {
-    return elements_[member].targets.size() > 1 && elements_[member].matrix.empty();
+    return elements_[member].target_count > 1 && elements_[member].matrix.empty();
   }
 
   // With the diagonals at its ends, or without them: they may leave numbers of the matrix real, or 1.

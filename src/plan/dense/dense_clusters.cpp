@@ -29,7 +29,7 @@ constexpr double kManyPairs = 0.15;  // of a sweep's arithmetic: then more of th
 void fuse(std::vector<Element>& elements, std::vector<Members>& parts, const Cluster& cluster) {
   Element dense;
   Members all;
-  for_each_bit(cluster.wires, [&](unsigned wire) { dense.targets.push_back(static_cast<Bit>(wire)); });
+  dense.act_on(cluster.wires);
   dense.entries = cluster.entries;
   for (const std::size_t member : cluster.members) {
     take_over(dense, elements[member]);
@@ -106,9 +106,9 @@ std::uint64_t fill_in(Candidate& candidate, const std::vector<Element>& elements
     std::vector<Element> steps;
     for (const std::size_t part : candidate.parts[i]) steps.push_back(elements[part]);
     dense.matrix = product_of(steps, dense.target_mask(), parts_of_product);
-    if (dense.targets.size() == 2) tidy_pair(dense.matrix);
+    if (dense.target_count == 2) tidy_pair(dense.matrix);
     if (!does_what_steps_do(dense.matrix, steps, dense.target_mask())) ++wrong;
-    if (dense.targets.size() != 2) continue;
+    if (dense.target_count != 2) continue;
     const double angle = cost.pair_entry > 0 ? take_phase(dense.matrix, cost.by_parity) : 0;
     if (angle != 0) phases.emplace_back(i, phase_element(0, angle));
     dense.entries = paid_entries(dense.matrix, cost.by_parity);
@@ -180,7 +180,7 @@ class FormSearch {
   bool pairs_matter() const {
     double pairs = 0;
     for (const Element& element : best_.elements) {
-      if (!element.gone && element.targets.size() == 2) pairs += cost_.pair(element.entries);
+      if (!element.gone && element.target_count == 2) pairs += cost_.pair(element.entries);
     }
     return pairs > kManyPairs * least_;
   }
@@ -194,7 +194,7 @@ class FormSearch {
   // In registers or, where there are matrices on two wires, on lanes: as sweeps are done.
   double cost_of(const std::vector<Element>& elements) {
     const double registers = cost_by(elements, cost_);
-    const auto is_pair = [](const Element& element) { return !element.gone && element.targets.size() == 2; };
+    const auto is_pair = [](const Element& element) { return !element.gone && element.target_count == 2; };
     if (!cost_.lanes || std::ranges::none_of(elements, is_pair)) return registers;
     return std::min(registers, cost_by(elements, *cost_.lanes));
   }

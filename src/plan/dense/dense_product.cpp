@@ -65,11 +65,11 @@ AddProductRow row_adder() { return add_row_plainly; }
 // The entry of a step's matrix between two values of its targets.
 Complex entry(const Element& element, Index to, Index from) {
   std::size_t row = 0, column = 0;
-  for (std::size_t j = 0; j < element.targets.size(); ++j) {
+  for (std::size_t j = 0; j < element.target_count; ++j) {
     row |= static_cast<std::size_t>(to >> element.targets[j] & 1) << j;
     column |= static_cast<std::size_t>(from >> element.targets[j] & 1) << j;
   }
-  return element.matrix[(row << element.targets.size()) + column];
+  return element.matrix[(row << element.target_count) + column];
 }
 
 // The index that each entry of a vector on `wires` stands for.
@@ -99,15 +99,14 @@ class RowProduct {
   }
 
   void multiply(const Element& element) {
-    switch (element.kind) {
-      case Element::Kind::kDiagonal:
+    if (element.ends_group) return;
+    switch (element.form) {
+      case Form::kPhases:
         return multiply_phases(element.diagonal);
-      case Element::Kind::kFlip:
+      case Form::kFlip:
         return swap_rows(element);
-      case Element::Kind::kMatrix:
+      case Form::kMatrix:
         return multiply_matrix(element);
-      case Element::Kind::kGroupEnd:
-        return;
     }
   }
 
@@ -175,8 +174,8 @@ class RowProduct {
 
   // Row group by row group: those that differ in the element's targets only.
   void multiply_matrix(const Element& element) {
-    if (element.targets.size() == 1 && order_ <= kFew) return multiply_turn(element);
-    const std::size_t count = std::size_t{1} << element.targets.size();
+    if (element.target_count == 1 && order_ <= kFew) return multiply_turn(element);
+    const std::size_t count = std::size_t{1} << element.target_count;
     const Index targets = extract_bits(element.target_mask(), wires_);
     offset_.resize(count);
     step_.resize(count * count);
@@ -222,24 +221,24 @@ namespace {
 
 // Entries of a vector on `wires`, which stand for `index`, changed as the step changes amplitudes.
 void apply_step(const Element& step, Index wires, std::span<const Index> index, std::vector<Complex>& vector) {
-  if (step.kind == Element::Kind::kDiagonal) {
+  if (step.form == Form::kPhases) {
     const Complex phase = std::polar(1.0, step.diagonal.angle);
     for (std::size_t i = 0; i < vector.size(); ++i)
       if (acts_on(step.diagonal, index[i])) vector[i] = times(vector[i], phase);
     return;
   }
   const Index targets = extract_bits(step.target_mask(), wires);
-  const std::size_t count = std::size_t{1} << step.targets.size();
+  const std::size_t count = std::size_t{1} << step.target_count;
   std::vector<std::size_t> apart(count);
   for (std::size_t v = 0; v < count; ++v) apart[v] = deposit_bits(v, targets);
   std::vector<Complex> in(count), matrix;
-  if (step.kind != Element::Kind::kFlip) {
+  if (step.form != Form::kFlip) {
     for (const std::size_t to : apart)
       for (const std::size_t from : apart) matrix.push_back(entry(step, index[to], index[from]));
   }
   for (std::size_t i = 0; i < vector.size(); ++i) {
     if ((i & targets) != 0 || (index[i] & step.control_mask) != step.control_value) continue;
-    if (step.kind == Element::Kind::kFlip) {
+    if (step.form == Form::kFlip) {
       std::swap(vector[i], vector[i | targets]);
       continue;
     }
@@ -292,7 +291,7 @@ std::vector<Complex> product_of(std::vector<Element> steps, Index wires, PartsOf
       steps[member].gone = true;
     }
     Element dense;
-    for_each_bit(reach, [&](unsigned wire) { dense.targets.push_back(static_cast<Bit>(wire)); });
+    dense.act_on(reach);
     dense.matrix = product_of(std::move(members), reach, parts_of);
     steps[part.back()] = std::move(dense);
   }

@@ -27,20 +27,20 @@ Neighbours diagonals_beside(const std::vector<Element>& elements) {
   touched.fill(kNoDiagonal);
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const Element& element = elements[i];
-    if (element.gone || element.kind == Element::Kind::kGroupEnd) continue;
-    if (element.kind == Element::Kind::kDiagonal) {
+    if (element.gone || element.ends_group) continue;
+    if (element.form == Form::kPhases) {
       for (Index rest = element.wires(); rest != 0; rest &= rest - 1)
         touched[static_cast<std::size_t>(std::countr_zero(rest))] = i;
       continue;
     }
-    for (const Bit wire : element.targets) {
+    for_each_bit(element.target_mask(), [&](unsigned wire) {
       if (touched[wire] != kNoDiagonal) {
         result.before[i] = touched[wire];
         if (last[wire] != kNoDiagonal) result.after[last[wire]] = true;
       }
       last[wire] = i;
       touched[wire] = kNoDiagonal;
-    }
+    });
   }
   return result;
 }
@@ -79,7 +79,7 @@ class StepsCost {
   StepsCost(const FormCosts& cost, int register_bits) : cost_(cost), register_bits_(register_bits) {}
 
   void add(const Element& element) {
-    if (element.gone || element.kind == Element::Kind::kGroupEnd || element.wires() == 0) return;
+    if (element.gone || element.ends_group || element.wires() == 0) return;
     if (acts_diagonally(element)) {
       return add_diagonal(element.wires(), 1 << std::min(4, popcount(element.diagonal.mask & ~element.diagonal.value)));
     }

@@ -44,7 +44,7 @@ std::vector<OpenFactor> factors_of_both(const Element& first, const Element& sec
   std::vector<OpenFactor> factors;
   for (const Element* element : {&first, &second}) {
     if (element->is_open()) {
-      factors.insert(factors.end(), element->open.begin(), element->open.end());
+      factors.insert(factors.end(), element->factors.begin(), element->factors.end());
     } else {
       factors.push_back({0, true, matrix2(*element)});
     }
@@ -67,13 +67,13 @@ void replace_pattern(std::vector<Element>& elements, const FlipPattern& pattern,
   if (turn_cost(both, cost) + count * cost.flip >= now) return;
   for (const std::size_t d : pattern.diagonals) {
     Element& element = elements[d];
-    element.kind = Element::Kind::kFlip;
-    element.targets = {wire};
+    element.form = Form::kFlip;
+    element.act_on(bit_mask(wire));
     element.control_mask = element.control_value = element.diagonal.mask & ~bit_mask(wire);
   }
   Element& kept = flips_last ? first : second;
   Element& dropped = flips_last ? second : first;
-  if (first.is_open() || second.is_open()) kept.open = factors_of_both(first, second);
+  if (first.is_open() || second.is_open()) kept.factors = factors_of_both(first, second);
   kept.matrix.assign(both.begin(), both.end());
   take_over(kept, dropped);
 }
@@ -200,8 +200,8 @@ void replace(std::vector<Element>& elements, const ChoicePattern& pattern, std::
   std::size_t place = kNoElement;
   for (const std::size_t d : pattern.diagonals) place = (elements[d].wires() & by.condition) != 0 ? d : place;
   Element& last = elements[place];
-  last.kind = Element::Kind::kMatrix;
-  last.targets = {wire};
+  last.form = Form::kMatrix;
+  last.act_on(bit_mask(wire));
   last.control_mask = last.control_value = by.condition;
   last.matrix.assign(by.other.matrix.begin(), by.other.matrix.end());
   for (const std::size_t d : pattern.diagonals) {
@@ -231,7 +231,7 @@ std::vector<Element> recombine_controls(const std::vector<Element>& given, const
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::vector<Element>& elements = changed.empty() ? given : changed;
     const Element& element = elements[i];
-    if (element.gone || element.kind == Element::Kind::kGroupEnd) continue;
+    if (element.gone || element.ends_group) continue;
     const Index wires = element.wires();
     if (element.is_open()) {
       for_each_bit(element.target_mask(), [&](unsigned w) { ++changes[w]; });
@@ -255,7 +255,7 @@ std::vector<Element> recombine_controls(const std::vector<Element>& given, const
       for_each_bit(by->condition, [&](unsigned w) { open[w] = {}; });  // a control is no phase of its wire's turns
       continue;
     }
-    if (element.kind != Element::Kind::kDiagonal) {
+    if (element.form != Form::kPhases) {
       for_each_bit(element.target_mask(), [&](unsigned w) { ++changes[w]; });
       for_each_bit(wires, [&](unsigned w) { open[w] = {}; });
       continue;
@@ -283,7 +283,7 @@ Matrix2 matrix2(const Element& element) {
 }
 
 bool is_single_turn(const Element& element) {
-  return element.kind == Element::Kind::kMatrix && element.targets.size() == 1 && element.control_mask == 0;
+  return element.form == Form::kMatrix && element.target_count == 1 && element.control_mask == 0;
 }
 
 double turn_cost(const Matrix2& m, const FormCosts& cost) {
@@ -293,7 +293,7 @@ double turn_cost(const Matrix2& m, const FormCosts& cost) {
 
 Element phase_element(Index wire, double angle) {
   Element element;
-  element.kind = Element::Kind::kDiagonal;
+  element.form = Form::kPhases;
   element.diagonal.mask = element.diagonal.value = wire;
   element.diagonal.angle = angle;
   return element;
@@ -316,22 +316,19 @@ bool is_diagonal_step(const Element& element) {
   return is_single_turn(element) && !element.is_open() && is_diagonal(matrix2(element));
 }
 
-bool acts_diagonally(const Element& element) {
-  return element.kind == Element::Kind::kDiagonal || is_diagonal_step(element);
-}
+bool acts_diagonally(const Element& element) { return element.form == Form::kPhases || is_diagonal_step(element); }
 
 double element_cost(const Element& element, const FormCosts& cost) {
-  switch (element.kind) {
-    case Element::Kind::kMatrix:
-      if (element.targets.size() == 2) return cost.pair(element.entries);
-      if (element.targets.size() > 1) return cost.matrix_dense[element.targets.size()];
+  if (element.ends_group) return 0;
+  switch (element.form) {
+    case Form::kMatrix:
+      if (element.target_count == 2) return cost.pair(element.entries);
+      if (element.target_count > 1) return cost.matrix_dense[element.target_count];
       return element.control_mask == 0 ? turn_cost(matrix2(element), cost) : controlled_cost(matrix2(element), cost);
-    case Element::Kind::kFlip:
+    case Form::kFlip:
       return cost.flip;
-    case Element::Kind::kDiagonal:
+    case Form::kPhases:
       return std::has_single_bit(element.wires()) ? cost.phase_term : diagonal_cost(cost);
-    case Element::Kind::kGroupEnd:
-      return 0;
   }
   return 0;
 }
@@ -354,19 +351,13 @@ std::vector<Element> without_sources(const std::vector<Element>& elements) {
   return result;
 }
 
-Index BareElement::target_mask() const {
-  Index mask = 0;
-  for (const Bit target : targets) mask |= bit_mask(target);
-  return mask;
-}
-
-Index BareElement::wires() const { return kind == Kind::kDiagonal ? diagonal.wires() : target_mask() | control_mask; }
+Index BareElement::wires() const { return form == Form::kPhases ? diagonal.wires() : target_mask() | control_mask; }
 
 void recombine_flips(std::vector<Element>& elements, const FormCosts& cost) {
   // By wire: its last turn and the controlled Zs since, where nothing else has acted on it.
   std::array<FlipPattern, kMaxQubits + 2> open;
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (elements[i].kind == Element::Kind::kGroupEnd) continue;
+    if (elements[i].ends_group) continue;
     const Index wires = elements[i].wires();
     if (is_single_turn(elements[i])) {
       const Bit wire = elements[i].targets[0];
@@ -374,7 +365,7 @@ void recombine_flips(std::vector<Element>& elements, const FormCosts& cost) {
       if (pattern.before != kNoElement && !pattern.diagonals.empty()) replace_pattern(elements, pattern, i, wire, cost);
       // A flip's wires are no longer what their patterns say.
       for (const std::size_t d : pattern.diagonals) {
-        if (elements[d].kind != Element::Kind::kFlip) continue;
+        if (elements[d].form != Form::kFlip) continue;
         for (Index rest = elements[d].control_mask; rest != 0; rest &= rest - 1)
           open[static_cast<std::size_t>(std::countr_zero(rest))] = {};
       }
@@ -382,7 +373,7 @@ void recombine_flips(std::vector<Element>& elements, const FormCosts& cost) {
       if (!elements[i].gone) pattern.before = i;
       continue;
     }
-    const bool controlled_z = elements[i].kind == Element::Kind::kDiagonal && is_controlled_z(elements[i].diagonal);
+    const bool controlled_z = elements[i].form == Form::kPhases && is_controlled_z(elements[i].diagonal);
     for (Index rest = wires; rest != 0; rest &= rest - 1) {
       FlipPattern& pattern = open[static_cast<std::size_t>(std::countr_zero(rest))];
       if (controlled_z && pattern.before != kNoElement && pattern.diagonals.size() < kMaxFlips) {

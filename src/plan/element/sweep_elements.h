@@ -1,34 +1,30 @@
-// The steps of a sweep before they become operations, and the cheaper forms that groups of them have.
+// The operations of a sweep while it is being written, and the cheaper forms that groups of them have.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "base/inline_list.h"
 #include "base/numbers/matrix2.h"
 #include "plan/cost/machine.h"
+#include "plan/plan.h"
 #include "plan/timeline/timeline.h"
 #include "qsim/types.h"
 
 namespace qsim {
 
-/// One step: a matrix, a controlled flip or one diagonal of the timeline.
-struct BareElement {
-  enum class Kind : std::uint8_t { kMatrix, kFlip, kDiagonal, kGroupEnd } kind = Kind::kMatrix;
+/// An operation whose numbers lie with it until the sweep is written; one of phases is one diagonal of the timeline.
+struct BareElement : PlanOp {
   bool gone = false;
-  InlineList<Bit, kMaxMatrixTargets> targets;  // kMatrix, kFlip
-  Index control_mask = 0, control_value = 0;
-  std::vector<Complex> matrix;   // kMatrix
-  std::vector<OpenFactor> open;  // kMatrix on one target: its factors, where one is open
-  double entries = 32;           // kMatrix of two targets: those that are paid for
-  Diagonal diagonal;             // kDiagonal; its gaps are not used any more
-  std::uint32_t gates = 0;
+  bool ends_group = false;          // no step: a register group ends here
+  std::vector<Complex> matrix;      // kMatrix
+  std::vector<OpenFactor> factors;  // kMatrix on one target: of the matrix, where one is open
+  double entries = 32;              // kMatrix of two targets: those that are paid for
+  Diagonal diagonal;                // kPhases; its gaps are not used any more
 
-  Index target_mask() const;
   Index wires() const;
   /// Its number is not to be relied on, nor to be multiplied into others.
-  bool is_open() const { return !open.empty() || diagonal.open != 0; }
+  bool is_open() const { return !factors.empty() || diagonal.open != 0; }
 };
 /// With its sources: what it stands for in the timeline.
 struct Element : BareElement {

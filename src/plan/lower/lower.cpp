@@ -184,8 +184,7 @@ class Lowerer {
 
   void emit_flip(Bit wire, Index control_mask, Index control_value, std::uint32_t gates) {
     LoweredOp op = begin(Form::kFlip, 0, 0, gates);
-    op.target_count = 1;
-    op.targets[0] = wire;
+    op.act_on(bit_mask(wire));
     op.control_mask = control_mask;
     op.control_value = control_value;
     set_basis_masks(op, {}, {});
@@ -288,15 +287,10 @@ Index map_mask(Index wires, const Layout& layout) {
 }
 
 void append_to_sweep(Sweep& sweep, const Lowered& lowered, const LoweredOp& op, const Layout& layout) {
-  PlanOp out;
-  out.form = op.form;
-  out.target_count = op.target_count;
+  PlanOp out = op;
   for (std::size_t j = 0; j < op.target_count; ++j) out.targets[j] = layout.bit_of[op.targets[j]];
   out.control_mask = map_mask(op.control_mask, layout);
   out.control_value = map_mask(op.control_value, layout);
-  out.data_count = op.data_count;
-  out.gates = op.gates;
-  out.open = op.open;
   if (op.form == Form::kMatrix) {
     out.data_begin = static_cast<std::uint32_t>(sweep.matrices.size());
     const auto matrix = lowered.matrix(op);

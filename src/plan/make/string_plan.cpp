@@ -81,8 +81,7 @@ class StringPlanner {
     }
     std::vector<Complex>& matrices = joiner_.matrices();
     LoweredOp op;
-    op.target_count = 1;
-    op.targets[0] = static_cast<Bit>(rest.wire);
+    op.act_on(bit_mask(rest.wire));
     op.data_begin = static_cast<std::uint32_t>(matrices.size());
     op.data_count = 4;
     for (const std::uint32_t member : rest.members) op.gates += lowered_.ops[member].gates;

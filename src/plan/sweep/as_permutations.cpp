@@ -146,8 +146,7 @@ class HadamardPairs {
       if (wire == 0) continue;
       LoweredOp flip = op;
       flip.form = Form::kFlip;
-      flip.target_count = 1;
-      flip.targets[0] = static_cast<Bit>(std::countr_zero(wire));
+      flip.act_on(wire);
       flip.data_begin = flip.data_count = 0;
       // A term that is under its own controls asks them once; where they are to be 0 it is never met.
       const Index others = term.mask & ~wire;

@@ -130,8 +130,7 @@ class Writer {
     const auto turns = [&](const Matrix2& from_y) {
       for_each_bit(on.x, [&](unsigned wire) {
         LoweredOp op;
-        op.target_count = 1;
-        op.targets[0] = static_cast<Bit>(wire);
+        op.act_on(bit_mask(wire));
         op.data_begin = static_cast<std::uint32_t>(out_.matrices.size());
         op.data_count = 4;
         const Matrix2& matrix = test_bit(on.z, wire) ? from_y : kHadamard2;

@@ -45,7 +45,7 @@ std::vector<std::uint32_t> SweepProgrammer::write(const std::vector<std::uint32_
   for (const Index group : register_groups(problem)) {
     order_group(problem, at, group);
     elements_.push_back({});
-    elements_.back().kind = Element::Kind::kGroupEnd;
+    elements_.back().ends_group = true;
   }
   if (last) add_available_diagonals();
   if (rewrites_.recombine_flips) recombine_flips(elements_, cost_);
@@ -127,7 +127,7 @@ void SweepProgrammer::add_available_diagonals() {
       if (!first || done_[id] || !in_place(diagonal)) continue;
       done_[id] = true;
       Element element;
-      element.kind = Element::Kind::kDiagonal;
+      element.form = Form::kPhases;
       element.diagonal = diagonal;
       element.gates = diagonal.gates;
       element.diagonals = {id};
@@ -141,11 +141,12 @@ void SweepProgrammer::add_turn(std::uint32_t id) {
   if (turn.birth) return;
   const auto matrix = timeline_.matrix(turn);
   Element element;
-  element.targets.assign(turn.targets.begin(), turn.targets.begin() + turn.target_count);
+  element.target_count = turn.target_count;
+  element.targets = turn.targets;
   element.control_mask = turn.control_mask;
   element.control_value = turn.control_value;
   element.matrix.assign(matrix.begin(), matrix.end());
-  element.open = turn.open;
+  element.factors = turn.open;
   element.gates = turn.gates;
   element.turns = {id};
   elements_.push_back(std::move(element));
@@ -156,13 +157,13 @@ void SweepProgrammer::add_turn(std::uint32_t id) {
 void SweepProgrammer::emit_all(bool last) {
   Index waiting_wires = 0;
   for (Element& element : elements_) {
-    if (element.gone || element.kind == Element::Kind::kGroupEnd) continue;
+    if (element.gone || element.ends_group) continue;
     if (is_diagonal_step(element)) {
       hold_diagonal_matrix(element);
       if (!waiting_.empty()) waiting_wires |= waiting_.back().wires();
       continue;
     }
-    if (element.kind == Element::Kind::kDiagonal) {
+    if (element.form == Form::kPhases) {
       if (element.wires() == 0) {
         global_phase_ = out_.open.added(global_phase_, element.diagonal.whole_angle());
         continue;
@@ -204,10 +205,10 @@ void SweepProgrammer::hold_diagonal_matrix(const Element& element) {
   const double angle = wrap_angle(one - zero);
   if (angle == 0) return;
   Element phase = element;
-  phase.kind = Element::Kind::kDiagonal;
+  phase.form = Form::kPhases;
   phase.diagonal.mask = phase.diagonal.value = element.target_mask();
   phase.diagonal.angle = angle;
-  phase.targets.clear();
+  phase.act_on(0);
   phase.matrix.clear();
   waiting_.push_back(std::move(phase));
 }
@@ -264,15 +265,10 @@ void SweepProgrammer::emit_terms(std::vector<PhaseTerm>& terms, std::uint32_t ga
 
 void SweepProgrammer::emit_matrix(Element& element) {
   LoweredOp op;
-  op.target_count = static_cast<std::uint8_t>(element.targets.size());
-  std::ranges::copy(element.targets, op.targets.begin());
-  op.control_mask = element.control_mask;
-  op.control_value = element.control_value;
-  op.gates = element.gates;
+  static_cast<PlanOp&>(op) = element;
   const auto& m = element.matrix;
-  const bool flip =
-      element.kind == Element::Kind::kFlip || (!element.is_open() && m.size() == 4 && m[0] == Complex(0) &&
-                                               m[3] == Complex(0) && m[1] == Complex(1) && m[2] == m[1]);
+  const bool flip = element.form == Form::kFlip || (!element.is_open() && m.size() == 4 && m[0] == Complex(0) &&
+                                                    m[3] == Complex(0) && m[1] == Complex(1) && m[2] == m[1]);
   if (flip) {
     op.form = Form::kFlip;
   } else {
@@ -280,7 +276,7 @@ void SweepProgrammer::emit_matrix(Element& element) {
     op.data_begin = static_cast<std::uint32_t>(out_.matrices.size());
     op.data_count = static_cast<std::uint32_t>(m.size());
     out_.matrices.insert(out_.matrices.end(), m.begin(), m.end());
-    if (element.is_open()) op.open = out_.open.product(element.open);
+    if (element.is_open()) op.open = out_.open.product(element.factors);
   }
   place(element, static_cast<std::uint32_t>(out_.ops.size()));
   append(op);

@@ -26,8 +26,7 @@ Sweep matrix_sweep(Bit target, std::uint32_t local_bits, std::uint32_t tile_bits
   sweep.store = sweep.active;
   PlanOp op;
   op.form = Form::kMatrix;
-  op.target_count = 1;
-  op.targets[0] = target;
+  op.act_on(bit_mask(target));
   op.data_count = 4;
   sweep.ops = {op};
   for (const double entry : matrix) sweep.matrices.emplace_back(entry);
