@@ -26,6 +26,8 @@ namespace {
 
 const std::array<const char*, 6> kDefaultSuite{"ghz", "qft", "supremacy", "random", "qv", "ising"};
 constexpr std::uint64_t kStatisticsSample = 65536;
+// By how much the second moment may be above 2: grids at depth 14 reach 3.1 for some seeds and sizes, the others 2.3.
+constexpr double kExcess = 0.3, kExcessOfGrids = 1.5;
 constexpr std::uint32_t kStatisticsQubits = 14;  // fewer are too few for statistics
 
 /// The challenge's workloads: a gate list of its own or a family of ours, and how precise the printed values are.
@@ -110,7 +112,7 @@ Workload make_family(const std::string& family, std::uint32_t qubits, const Benc
   add_closed_form(workload, family);
   const bool scrambles = family == "random" || family == "qv" || family == "supremacy";
   if (scrambles && qubits >= kStatisticsQubits) {
-    workload.statistics = true;
+    workload.statistics = family == "supremacy" ? kExcessOfGrids : kExcess;
     workload.indices = sample_indices(qubits, kStatisticsSample);
   }
   return workload;

@@ -27,9 +27,10 @@ struct Reference {
 struct Workload {
   std::string name;
   Circuit circuit;
-  ClosedForm amplitude;              // empty: no closed form
-  std::vector<Index> indices;        // where it is compared (and, with `statistics`, what is sampled)
-  bool statistics = false;           // amplitudes look Gaussian (Porter-Thomas)
+  ClosedForm amplitude;        // empty: no closed form
+  std::vector<Index> indices;  // where it is compared (and, with `statistics`, what is sampled)
+  // Amplitudes look Gaussian (Porter-Thomas) but for the second moment, which this shallow circuit may have above 2.
+  std::optional<double> statistics;
   std::optional<Circuit> companion;  // the same circuit from a basis state, whose phases show what |0...0> hides
   ClosedForm companion_amplitude;
   std::optional<Reference> reference;

@@ -76,15 +76,27 @@ TEST(BenchChecks, FindOneWrongPhase) {
 }
 
 TEST(BenchChecks, TellGaussianAmplitudesFromFlatOnes) {
-  const Workload workload = make_workload({Item::Kind::kFamily, "random"}, 14, {});
-  ASSERT_TRUE(workload.statistics);
-  EXPECT_TRUE(check_statistics(all_amplitudes(workload.circuit), 14).passed);
-  std::vector<AmplitudeEntry> flat(1 << 14);
-  for (AmplitudeEntry& entry : flat) entry.value = 1.0 / 128;
-  EXPECT_FALSE(check_statistics(flat, 14).passed);
-  std::vector<AmplitudeEntry> sparse(1 << 14);
-  sparse[0].value = 1;
-  EXPECT_FALSE(check_statistics(sparse, 14).passed);
+  for (const char* const family : {"random", "supremacy"}) {
+    const Workload workload = make_workload({Item::Kind::kFamily, family}, 14, {});
+    ASSERT_TRUE(workload.statistics);
+    EXPECT_TRUE(check_statistics(all_amplitudes(workload.circuit), 14, *workload.statistics).passed);
+    std::vector<AmplitudeEntry> flat(1 << 14);
+    for (AmplitudeEntry& entry : flat) entry.value = 1.0 / 128;
+    EXPECT_FALSE(check_statistics(flat, 14, *workload.statistics).passed);
+    std::vector<AmplitudeEntry> sparse(1 << 14);
+    sparse[0].value = 1;
+    EXPECT_FALSE(check_statistics(sparse, 14, *workload.statistics).passed);
+  }
+}
+
+// At depth 14 some are far from random: this one's second moment is 2.5.
+TEST(BenchChecks, AGridMayBeShallow) {
+  BenchRequest request;
+  request.seed = 2;
+  const Workload workload = make_workload({Item::Kind::kFamily, "supremacy"}, 16, request);
+  const std::vector<AmplitudeEntry> amplitudes = all_amplitudes(workload.circuit);
+  EXPECT_TRUE(check_statistics(amplitudes, 16, *workload.statistics).passed);
+  EXPECT_FALSE(check_statistics(amplitudes, 16, 0.3).passed);
 }
 
 TEST(BenchRun, ChecksEveryFamilyFromBothStartsInBothPrecisions) {
