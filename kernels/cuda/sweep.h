@@ -37,10 +37,21 @@ struct alignas(16) TileAngle {
   double half_turns;
 };
 
-/// Running total of a norm: 128-bit fixed point, so that the order of blocks does not matter.
-struct NormCell {
-  unsigned long long fraction, whole;
+constexpr double kNormCoarse = 0x1p30, kNormFine = 0x1p38;
+/// Running total of a norm in fixed point, so that the order of blocks does not matter: (coarse + fine / kNormFine) /
+/// kNormCoarse. There is no carry from one to the other, which a block would wait for: norms to 2^34 and 2^26 additions
+/// to a cell fit. Each on a line of its own: all of them on a few would be what the second-level cache is busy with.
+struct alignas(128) NormCell {
+  unsigned long long coarse, fine;
 };
+inline double norm_of(const NormCell (&cells)[kNormCells]) {
+  double coarse = 0, fine = 0;
+  for (const NormCell& cell : cells) {
+    coarse += static_cast<double>(cell.coarse) / kNormCoarse;
+    fine += static_cast<double>(cell.fine) / kNormFine / kNormCoarse;
+  }
+  return coarse + fine;
+}
 
 /// Word codes of the interpreter; the words that follow each are listed in sweep_machine.cuh and written by encode.cpp.
 enum class Code : std::uint32_t {

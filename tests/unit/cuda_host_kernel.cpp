@@ -219,10 +219,9 @@ double run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* 
     generated.ints[generated.origins + parts.size()] =
         reinterpret_cast<std::uintptr_t>(parts.back().data()) - reinterpret_cast<std::uintptr_t>(memory.data() + part);
   }
-  std::vector<cuda::NormCell> norm(cuda::kNormCells);
+  cuda::NormCell norm[cuda::kNormCells] = {};
   const void* const pointers[cuda::kGeneratedPointers] = {
-      memory.data(), tables.data(), angles.angles.data(), angles.begin.data(), dense.data(), norm.data(),
-      cells,         totals};
+      memory.data(), tables.data(), angles.angles.data(), angles.begin.data(), dense.data(), norm, cells, totals};
   std::vector<std::byte> arguments(sizeof pointers + generated.ints.size() * 8 + (generated.reals.size() + 1) * 8);
   std::memcpy(arguments.data(), pointers, sizeof pointers);
   std::memcpy(arguments.data() + sizeof pointers, generated.ints.data(), generated.ints.size() * 8);
@@ -234,10 +233,7 @@ double run(const cuda::TileProgram& program, std::vector<Complex>& state, Sums* 
                       static_cast<unsigned>(number));
   }
   state.assign(memory.begin(), memory.end());
-  double sum = 0;
-  for (const cuda::NormCell& cell : norm)
-    sum += static_cast<double>(cell.whole) + std::ldexp(static_cast<double>(cell.fraction), -64);
-  return sum;
+  return cuda::norm_of(norm);
 }
 
 template <class Real>

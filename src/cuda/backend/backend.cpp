@@ -158,12 +158,7 @@ class CudaBackend final : public Backend,
     check(cudaMemcpyAsync(cells, norm_, sizeof cells, cudaMemcpyDeviceToHost, lane(0)), "cudaMemcpyAsync of the norm");
     check(cudaMemsetAsync(norm_, 0, sizeof cells, lane(0)), "cudaMemsetAsync of the norm");
     check(cudaStreamSynchronize(lane(0)), "cudaStreamSynchronize for the norm");
-    double whole = 0, fraction = 0;
-    for (const NormCell& cell : cells) {
-      whole += static_cast<double>(cell.whole);
-      fraction += static_cast<double>(cell.fraction) * 0x1p-64;
-    }
-    return whole + fraction;
+    return norm_of(cells);
   }
   int lanes() const override { return kLanes; }
   void fork() override {

@@ -286,7 +286,10 @@ void KernelText::store() {
   }
   line("if (p.norm != 0) {");
   add_squares(dead_set);
-  line("} }\nif (p.norm != 0) add_norm(p.norm, norm, scratch);");
+  // A block that loads little has soon nothing to do but to wait for the last of its warps.
+  const bool by_warps = program_.births != 0 || program_.zero_tiles != 0;
+  line(by_warps ? "} }\nif (p.norm != 0) add_norm_by_warps(p.norm, norm);"
+                : "} }\nif (p.norm != 0) add_norm(p.norm, norm, scratch);");
   if (program_.sums_bits) sum_bits(columns, dead, dead_set);
 }
 

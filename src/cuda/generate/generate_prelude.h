@@ -8,7 +8,7 @@ inline constexpr const char* kTypes = R"(
 typedef unsigned long long u64;
 typedef unsigned int u32;
 struct Angle { u64 mask; double half_turns; };
-struct Norm { u64 fraction, whole; };
+struct alignas(128) Norm { u64 coarse, fine; };
 )";
 
 /// Of a sweep of tiles.
@@ -50,20 +50,26 @@ INLINE void tmi(C& x) { R u = x.x; x.x = -x.y; x.y = u; }
 INLINE void tni(C& x) { R u = x.x; x.x = x.y; x.y = -u; }
 INLINE u32 bit(u32 t, int i, u32 c) { return (0u - (t >> i & 1u)) & c; }
 INLINE u64 bit64(u32 t, int i, u64 c) { return (0ull - (u64)(t >> i & 1u)) & c; }
-INLINE void add_norm(Norm* cells, double sum, double* scratch) {
+INLINE double of_warp(double sum) {
   for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+  return sum;
+}
+INLINE void add_to(Norm& cell, double sum) {
+  const double scaled = sum * 1073741824.0, coarse = floor(scaled);
+  atomicAdd(&cell.coarse, (u64)coarse);
+  atomicAdd(&cell.fine, (u64)rint((scaled - coarse) * 274877906944.0));
+}
+INLINE void add_norm(Norm* cells, double sum, double* scratch) {
+  sum = of_warp(sum);
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = sum;
   __syncthreads();
   if (threadIdx.x != 0) return;
   for (u32 w = 1; w < blockDim.x / 32; ++w) sum += scratch[w];
-  double whole = floor(sum), fraction = rint((sum - whole) * 9223372036854775808.0);
-  Norm& cell = cells[blockIdx.x % 64];
-  u64 add = (u64)fraction << 1, carry = 0;
-  if (fraction >= 9223372036854775808.0) { carry = 1; add = 0; }
-  u64 before = atomicAdd(&cell.fraction, add);
-  if (before + add < before) ++carry;
-  carry += (u64)whole;
-  if (carry != 0) atomicAdd(&cell.whole, carry);
+  add_to(cells[blockIdx.x % 64], sum);
+}
+INLINE void add_norm_by_warps(Norm* cells, double sum) {
+  sum = of_warp(sum);
+  if (threadIdx.x % 32 == 0) add_to(cells[(blockIdx.x * 8 + threadIdx.x / 32) % 64], sum);
 }
 INLINE void sum_rows(double* rows, u32 values, u64* cells, double* totals, u64 number) {
   const u32 t = threadIdx.x, threads = blockDim.x, part = t & 15u;
