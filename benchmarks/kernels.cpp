@@ -90,7 +90,8 @@ PoolLayout layout_of(const Arguments& arguments, std::uint32_t bits) {
 // -- whole circuits
 
 /// What a sweep is made of, for fit_costs.py, behind what was `measured` of it.
-std::string sweep_row(const Sweep& sweep, const Plan& plan, const Machine& machine, const std::string& measured) {
+std::string sweep_row(const Sweep& sweep, bool last, const Plan& plan, const Machine& machine,
+                      const std::string& measured) {
   const SweepTraffic traffic = sweep_traffic(sweep, plan.local_bits());
   const ArithmeticCounts counts = arithmetic_counts(sweep, machine.register_bits);
   const SweepBounds bounds = sweep_bounds(sweep, plan.local_bits(), plan.precision, machine);
@@ -106,6 +107,7 @@ std::string sweep_row(const Sweep& sweep, const Plan& plan, const Machine& machi
     row += ", \"" + name + "\": " + text;
   };
   add("births", static_cast<double>(sweep.births.size()));
+  add("norm", last && !sweep.permutes() ? 1 : 0);
   add("matrix1_general", counts.matrix1_general);
   add("matrix1_real", counts.matrix1_real);
   add("controlled_general", counts.controlled_general);
@@ -177,14 +179,14 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
   std::vector<double> each(sweeps.size(), 1e9);
   for (int r = 0; r <= arguments.repeat; ++r) {
     const auto start = Clock::now();
-    for (std::uint32_t s = 0; s < sweeps.size(); ++s) backend.sweep(first + s, {}, 0, false);
+    for (std::uint32_t s = 0; s < sweeps.size(); ++s) backend.sweep(first + s, {}, 0, s + 1 == sweeps.size());
     backend.synchronize();
     if (r > 0) totals.push_back(seconds_since(start));
   }
   for (int r = 0; r < 3; ++r) {
     for (std::uint32_t s = 0; s < sweeps.size(); ++s) {
       const auto start = Clock::now();
-      backend.sweep(first + s, {}, 0, false);
+      backend.sweep(first + s, {}, 0, s + 1 == sweeps.size());
       backend.synchronize();
       each[s] = std::min(each[s], seconds_since(start));
     }
@@ -200,7 +202,7 @@ void time_circuit(const Arguments& arguments, Backend& backend, const std::strin
   for (std::size_t s = 0; s < each.size(); ++s) {
     char text[32];
     std::snprintf(text, sizeof text, "\"ms\": %.3f", each[s] * 1e3);
-    std::printf("%s%s", s == 0 ? "" : ", ", sweep_row(sweeps[s], plan, of.machine, text).c_str());
+    std::printf("%s%s", s == 0 ? "" : ", ", sweep_row(sweeps[s], s + 1 == each.size(), plan, of.machine, text).c_str());
   }
   std::printf("]}\n");
   std::fflush(stdout);
@@ -216,7 +218,7 @@ void show_lengths(const Arguments& arguments, const cuda::RuntimeCompiler& compi
     if (arguments.precision == Precision::kSingle) round_tangents(program);
     const cuda::CompiledKernel kernel = compiler.compile(cuda::generate(program).source, 90);
     const std::string length = "\"instructions\": " + std::to_string(instructions_of(kernel.cubin));
-    rows += (rows.empty() ? "" : ", ") + sweep_row(sweep, of.plan, of.machine, length);
+    rows += (rows.empty() ? "" : ", ") + sweep_row(sweep, false, of.plan, of.machine, length);
   }
   std::printf("%s, \"each\": [%s]}\n", beginning_of_row(arguments, file).c_str(), rows.c_str());
 }

@@ -264,6 +264,41 @@ TEST(CostModel, AddsWhatWaitsAndWhatIsWrittenApartWhereWiresAreBorn) {
   EXPECT_FALSE(with_whole_lines(machine, Precision::kSingle));
 }
 
+TEST(CostModel, TilesThatAskAheadDoNotWait) {
+  Machine machine = round_machine();
+  machine.cost_double.births = {0.5, {}, 2};
+  const auto waits = [&](std::initializer_list<Bit> born) {
+    Sweep sweep = sweep_on({0, 1, 2, 10, 11});
+    for (const Bit bit : born) {
+      sweep.unborn |= bit_mask(bit);
+      sweep.births.push_back({bit, {}});
+    }
+    return sweep_seconds(sweep, 20, Precision::kDouble, machine) >
+           sweep_seconds(sweep, 20, Precision::kDouble, without_births(machine));
+  };
+  EXPECT_TRUE(waits({10}));
+  EXPECT_FALSE(waits({10, 11}));
+  EXPECT_TRUE(waits({12, 13}));  // not within a tile
+  EXPECT_TRUE(waits({11, 12}));
+  machine.cost_double.births->ahead = 0;
+  EXPECT_TRUE(waits({10, 11}));
+}
+
+TEST(CostModel, TheLastSweepAddsUpTheNorm) {
+  Machine machine = round_machine();
+  machine.cost_double.norm = 2e15 / kMiB;  // two seconds
+  Plan plan;
+  plan.qubits = 20;
+  plan.precision = Precision::kDouble;
+  plan.stages.resize(2);
+  plan.stages[0].sweeps = {sweep_on({0, 1, 2}), sweep_on({0, 1, 2})};
+  plan.stages[1].sweeps = {sweep_on({0, 1, 2})};
+  predict(plan, machine);
+  EXPECT_DOUBLE_EQ(plan.stages[0].sweeps[0].predicted_seconds, 3);
+  EXPECT_DOUBLE_EQ(plan.stages[0].sweeps[1].predicted_seconds, 3);
+  EXPECT_DOUBLE_EQ(plan.stages[1].sweeps[0].predicted_seconds, 5);
+}
+
 TEST(CostModel, LetsMemoryAndArithmeticOverlapAsTheMachineDoes) {
   Machine machine = round_machine();
   CostTable& cost = machine.cost_double;
@@ -752,6 +787,10 @@ TEST(FindMachine, TakesEveryNumberUpToItsLimitsAndNoFurther) {
   const auto births = [](const char* json) { return nlohmann::json::parse(json); };
   EXPECT_TRUE(accepted("births", births(R"({"wait": 0, "apart": []})")));
   EXPECT_TRUE(accepted("births", births(R"({"wait": 0.1, "apart": [0.3, 0.2]})")));
+  EXPECT_TRUE(accepted("births", births(R"({"wait": 0.1, "ahead": 1, "apart": []})")));
+  EXPECT_FALSE(accepted("births", births(R"({"wait": 0.1, "ahead": 0, "apart": []})")));
+  EXPECT_TRUE(accepted("norm", 0));
+  EXPECT_FALSE(accepted("norm", -1));
   EXPECT_FALSE(accepted("births", births(R"({"wait": 0.1})")));
   EXPECT_FALSE(accepted("births", births(R"({"wait": -0.1, "apart": []})")));
   EXPECT_FALSE(accepted("births", births(R"({"wait": 0.1, "apart": 0.3})")));

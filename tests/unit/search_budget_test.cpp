@@ -74,10 +74,17 @@ TEST(SearchBudget, LeavesMovesForASecondLookWhereSweepsTakeLong) {
 }
 
 TEST(SearchBudget, OfLaterBirthsIsAShareOfTheRun) {
-  EXPECT_EQ(late_birth_budget(1000, 0.0199), 0u);  // writing another plan takes longer
-  EXPECT_EQ(late_birth_budget(100, 0.005), 15'000u);
-  EXPECT_EQ(late_birth_budget(1000, 0.1), 40'000u);
-  EXPECT_EQ(late_birth_budget(1000, 1e9), 200'000u);
+  Machine cores, gpu;
+  cores.kind = BackendKind::kCpu;
+  gpu.kind = BackendKind::kCuda;
+  EXPECT_EQ(late_birth_budget(1000, 0.0199, gpu).moves, 0u);  // writing another plan takes longer
+  EXPECT_EQ(late_birth_budget(100, 0.005, gpu).moves, 15'000u);
+  EXPECT_EQ(late_birth_budget(1000, 0.1, gpu).moves, 40'000u);
+  EXPECT_EQ(late_birth_budget(1000, 1e9, gpu).moves, 200'000u);
+  EXPECT_EQ(late_birth_budget(100, 0.005, gpu).looks, 4u);
+  EXPECT_EQ(late_birth_budget(1000, 0.2, gpu).looks, 2u);
+  EXPECT_EQ(late_birth_budget(1000, 1e9, gpu).looks, 1u);
+  EXPECT_EQ(late_birth_budget(100, 0.005, cores).looks, 1u);
 }
 
 // What is unborn costs nothing: a sweep reads what was born before and writes what is born after, the last one all.

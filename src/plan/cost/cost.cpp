@@ -177,11 +177,20 @@ SweepParts permuting_parts(const Sweep& sweep, std::uint32_t local_bits, Precisi
   return parts;
 }
 
+std::uint32_t born_in_tile(const Sweep& sweep) {
+  const auto in_tile = [&](const Birth& birth) {
+    return std::ranges::find(sweep.active, birth.bit) != sweep.active.end();
+  };
+  return static_cast<std::uint32_t>(std::ranges::count_if(sweep.births, in_tile));
+}
+
 // Beside `memory`, of it `write`, where `run` lowest bits are active.
-double births_add(const BirthCosts& costs, const SweepTraffic& traffic, std::size_t run, double memory, double write) {
+double births_add(const BirthCosts& costs, const Sweep& sweep, const SweepTraffic& traffic, std::size_t run,
+                  double memory, double write) {
   const double share =
       1 - static_cast<double>(traffic.amplitudes_read) / static_cast<double>(traffic.amplitudes_written);
-  const double wait = traffic.amplitudes_read == 0 ? 0 : costs.wait * memory;
+  const bool waits = traffic.amplitudes_read != 0 && (costs.ahead == 0 || born_in_tile(sweep) < costs.ahead);
+  const double wait = waits ? costs.wait * memory : 0;
   const bool is_apart = run >= 3 && run < costs.whole_lines();
   return share * (wait + (is_apart ? costs.apart[run - 3] * write : 0));
 }
@@ -197,7 +206,7 @@ SweepParts sweep_parts(const Sweep& sweep, const Arithmetic& arithmetic, std::ui
   const double write = static_cast<double>(traffic.amplitudes_written) * bytes / cost.write_bytes_per_second;
   double memory = write + static_cast<double>(traffic.amplitudes_read) * bytes / cost.read_bytes_per_second;
   if (local_bits >= 3) memory *= cost.narrow_run_factor[std::min<std::size_t>(run, 3)];
-  if (cost.births) memory += births_add(*cost.births, traffic, run, memory, write);
+  if (cost.births) memory += births_add(*cost.births, sweep, traffic, run, memory, write);
   const double work = with_instructions(arithmetic, cost) * 1e-15 * static_cast<double>(traffic.amplitudes_written);
   return {memory, work, cost.sweep_overhead};
 }
@@ -210,6 +219,15 @@ SweepParts sweep_parts(const Sweep& sweep, std::uint32_t local_bits, Precision p
 
 double seconds_of(const SweepParts& parts, const CostTable& cost) {
   return parts.overhead + overlapped(parts.memory, parts.arithmetic, cost.overlap_power);
+}
+
+// It adds up the norm beside.
+double last_sweep_seconds(const Sweep& sweep, const Plan& plan, const Machine& machine) {
+  const CostTable& cost = machine.cost(plan.precision);
+  SweepParts parts = sweep_parts(sweep, plan.local_bits(), plan.precision, machine);
+  const auto written = static_cast<double>(sweep_traffic(sweep, plan.local_bits()).amplitudes_written);
+  if (!sweep.permutes()) parts.arithmetic += cost.norm * 1e-15 * written;
+  return seconds_of(parts, cost);
 }
 
 // What the exchange adds to `sweeps`, the time of the sweeps beside it. A chunk is read by the peer and written to the
@@ -331,6 +349,7 @@ double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Prec
 }
 
 void predict(Plan& plan, const Machine& machine) {
+  Sweep* last = nullptr;
   for (Stage& stage : plan.stages) {
     if (stage.exchange) {
       Exchange& exchange = *stage.exchange;
@@ -338,9 +357,16 @@ void predict(Plan& plan, const Machine& machine) {
     }
     for (Sweep& sweep : stage.sweeps) {
       sweep.predicted_seconds = sweep_seconds(sweep, plan.local_bits(), plan.precision, machine);
+      last = &sweep;
     }
   }
+  if (last != nullptr) last->predicted_seconds = last_sweep_seconds(*last, plan, machine);
   predict_overlaps(plan, machine);
+}
+
+double seconds_on(const Machine& machine, Plan plan) {
+  predict(plan, machine);
+  return plan_work(plan).total_seconds;
 }
 
 }  // namespace qsim

@@ -55,5 +55,7 @@ double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Prec
 
 /// Sets predicted_seconds of everything in the plan, and what exchanges add beside sweeps.
 void predict(Plan& plan, const Machine& machine);
+/// What the plan takes by another machine's costs.
+double seconds_on(const Machine& machine, Plan plan);
 
 }  // namespace qsim

@@ -43,6 +43,7 @@ void slow_down(CostTable& table, double memory, double arithmetic, double moves)
   const double slower = (std::clamp(memory, 1.0, kSlowMemory) - 1) / (kSlowMemory - 1);
   const double share = 1 - slower * (1 - kArithmeticBesideIt);
   table.scale(arithmetic * share, moves * share);
+  table.norm *= arithmetic * share;
   if (table.lanes) table.lanes->scale(arithmetic * share, moves * share);
   if (table.permutation) {
     table.permutation->place *= moves;

@@ -110,11 +110,13 @@ void parse_lanes(const ObjectReader& reader, CostTable& cost) {
 
 BirthCosts parse_births(const ObjectReader& reader) {
   constexpr std::size_t kMostApart = 8;
-  BirthCosts births{reader.number("wait", false), {}};
+  BirthCosts births;
+  births.wait = reader.number("wait", false);
+  if (reader.has("ahead")) reader.integer<std::uint32_t>("ahead", 1, kMaxQubits, births.ahead);
   const Json& apart = reader.get("apart");
   births.apart.resize(std::min(apart.is_array() ? apart.size() : 0, kMostApart));
   reader.numbers("apart", births.apart.data(), births.apart.size());
-  reader.finish({"wait", "apart"});
+  reader.finish({"wait", "ahead", "apart"});
   return births;
 }
 
@@ -136,6 +138,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                          "matrix_dense", "pair_base", "pair_entry", "controlled_entry", "kernel"});
   }
   if (reader.has("lanes")) parse_lanes(ObjectReader(reader.get("lanes"), where + ".lanes"), cost);
+  if (reader.has("norm")) cost.norm = reader.number("norm", false);
   if (reader.has("births")) cost.births = parse_births(ObjectReader(reader.get("births"), where + ".births"));
   if (reader.has("permutation")) {
     const ObjectReader permutation(reader.get("permutation"), where + ".permutation");
@@ -180,6 +183,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                  "instructions",
                  "lanes",
                  "births",
+                 "norm",
                  "permutation",
                  "link_bytes_per_s",
                  "exchange_overhead_s"});

@@ -69,11 +69,13 @@ struct PermutationCosts {
 };
 
 /// Of sweeps that write amplitudes which they do not read, by the share of those in what is written: of memory's time,
-/// where anything is read, since a tile's stores wait for its few loads; and of the writing, where 3, 4, ... lowest
-/// bits are active, since lines are not written beside each other. With more than these they are.
+/// where anything is read, since a tile's stores wait for its few loads, unless `ahead` bits or more are born in a
+/// tile, which asks ahead then (0: none does); and of the writing, where 3, 4, ... lowest bits are active, since lines
+/// are not written beside each other. With more than these they are.
 struct BirthCosts {
   double wait = 0;
   std::vector<double> apart;
+  std::uint32_t ahead = 0;
   std::uint32_t whole_lines() const { return 3 + static_cast<std::uint32_t>(apart.size()); }
   friend bool operator==(const BirthCosts&, const BirthCosts&) = default;
 };
@@ -85,6 +87,7 @@ struct CostTable : FormCosts {
   double read_bytes_per_second = 0, write_bytes_per_second = 0;  // of a sweep that is bound by memory
   double narrow_run_factor[4] = {1, 1, 1, 1};  // memory time multiplier with 0, 1, 2, 3 or more lowest bits active
   std::optional<BirthCosts> births;            // none: they cost no more than their traffic
+  double norm = 0;                             // arithmetic of a plan's last sweep, which adds up the norm
   // How well memory and arithmetic overlap: a sweep takes (memory^p + arithmetic^p)^(1/p). 1: one after the other;
   // infinite: the longer of the two.
   double overlap_power = 1;

@@ -13,6 +13,7 @@
 #include "base/threads/thread_team.h"
 #include "optimizer/diagonal_term.h"
 #include "plan/build/builder.h"
+#include "plan/cost/cost.h"
 #include "plan/cost/state_bytes.h"
 #include "plan/lower/known.h"
 #include "plan/lower/lower_optimized.h"
@@ -34,14 +35,14 @@ constexpr std::uint64_t kPartBudget = 8000;    // moves of the set search for ea
 constexpr std::uint64_t kStageBudget = 4000;
 constexpr double kLeastLeft = 0.5;  // of a plan's time, where wires are born later
 
-// When wires that start as a product state become dimensions of memory.
-enum class Births { kLate, kFirstWrite };
+enum class Births { kLate, kFirstWrite };  // when wires that start as a product state become dimensions of memory
 
 class Planner {
  public:
   Planner(const Lowered& lowered, const Machine& machine, const PlanOptions& options, Births births,
           const SearchBeginning& beginning)
       : machine_(machine),
+        priced_(beginning.priced != nullptr ? *beginning.priced : machine),
         options_(options),
         births_(births),
         beginning_(beginning),
@@ -54,8 +55,8 @@ class Planner {
 
   /// False when a plan with all births in the first write cannot be better than `plan`, this one's.
   bool first_write_may_win(const Plan& plan) const {
-    const std::uint64_t few = plan.stages.size() == 1 ? 16 : 6;  // in longer plans the first write is a small part
     if (!births_matter_) return false;
+    const std::uint64_t few = plan.stages.size() == 1 ? 16 : 6;  // in longer plans the first write is a small part
     const PlanWork work = plan_work(plan);
     const std::uint64_t write = state_bytes(plan.precision, plan.local_bits());
     const auto sweeps = static_cast<std::uint64_t>(std::max(1, first_write_sweeps_));
@@ -91,7 +92,9 @@ class Planner {
       });
       for (std::size_t k = 0; k < some.size(); ++k) emit(some[k], std::move(programs[k]));
     }
-    return finished();
+    Plan plan = finished();
+    predict(plan, priced_);
+    return plan;
   }
 
  private:
@@ -105,41 +108,47 @@ class Planner {
   };
 
   // The plan of a part; from a known start the better of this and one whose wires are born later by what this takes.
-  Plan best_of_births(Part part) {
-    const bool young = part.unborn != 0 && births_ == Births::kLate;
-    if (!young || !part.schedule.complete || part.schedule.sets.size() < 2) return best_of_paces(part);
-    Planner other = *this;
+  Plan best_of_births(const Part& part) {
+    const bool young = part.unborn != 0 && births_ == Births::kLate && part.schedule.complete;
+    if (!young || part.schedule.sets.size() < 2) return best_of_paces(part);
+    const Planner start = *this;
     Plan plan = best_of_paces(part);
-    const double seconds = plan_work(plan).total_seconds;
+    const double seconds = seconds_on(machine_, plan);
     const double worth = std::ldexp(seconds, static_cast<int>(options_.rank_bits));  // of all ranks
-    const std::uint64_t moves = late_birth_budget(part.timeline.turns.size(), worth);
-    if (moves == 0 || (beginning_.at_hand && kLeastLeft * seconds > beginning_.at_hand())) return plan;
+    const LateBirthBudget budget = late_birth_budget(part.timeline.turns.size(), worth, machine_);
+    if (budget.moves == 0 || (beginning_.at_hand && kLeastLeft * seconds > beginning_.at_hand())) return plan;
     const MemoryCosts memory = memory_costs(machine_.cost(options_.precision), options_.precision, local_);
-    SetSchedule schedule =
-        with_later_births(part.problem, part.rules, part.schedule, memory, seconds, moves, team_size());
-    if (schedule.sets == part.schedule.sets) return plan;
-    part.schedule = std::move(schedule);
-    Plan later = other.best_of_paces(part);
-    return cheaper(later, plan, options_) ? later : plan;
+    const auto schedules = with_later_births(part.problem, part.rules, part.schedule, memory, seconds, budget,
+                                             team_size(2 * budget.looks));
+    std::vector<Plan> later(schedules.size());
+    ThreadTeam(team_size(later.size())).run(later.size(), [&](std::uint64_t k, int) {
+      Part other = part;
+      other.schedule = schedules[k];
+      later[k] = Planner(start).best_of_paces(other);
+    });
+    for (Plan& other : later)
+      if (cheaper(other, plan, options_)) plan = std::move(other);
+    return plan;
   }
 
   // A sweep's set says what it may do; that some of it can wait may make sweeps more even.
   Plan best_of_paces(const Part& part) {
     Planner other = *this;
     Plan eager, even;
-    ThreadTeam(team_size()).run(2, [&](std::uint64_t k, int) {
-      (k == 0 ? eager : even) = (k == 0 ? *this : other).plan_at(part, k == 0 ? Pace::kEager : Pace::kEven);
+    ThreadTeam(team_size(2)).run(2, [&](std::uint64_t k, int) {
+      Planner& planner = k == 0 ? *this : other;
+      planner.emit(part, planner.programs_of(part, k == 0 ? Pace::kEager : Pace::kEven));
+      (k == 0 ? eager : even) = planner.finished();
     });
-    return cheaper(even, eager, options_) ? even : eager;
+    if (cheaper(even, eager, options_)) eager = std::move(even);
+    predict(eager, priced_);
+    return eager;
   }
 
-  Plan plan_at(const Part& part, Pace pace) {
-    emit(part, programs_of(part, pace));
-    return finished();
+  // Threads of so many things that can be done at once; searches run beside each other as well.
+  int team_size(std::size_t things) const {
+    return wires_ >= kManyQubits ? std::clamp(affinity_threads(), 1, std::max(1, static_cast<int>(things))) : 1;
   }
-
-  // Threads of what comes in pairs; searches run beside each other as well.
-  int team_size() const { return wires_ >= kManyQubits ? std::min(2, affinity_threads()) : 1; }
 
   Plan finished() {
     if (options_.preserve_layout) builder_->restore_qubits(out_, initial_);
@@ -264,7 +273,7 @@ class Planner {
     rules.seed = beginning_.seed;
     rules.pack = beginning_.pack;
     rules.segments = stages_;
-    set_tile(timeline, rules);
+    set_tile(timeline, machine_, options_, local_, rules);
     rules.budget = set_search_budget(timeline.turns.size(), machine_, options_, local_);
     if (parts > 1)
       rules.budget = std::min(rules.budget, kPartBudget);
@@ -305,16 +314,6 @@ class Planner {
     Index wires = 0;
     for (Qubit w = 0; w < wires_; ++w) wires |= Index{initial_.bit_of[w] < static_cast<Bit>(low)} << w;
     return wires;
-  }
-
-  void set_tile(const Timeline& timeline, SetRules& rules) const {
-    std::uint32_t widest = 1;
-    for (const Turn& turn : timeline.turns) widest = std::max<std::uint32_t>(widest, turn.target_count);
-    const std::uint32_t asked = options_.tile_bits.value_or(machine_.max_tile_bits);
-    const std::uint32_t size = std::min(std::max(asked, widest), static_cast<std::uint32_t>(local_));
-    const std::uint32_t low = std::min(machine_.low_bits, size - std::min(size, std::max(widest, std::min(size, 3u))));
-    rules.size = static_cast<int>(size);
-    rules.low = static_cast<int>(low);
   }
 
   // Wires that are active early lie low, so that what is unborn lies high; global wires on top.
@@ -466,7 +465,7 @@ class Planner {
                      [](const TraceEntry& a, const TraceEntry& b) { return a.operation < b.operation; });
   }
 
-  const Machine& machine_;
+  const Machine &machine_, &priced_;
   const PlanOptions& options_;
   const Births births_;
   const SearchBeginning beginning_;
@@ -491,8 +490,7 @@ Plan searched_plan(const Lowered& lowered, const Machine& machine, const PlanOpt
                    const SearchBeginning& beginning) {
   Planner late(lowered, machine, options, Births::kLate, beginning);
   Plan plan = late.run();
-  const bool zeros = options.knows_zero();
-  if (!zeros || !late.first_write_may_win(plan)) return plan;
+  if (!options.knows_zero() || !late.first_write_may_win(plan)) return plan;
   Plan first = Planner(lowered, machine, options, Births::kFirstWrite, beginning).run();
   return cheaper(first, plan, options) ? first : plan;
 }

@@ -15,6 +15,8 @@ namespace qsim {
 struct SearchBeginning {
   std::uint64_t seed = 1;
   bool pack = false;  // SetRules::pack
+  /// By whose costs plans are chosen from, where that is not the machine by whose costs schedules are looked for.
+  const Machine* priced = nullptr;
   /// Seconds that a plan takes which others make, and waits for them; asked where more time is to be spent, which what
   /// is hopeless beside it is not worth. None: there is no such plan.
   std::function<double()> at_hand = nullptr;

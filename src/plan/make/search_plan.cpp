@@ -62,7 +62,9 @@ bool is_worth_whole(const Lowered& lowered) {
 }
 
 /// Where the second of two searches begins.
-SearchBeginning packed(std::function<double()> at_hand = nullptr) { return {2, true, std::move(at_hand)}; }
+SearchBeginning packed(std::function<double()> at_hand = nullptr) {
+  return {.seed = 2, .pack = true, .at_hand = std::move(at_hand)};
+}
 
 class Tasks {
  public:
@@ -78,13 +80,19 @@ class Tasks {
   std::vector<std::function<void()>> tasks_;
 };
 
+/// What births add hardly differs between schedules, but for whole lines: they are looked for as if it were nothing,
+/// and plans are chosen from by all that they cost.
+struct Machines {
+  const Machine &level, &priced;
+};
+
 /// A way to write the circuit, and the plans that are made of it.
 class Written {
  public:
   /// `options`: with the passes that are left out here. `open`: the greedy planner, which multiplies as it goes, has no
   /// part in it.
-  Written(Lowered of, Optimizer& optimizer, const Machine& machine, const PlanOptions& options, bool open)
-      : lowered_(std::move(of)), machine_(machine), options_(options) {
+  Written(Lowered of, Optimizer& optimizer, const Machines& machines, const PlanOptions& options, bool open)
+      : lowered_(std::move(of)), machine_(machines.level), priced_(machines.priced), options_(options) {
     check_targets_fit(lowered_, lowered_.qubits - options_.rank_bits);
     if (!open && lowered_.ops.size() <= kSearchedTwice) {
       in_order_ = lower_optimized(optimizer, options_.disabled_passes);
@@ -101,6 +109,7 @@ class Written {
       tasks.add([this, &plan, make] {
         const Counted counted(others_);
         plan = make(lowered_, machine_, options_);
+        if (plan) predict(*plan, priced_);
       });
     };
     add(strings_, string_plan);
@@ -117,14 +126,21 @@ class Written {
     if (worth_whole_) {
       PlanOptions whole = options_;
       whole.disabled_passes.emplace_back("split_controls");
-      tasks.add(
-          [this, whole, second] { whole_ = searched_plan(lowered_, with_flips_in_a_row(machine_), whole, second); });
+      tasks.add([this, whole, beginning = second]() mutable {
+        const Machine priced = with_flips_in_a_row(priced_);
+        beginning.priced = &priced;
+        whole_ = searched_plan(lowered_, with_flips_in_a_row(machine_), whole, beginning);
+      });
     }
     add_search(tasks, first_, options_, first);
     const bool again = !worth_whole_ || size <= kSearchedThrice;
     if (again && lowered_.qubits >= kManyQubits) add_search(tasks, second_, options_, second);
     // Packing in order may touch less memory while it is young.
-    if (in_order_) tasks.add([this] { greedy_ = greedy_plan(*in_order_, machine_, options_); });
+    if (!in_order_) return;
+    tasks.add([this] {
+      greedy_ = greedy_plan(*in_order_, machine_, options_);
+      predict(*greedy_, priced_);
+    });
   }
 
   /// The best that searches find for `machine` instead.
@@ -177,12 +193,13 @@ class Written {
   }
 
   void add_search(Tasks& tasks, std::optional<Plan>& plan, const PlanOptions& options, SearchBeginning beginning) {
+    beginning.priced = &priced_;
     tasks.add([this, &plan, &options, beginning] { plan = searched_plan(lowered_, machine_, options, beginning); });
   }
 
   const Lowered lowered_;
   std::optional<Lowered> in_order_;  // for packing in order
-  const Machine& machine_;
+  const Machine &machine_, &priced_;
   const PlanOptions options_;
   bool worth_whole_ = false;
   std::latch others_{2};
@@ -211,14 +228,14 @@ struct Ways {
 
 /// The circuit after all passes, `lowered`, and without some where those that gave back structure may hide other
 /// structure.
-Ways ways_of(Lowered lowered, const Circuit& circuit, Optimizer& optimizer, const Machine& machine,
+Ways ways_of(Lowered lowered, const Circuit& circuit, Optimizer& optimizer, const Machines& machines,
              const PlanOptions& options, Way way) {
   Ways made{{}, lowered.weight};
   std::list<Written>& ways = made.all;
   double& lightest = made.lightest;
   std::vector<std::string_view> recognised = lowered.recognised;
   const bool open = way == Way::kOpen;
-  ways.emplace_back(std::move(lowered), optimizer, machine, options, open);
+  ways.emplace_back(std::move(lowered), optimizer, machines, options, open);
   if (circuit.operations().size() > kFewOperations) return made;
   const auto try_without = [&](std::span<const std::string_view> passes, double hopeless = 4) {
     PlanOptions fewer = options;
@@ -228,7 +245,7 @@ Ways ways_of(Lowered lowered, const Circuit& circuit, Optimizer& optimizer, cons
     const bool worth = other.weight <= (ways.size() < 3 ? hopeless : std::min(hopeless, 2.0)) * lightest;
     lightest = std::min(lightest, other.weight);
     std::vector<std::string_view> found = other.recognised;
-    if (worth) ways.emplace_back(std::move(other), optimizer, machine, fewer, open);
+    if (worth) ways.emplace_back(std::move(other), optimizer, machines, fewer, open);
     return found;
   };
   const auto among = [&](std::string_view pass) { return std::ranges::find(recognised, pass) != recognised.end(); };
@@ -249,10 +266,10 @@ Ways ways_of(Lowered lowered, const Circuit& circuit, Optimizer& optimizer, cons
 }
 
 /// The same, and of circuits that a compiler may have written so with their axes made straight.
-std::list<Written> all_ways_of(const Circuit& circuit, const Machine& machine, const PlanOptions& options,
+std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines, const PlanOptions& options,
                                const Rewritten* form) {
   Optimizer optimizer(circuit, options.knows_zero(), form);
-  Ways ways = ways_of(form_of(optimizer, options), circuit, optimizer, machine, options,
+  Ways ways = ways_of(form_of(optimizer, options), circuit, optimizer, machines, options,
                       form != nullptr ? Way::kOpen : Way::kCircuit);
   const auto& left_out = options.disabled_passes;
   const bool too_long = circuit.operations().size() > kMostStraightened;
@@ -268,13 +285,13 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machine& machine, c
   Optimizer of_straight(circuit, options.knows_zero(), &straight);
   Lowered lowered = form_of(of_straight, options);
   if (lowered.weight < kMuchLighter * ways.lightest) {
-    Ways others = ways_of(std::move(lowered), circuit, of_straight, machine, options, Way::kStraight);
+    Ways others = ways_of(std::move(lowered), circuit, of_straight, machines, options, Way::kStraight);
     if (!few) return std::move(others.all);
     ways.all.splice(ways.all.end(), others.all);
   } else if (few && lowered.weight < kNotHopeless * ways.lightest) {
     // Gates do not weigh what plans make of permutations and of turned pairs.
     const bool hidden = axes == Axes::kBent || has_turned_pairs(straight.circuit);
-    if (hidden) ways.all.emplace_back(std::move(lowered), of_straight, machine, options, false);
+    if (hidden) ways.all.emplace_back(std::move(lowered), of_straight, machines, options, false);
   }
   return std::move(ways.all);
 }
@@ -290,9 +307,8 @@ bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
 }
 
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options, const Rewritten* form) {
-  // What births add hardly differs between schedules, but for whole lines.
   const Machine level = without_births(machine);
-  std::list<Written> ways = all_ways_of(circuit, level, options, form);
+  std::list<Written> ways = all_ways_of(circuit, {level, machine}, options, form);
   const int threads = circuit.qubits() >= kManyQubits ? affinity_threads() : 1;
   Tasks tasks;
   for (Written& way : ways) way.add_look(tasks);
@@ -300,22 +316,25 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   for (Written& way : ways) way.add_others(tasks);
   for (Written& way : ways) way.add_searches(tasks);
   tasks.run(threads);
-  Plan plan = ways.front().best();
-  const Written* from = &ways.front();
-  for (Written& way : std::ranges::subrange(std::next(ways.begin()), ways.end())) {
+  std::optional<Plan> plan;
+  const Written* from = nullptr;  // with the plan that would be best if births added nothing
+  double least = std::numeric_limits<double>::infinity(), with_births = 0;
+  const auto seconds = [](const Plan& of) { return plan_work(of).total_seconds; };
+  for (Written& way : ways) {
     Plan other = way.best();
-    if (!cheaper(other, plan, options)) continue;
-    plan = std::move(other);
-    from = &way;
+    if (const double without = seconds_on(level, other); without < least) {
+      least = without;
+      with_births = seconds(other);
+      from = &way;
+    }
+    if (!plan || cheaper(other, *plan, options)) plan = std::move(other);
   }
   const std::optional<Machine> whole_lines = with_whole_lines(machine, options.precision);
-  if (!whole_lines || !options.knows_zero()) return plan;
-  const auto seconds = [](const Plan& of) { return plan_work(of).total_seconds; };
-  const double beside = seconds(plan);
-  predict(plan, machine);
-  if (circuit.qubits() < kManyQubits || seconds(plan) < kDearBirths * beside) return plan;
+  if (!whole_lines || !options.knows_zero() || circuit.qubits() < kManyQubits) return *std::move(plan);
+  if (with_births < kDearBirths * least) return *std::move(plan);
   Plan other = from->searched_for(*whole_lines, threads);
-  return cheaper(other, plan, options) && seconds(other) < kMuchLess * seconds(plan) ? other : plan;
+  const bool better = cheaper(other, *plan, options) && seconds(other) < kMuchLess * seconds(*plan);
+  return better ? other : *std::move(plan);
 }
 
 }  // namespace qsim

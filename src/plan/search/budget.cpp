@@ -18,6 +18,8 @@ constexpr std::uint64_t kMostAgain = 52000;
 constexpr double kShareOfRun = 0.2;       // for later births
 constexpr double kSecondsOfTurn = 20e-6;  // to write a plan at both paces
 constexpr std::uint64_t kLeastLater = 15000, kMostLater = 200000;
+// Hosts of GPUs have cores for several looks at once, where each is short: four of them find what is 4 % shorter.
+constexpr std::uint64_t kMostLooks = 4, kMostInLooks = 160000;
 
 std::uint64_t whole(double moves) { return static_cast<std::uint64_t>(std::min(moves, 1e9)); }
 
@@ -47,9 +49,23 @@ std::uint64_t set_search_more(std::size_t turns, const Machine& machine, const P
   return std::min(moves - std::min(moves, set_search_budget(turns, machine, options, local)), kMostAgain);
 }
 
-std::uint64_t late_birth_budget(std::size_t turns, double seconds) {
-  if (seconds < kSecondsOfTurn * static_cast<double>(turns)) return 0;
-  return std::clamp(whole(kShareOfRun * seconds / kSecondsOfMove), kLeastLater, kMostLater);
+void set_tile(const Timeline& timeline, const Machine& machine, const PlanOptions& options, int local,
+              SetRules& rules) {
+  std::uint32_t widest = 1;
+  for (const Turn& turn : timeline.turns) widest = std::max<std::uint32_t>(widest, turn.target_count);
+  const std::uint32_t asked = options.tile_bits.value_or(machine.max_tile_bits);
+  const std::uint32_t size = std::min(std::max(asked, widest), static_cast<std::uint32_t>(local));
+  const std::uint32_t low = std::min(machine.low_bits, size - std::min(size, std::max(widest, std::min(size, 3u))));
+  rules.size = static_cast<int>(size);
+  rules.low = static_cast<int>(low);
+}
+
+LateBirthBudget late_birth_budget(std::size_t turns, double seconds, const Machine& machine) {
+  if (seconds < kSecondsOfTurn * static_cast<double>(turns)) return {};
+  const std::uint64_t moves = std::clamp(whole(kShareOfRun * seconds / kSecondsOfMove), kLeastLater, kMostLater);
+  const bool many_cores = machine.kind == BackendKind::kCuda;
+  return {moves,
+          many_cores ? static_cast<std::uint32_t>(std::clamp(kMostInLooks / moves, std::uint64_t{1}, kMostLooks)) : 1};
 }
 
 }  // namespace qsim

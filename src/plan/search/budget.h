@@ -1,4 +1,4 @@
-// How long a search is worth.
+// How long a search is worth, and in sets of which size.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,8 @@
 
 #include "plan/cost/machine.h"
 #include "plan/plan_options.h"
+#include "plan/search/set_search.h"
+#include "plan/timeline/timeline.h"
 
 namespace qsim {
 
@@ -16,8 +18,15 @@ std::uint64_t set_search_budget(std::size_t turns, const Machine& machine, const
 /// Moves beyond these that are worth making once more, where the sweeps take long enough for both.
 std::uint64_t set_search_more(std::size_t turns, const Machine& machine, const PlanOptions& options, int local);
 
-/// Moves that are worth making for later births, where a schedule of `turns` turns takes `seconds` of all ranks
-/// together; 0: none, since a second plan would take longer to write than it may save.
-std::uint64_t late_birth_budget(std::size_t turns, double seconds);
+/// How large the sets of a circuit are.
+void set_tile(const Timeline& timeline, const Machine& machine, const PlanOptions& options, int local, SetRules& rules);
+
+/// Moves of each of the looks for later births that are worth making, where a schedule of `turns` turns takes `seconds`
+/// of all ranks together: none, since a second plan would take longer to write than it may save.
+struct LateBirthBudget {
+  std::uint64_t moves = 0;
+  std::uint32_t looks = 0;  // of either kind (with_later_births)
+};
+LateBirthBudget late_birth_budget(std::size_t turns, double seconds, const Machine& machine);
 
 }  // namespace qsim

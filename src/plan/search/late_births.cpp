@@ -3,7 +3,6 @@
 #include "plan/search/late_births.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -32,8 +31,7 @@ class LateBirths : SetGame {
 
   /// The cheapest schedule that is found; none where that saves next to nothing.
   SetSchedule run(std::uint64_t budget) {
-    given_ = cost();
-    least_ = kWorthwhile * given_;
+    least_ = kWorthwhile * cost();
     std::vector<Index> best;
     sets_.insert(sets_.begin(), sets_.front());  // one more while it costs hardly anything
     segment_.insert(segment_.begin(), segment_.front());
@@ -69,9 +67,6 @@ class LateBirths : SetGame {
     result.segment = std::move(segment_);
     return result;
   }
-
-  /// Its share of what the given one costs.
-  double share() const { return least_ / given_; }
 
  private:
   static constexpr double kHot = 0.05, kCold = 1e-4;  // annealing temperatures, as shares of what the schedule costs
@@ -240,7 +235,7 @@ class LateBirths : SetGame {
   std::vector<double> turns_;           // of each set
   double turn_ = 0;                     // seconds of one, an amplitude
   double left_ = 0;                     // turns of the last set
-  double given_ = 0, cost_ = 0, least_ = 0;
+  double cost_ = 0, least_ = 0;
 };
 
 }  // namespace
@@ -255,26 +250,19 @@ MemoryCosts memory_costs(const CostTable& table, Precision precision, int local)
           table.overlap_power};
 }
 
-SetSchedule with_later_births(const SetProblem& problem, const SetRules& rules, const SetSchedule& schedule,
-                              const MemoryCosts& costs, double seconds, std::uint64_t budget, int threads) {
+std::vector<SetSchedule> with_later_births(const SetProblem& problem, const SetRules& rules,
+                                           const SetSchedule& schedule, const MemoryCosts& costs, double seconds,
+                                           const LateBirthBudget& budget, int threads) {
   // What is found varies by some percent, and by whether arithmetic hides behind memory or adds to it.
   MemoryCosts added = costs;
   added.overlap_power = 1;
-  std::array<SetSchedule, 2> found;
-  std::array<double, 2> shares{};
+  std::vector<SetSchedule> found(2 * std::size_t{budget.looks});
   ThreadTeam(threads).run(found.size(), [&](std::uint64_t i, int) {
-    LateBirths search(problem, rules, i == 0 ? costs : added, schedule, seconds, rules.seed + 1000 * i);
-    found[i] = search.run(budget);
-    shares[i] = search.share();
+    LateBirths search(problem, rules, i % 2 == 0 ? costs : added, schedule, seconds, rules.seed + 1000 * i);
+    found[i] = search.run(budget.moves);
   });
-  const SetSchedule* best = &schedule;
-  double least = 1;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (!found[i].complete || shares[i] >= least) continue;
-    best = &found[i];
-    least = shares[i];
-  }
-  return *best;
+  std::erase_if(found, [&](const SetSchedule& of) { return !of.complete || of.sets == schedule.sets; });
+  return found;
 }
 
 }  // namespace qsim

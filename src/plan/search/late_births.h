@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "plan/cost/machine.h"
+#include "plan/search/budget.h"
 #include "plan/search/set_search.h"
 #include "qsim/types.h"
 
@@ -19,11 +21,12 @@ struct MemoryCosts {
 };
 MemoryCosts memory_costs(const CostTable& table, Precision precision, int local);
 
-/// A complete schedule like `schedule`, which is one from no wire on, whose sets cost less when wires are born as they
-/// become active and turns run as soon as they can; `schedule` where next to nothing is saved. Between segments is an
-/// exchange. What a turn costs follows from `seconds`, which `schedule` takes. `budget` counts moves; deterministic,
-/// with any number of threads.
-SetSchedule with_later_births(const SetProblem& problem, const SetRules& rules, const SetSchedule& schedule,
-                              const MemoryCosts& costs, double seconds, std::uint64_t budget, int threads = 1);
+/// Complete schedules like `schedule`, which is one from no wire on, whose sets cost less when wires are born as they
+/// become active and turns run as soon as they can; none where next to nothing is saved. Which of them is best only
+/// their plans tell. Between segments is an exchange. What a turn costs follows from `seconds`, which `schedule` takes.
+/// Deterministic, with any number of threads.
+std::vector<SetSchedule> with_later_births(const SetProblem& problem, const SetRules& rules,
+                                           const SetSchedule& schedule, const MemoryCosts& costs, double seconds,
+                                           const LateBirthBudget& budget, int threads = 1);
 
 }  // namespace qsim
