@@ -239,7 +239,7 @@ TEST(CostModel, AddsWhatWaitsAndWhatIsWrittenApartWhereWiresAreBorn) {
     sweep.unborn = births > 0 ? ((bit_mask(births) - 1) << 10) : 0;
     for (int b = 0; b < births; ++b) sweep.births.push_back({static_cast<Bit>(10 + b), {}});
     const double with = sweep_seconds(sweep, 20, Precision::kDouble, machine);
-    return std::pair(with, sweep_seconds(sweep, 20, Precision::kDouble, without_births(machine)));
+    return std::pair(with, sweep_seconds(sweep, 20, Precision::kDouble, without_births_and_norm(machine)));
   };
   const auto added = [&](const Sweep& sweep, int births) {
     const auto [with, without] = seconds(sweep, births);
@@ -274,7 +274,7 @@ TEST(CostModel, TilesThatAskAheadDoNotWait) {
       sweep.births.push_back({bit, {}});
     }
     return sweep_seconds(sweep, 20, Precision::kDouble, machine) >
-           sweep_seconds(sweep, 20, Precision::kDouble, without_births(machine));
+           sweep_seconds(sweep, 20, Precision::kDouble, without_births_and_norm(machine));
   };
   EXPECT_TRUE(waits({10}));
   EXPECT_FALSE(waits({10, 11}));

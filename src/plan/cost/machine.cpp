@@ -254,8 +254,9 @@ std::optional<Machine> with_whole_lines(Machine machine, Precision precision) {
   return machine;
 }
 
-Machine without_births(Machine machine) {
+Machine without_births_and_norm(Machine machine) {
   machine.cost_single.births = machine.cost_double.births = std::nullopt;
+  machine.cost_single.norm = machine.cost_double.norm = 0;
   return machine;
 }
 

@@ -124,8 +124,8 @@ struct Machine {
 /// has no such costs.
 std::optional<Machine> with_whole_lines(Machine machine, Precision precision);
 
-/// The machine as if births cost no more than their traffic.
-Machine without_births(Machine machine);
+/// The machine as if births cost no more than their traffic, and the norm nothing.
+Machine without_births_and_norm(Machine machine);
 
 /// The machine for plans whose controlled flips stay whole: FormCosts::flip_in_a_row.
 Machine with_flips_in_a_row(Machine machine);

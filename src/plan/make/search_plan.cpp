@@ -307,7 +307,7 @@ bool cheaper(const Plan& a, const Plan& b, const PlanOptions& options) {
 }
 
 Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptions& options, const Rewritten* form) {
-  const Machine level = without_births(machine);
+  const Machine level = without_births_and_norm(machine);
   std::list<Written> ways = all_ways_of(circuit, {level, machine}, options, form);
   const int threads = circuit.qubits() >= kManyQubits ? affinity_threads() : 1;
   Tasks tasks;
