@@ -18,6 +18,7 @@ namespace qsim {
 namespace {
 
 constexpr std::size_t kMostParted = 40;  // steps of a pair of wires that are cut where it is cheapest
+constexpr double kLeftForNext = 0.1;     // of its cost, what a turn counts that the next matrix on its wire may take
 constexpr std::size_t kNoCluster = std::numeric_limits<std::size_t>::max();
 
 // Finds clusters of at most `size` wires that are cheaper as one matrix.
@@ -163,7 +164,7 @@ class ClusterFinder {
       const bool worth_it = is_worth_a_look(open), frees = only_full && parted_;
       if (!worth_it && !frees) return;
       const Members members = members_of(open);
-      const std::size_t taken = worth_it ? take_best(open, members) : 0;
+      const std::size_t taken = worth_it ? take_best(open, members, only_full) : 0;
       if (frees) add_free(members, taken, free);
     });
     for (const std::size_t member : free) put(member);
@@ -190,11 +191,11 @@ class ClusterFinder {
   }
 
   // The matrices that are worth it among the members of a cluster; how many members, from the first on, they are
-  // behind.
-  std::size_t take_best(const Open& open, const Members& members) {
+  // behind. `is_full`: other steps on two wires follow.
+  std::size_t take_best(const Open& open, const Members& members, bool is_full) {
     const int count = popcount(open.wires);
     Cluster cluster{members, open.wires, open.cost};
-    if (count == 2 && parted_ && members.size() <= kMostParted) return take_parts(cluster);
+    if (count == 2 && parted_ && members.size() <= kMostParted) return take_parts(cluster, is_full);
     if (count == 2) cluster = cheaper_pair(std::move(cluster));
     if (count == 2 && cluster.cost <= cost_.pair(cluster.entries)) return 0;
     found_.push_back(std::move(cluster));
@@ -202,8 +203,8 @@ class ClusterFinder {
   }
 
   // Those neighbours among the members that are cheaper as matrices, as which they cost least together: a turn more may
-  // be worth less than the numbers that it fills.
-  std::size_t take_parts(const Cluster& whole) {
+  // be worth less than the numbers that it fills, or than it is to the matrix that follows.
+  std::size_t take_parts(const Cluster& whole, bool is_full) {
     struct Way {
       double cost = std::numeric_limits<double>::infinity(), entries = 0;
       std::size_t from = 0;  // the members since are one matrix; the last one alone where there is one
@@ -214,8 +215,14 @@ class ClusterFinder {
     std::array<Complex, 16> matrix;
     std::array<double, kMostParted> costs;  // NOLINT: of each member alone, written before it is read
     std::ranges::transform(all, costs.begin(), [&](std::size_t m) { return element_cost(elements_[m], cost_); });
+    Members left;  // for the next cluster
+    if (is_full) add_free(all, 0, left);
+    const auto counts = [&](std::size_t m) {
+      const bool is_left = !acts_diagonally(elements_[m]) && std::ranges::find(left, m) != left.end();
+      return is_left ? kLeftForNext : 1;
+    };
     for (std::size_t from = 0; from < all.size(); ++from) {
-      const double here = ways[from].cost, alone = here + costs[from];
+      const double here = ways[from].cost, alone = here + counts(all[from]) * costs[from];
       if (alone < ways[from + 1].cost) ways[from + 1] = {alone, 0, from};
       if (is_filled_later(all[from])) continue;
       double apart = costs[from];
