@@ -221,12 +221,14 @@ double seconds_of(const SweepParts& parts, const CostTable& cost) {
   return parts.overhead + overlapped(parts.memory, parts.arithmetic, cost.overlap_power);
 }
 
-// It adds up the norm beside.
-double last_sweep_seconds(const Sweep& sweep, const Plan& plan, const Machine& machine) {
+// Of the plan's `last` one with the norm, which it adds up beside.
+double sweep_seconds(const Sweep& sweep, const Sweep* last, const Plan& plan, const Machine& machine) {
   const CostTable& cost = machine.cost(plan.precision);
   SweepParts parts = sweep_parts(sweep, plan.local_bits(), plan.precision, machine);
-  const auto written = static_cast<double>(sweep_traffic(sweep, plan.local_bits()).amplitudes_written);
-  if (!sweep.permutes()) parts.arithmetic += cost.norm * 1e-15 * written;
+  if (&sweep == last && !sweep.permutes()) {
+    const auto written = static_cast<double>(sweep_traffic(sweep, plan.local_bits()).amplitudes_written);
+    parts.arithmetic += cost.norm * 1e-15 * written;
+  }
   return seconds_of(parts, cost);
 }
 
@@ -349,18 +351,15 @@ double exchange_seconds(const Exchange& exchange, std::uint32_t local_bits, Prec
 }
 
 void predict(Plan& plan, const Machine& machine) {
-  Sweep* last = nullptr;
+  const Sweep* last = nullptr;
+  for (const Stage& stage : plan.stages) last = stage.sweeps.empty() ? last : &stage.sweeps.back();
   for (Stage& stage : plan.stages) {
     if (stage.exchange) {
       Exchange& exchange = *stage.exchange;
       exchange.predicted_seconds = exchange_seconds(exchange, plan.local_bits(), plan.precision, machine);
     }
-    for (Sweep& sweep : stage.sweeps) {
-      sweep.predicted_seconds = sweep_seconds(sweep, plan.local_bits(), plan.precision, machine);
-      last = &sweep;
-    }
+    for (Sweep& sweep : stage.sweeps) sweep.predicted_seconds = sweep_seconds(sweep, last, plan, machine);
   }
-  if (last != nullptr) last->predicted_seconds = last_sweep_seconds(*last, plan, machine);
   predict_overlaps(plan, machine);
 }
 

@@ -47,7 +47,7 @@ FlipPrices prices_of(const Lowered& lowered, const Machine& machine, const PlanO
   prices.permuting = seconds(permuting);
   PlanOp flip;
   flip.form = Form::kFlip;
-  flip.target_count = 1;
+  flip.act_on(1);
   permuting.ops.push_back(flip);
   prices.step = seconds(permuting) - prices.permuting;
   if (options.knows_zero()) {

@@ -316,22 +316,23 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   for (Written& way : ways) way.add_others(tasks);
   for (Written& way : ways) way.add_searches(tasks);
   tasks.run(threads);
+  const std::optional<Machine> whole_lines = with_whole_lines(machine, options.precision);
+  const bool may_look_again = whole_lines && options.knows_zero() && circuit.qubits() >= kManyQubits;
   std::optional<Plan> plan;
   const Written* from = nullptr;  // with the plan that would be best if births added nothing
   double least = std::numeric_limits<double>::infinity(), with_births = 0;
   const auto seconds = [](const Plan& of) { return plan_work(of).total_seconds; };
   for (Written& way : ways) {
     Plan other = way.best();
-    if (const double without = seconds_on(level, other); without < least) {
+    const double without = may_look_again ? seconds_on(level, other) : 0;
+    if (without < least) {
       least = without;
       with_births = seconds(other);
       from = &way;
     }
     if (!plan || cheaper(other, *plan, options)) plan = std::move(other);
   }
-  const std::optional<Machine> whole_lines = with_whole_lines(machine, options.precision);
-  if (!whole_lines || !options.knows_zero() || circuit.qubits() < kManyQubits) return *std::move(plan);
-  if (with_births < kDearBirths * least) return *std::move(plan);
+  if (!may_look_again || with_births < kDearBirths * least) return *std::move(plan);
   Plan other = from->searched_for(*whole_lines, threads);
   const bool better = cheaper(other, *plan, options) && seconds(other) < kMuchLess * seconds(*plan);
   return better ? other : *std::move(plan);
