@@ -134,7 +134,7 @@ bool recognise_exchanges(const Circuit& circuit, Rewritten& result);
 /// CX gates and phases about Z become rotations about parities and, where they add up to those, phases of products.
 bool gather_products(const Circuit& circuit, Rewritten& result);
 
-/// Hadamard gates around half turns become flips, with controls.
+/// Hadamard gates around half turns become flips, with controls, and flips between them half turns.
 bool recognise_flips(const Circuit& circuit, Rewritten& result);
 
 /// Removes pairs of equal flips with controls that commute with all but one flip or half turn between them, and does

@@ -143,13 +143,63 @@ TEST(RecogniseFlips, HadamardGatesAroundHalfTurns) {
   // The half turn is one pair's alone.
   EXPECT_EQ(made(recognise_flips, both.h(0).h(2).add_gate(Gate::kZ, kPair, kLast).h(2).h(0)), (Texts{"h", "ccx", "h"}));
   EXPECT_EQ(made(recognise_flips, others.h(2).add_gate(Gate::kZ, kPair, kLast).t(2).h(2)), Texts{"as it was"});
-  EXPECT_EQ(made(recognise_flips, unlike.h(2).add_gate(Gate::kZ, kPair, kLast).cx(0, 2).h(2)), Texts{"as it was"});
+  EXPECT_EQ(made(recognise_flips, unlike.h(2).add_gate(Gate::kZ, kPair, kLast).cx(2, 0).h(2)), Texts{"as it was"});
   for (Qubit q = 0; q < 5; ++q) many.cz(q, 5);
   EXPECT_EQ(made(recognise_flips, many), Texts{"as it was"});
   for (const double off : {1e-14, -1e-12, 1e-6}) {
     EXPECT_EQ(made(recognise_flips, around_phase(kPi + off)), Texts{"as it was"}) << off;
   }
   EXPECT_EQ(made(recognise_flips, around_phase(std::nextafter(kPi, 4.0))), Texts{"ccx"});
+}
+
+TEST(RecogniseFlips, FlipsBetweenThemBecomeHalfTurns) {
+  Circuit flip(3), before(3), rotation(3), undone(3), left(3), across(3);
+  EXPECT_EQ(made(recognise_flips, flip.h(2).add_gate(Gate::kZ, kPair, kLast).cx(0, 2).h(2)), (Texts{"ccx", "cz"}));
+  EXPECT_EQ(made(recognise_flips, before.h(2).cx(1, 2).add_gate(Gate::kZ, kPair, kLast).h(2)), (Texts{"cz", "ccx"}));
+  EXPECT_EQ(made(recognise_flips, rotation.ry(0.3, 2).z(2).add_gate(Gate::kZ, kPair, kLast).cx(0, 2).h(2)),
+            Texts{"as it was"});
+  // Phases of the qubit that take each other away, but for a phase of everything.
+  EXPECT_EQ(made(recognise_flips, undone.h(2).t(2).add_gate(Gate::kZ, kPair, kLast).rz(-kPi / 4, 2).cx(0, 2).h(2)),
+            (Texts{"ccx", "cz"}));
+  EXPECT_EQ(made(recognise_flips, left.h(2).t(2).add_gate(Gate::kZ, kPair, kLast).h(2)), Texts{"as it was"});
+  EXPECT_EQ(made(recognise_flips, across.h(2).t(2).add_gate(Gate::kZ, kPair, kLast).cx(0, 2).tdg(2).h(2)),
+            Texts{"as it was"});
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    Circuit circuit(5);
+    for (int i = 0; i < 40; ++i) {
+      const auto a = static_cast<Qubit>(random() % 5), b = static_cast<Qubit>((a + 1 + random() % 4) % 5);
+      const std::array<Qubit, 2> others{static_cast<Qubit>((a + 1) % 5), static_cast<Qubit>((a + 2) % 5)};
+      switch (random() % 8) {
+        case 0:
+        case 1:
+          circuit.h(a);
+          break;
+        case 2:
+        case 3:
+          circuit.add_gate(Gate::kZ, others, std::span(&a, 1));
+          break;
+        case 4:
+          circuit.cx(b, a);
+          break;
+        case 5:
+          circuit.cz(a, b);
+          break;
+        case 6:
+          circuit.p(kPi / 4, a).rz(-kPi / 4, a);
+          break;
+        default:
+          random() % 2 == 0 ? circuit.z(a) : circuit.s(a);
+      }
+    }
+    Rewritten rewritten;
+    if (!recognise_flips(circuit, rewritten)) continue;
+    ++found;
+    expect_same(circuit, rewritten);
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(found, 100);
 }
 
 // Compilers multiply a Hadamard gate and the rotation beside it: a rotation and a Z.

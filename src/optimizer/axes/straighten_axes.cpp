@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -13,18 +14,13 @@
 #include "base/numbers/rounding.h"
 #include "optimizer/axes/axis_form.h"
 #include "optimizer/axes/letters.h"
+#include "optimizer/axes/local_gate.h"
 #include "optimizer/operations.h"
 
 namespace qsim {
 namespace {
 
 using Kind = AxisStep::Kind;
-
-/// A whole number of `parts`-ths of a turn.
-bool is_of_parts(double angle, unsigned parts) {
-  const double part = 2 * kPi / parts;
-  return std::abs(std::remainder(angle, part)) <= 1e-9;
-}
 
 class AxisWriter {
  public:
@@ -37,7 +33,7 @@ class AxisWriter {
 
   void run(const AxisFrames& frames, Rewritten& result, const Circuit& circuit) {
     std::vector<std::uint32_t> written(form_.steps.size(), kNoPlace);
-    for (std::size_t i = 0; i < form_.steps.size(); ++i) {
+    for (const std::size_t i : in_order(frames)) {
       const AxisStep& step = form_.steps[i];
       SourceLines::set(out_, circuit.operations()[step.of].line);
       const unsigned sides = step.kind == Kind::kRotation ? 1 : 2;
@@ -53,7 +49,7 @@ class AxisWriter {
     }
     const auto before = static_cast<std::uint32_t>(out_.operations().size());
     for (Qubit wire = 0; wire < form_.after.size(); ++wire) {
-      last(wire, product(form_.after[wire], adjoint(looks_[wire])));
+      phase_ += append_local_gate(out_, wire, product(form_.after[wire], adjoint(looks_[wire])), form_.rounding[wire]);
     }
     if (std::abs(phase_) > kRounding) out_.add_pauli_rotation(-2 * phase_, "", {});
     const bool more = out_.operations().size() > before;
@@ -71,6 +67,25 @@ class AxisWriter {
   }
 
  private:
+  /// The steps, of which turns of one pair, which commute, are sorted by what they are seen as: matrices that are made
+  /// of neighbours are then alike.
+  std::vector<std::size_t> in_order(const AxisFrames& frames) const {
+    std::vector<std::size_t> order(form_.steps.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto seen_as = [&](std::size_t i) { return kAxisFrames[frames[i][0]][form_.steps[i].letters[0] - 1]; };
+    const auto together = [&](std::size_t a, std::size_t b) {
+      const AxisStep &left = form_.steps[a], &right = form_.steps[b];
+      return left.kind == Kind::kTurn && right.kind == Kind::kTurn && left.beside_others && right.beside_others &&
+             left.of == right.of && left.wires == right.wires;
+    };
+    for (auto first = order.begin(); first != order.end();) {
+      const auto end = std::find_if_not(first + 1, order.end(), [&](std::size_t i) { return together(*first, i); });
+      std::sort(first, end, [&](std::size_t a, std::size_t b) { return seen_as(a) < seen_as(b); });
+      first = end;
+    }
+    return order;
+  }
+
   void gate(Qubit wire, Gate name) { out_.add_gate(name, {}, std::span(&wire, 1)); }
   void gate(Qubit wire, Gate name, double angle) { out_.add_gate(name, {}, std::span(&wire, 1), std::span(&angle, 1)); }
 
@@ -141,48 +156,6 @@ class AxisWriter {
     for (unsigned k = 0; k < 2; ++k) from_letter(step.wires[k], as[k].letter, kLetterZ);
   }
 
-  /// A gate of any kind, with the phases beside a Hadamard gate or a rotation where it is that.
-  void last(Qubit wire, const Matrix2& matrix) {
-    const std::optional<RotationAngles> parts = rotation_angles(matrix);
-    if (!parts) {
-      out_.add_unitary(matrix, {}, std::span(&wire, 1), false);
-      return;
-    }
-    phase_ += parts->around;
-    const double off = form_.rounding[wire];
-    const double left = simple_angle(parts->left, off), right = simple_angle(parts->right, off);
-    const double turn = simple_angle(2 * std::atan2(parts->sine, parts->cosine), off);
-    const auto phase = [&](double angle) {
-      angle = simple_angle(angle, off);
-      if (angle != 0) gate(wire, Gate::kPhase, angle);
-    };
-    // around diag(1, left) [[c, -s], [s, c]] diag(1, right)
-    if (turn == 0) return phase(left + right);
-    if (turn == kPi) {  // [[0, -r], [l, 0]] = l X diag(1, -r / l)
-      phase_ += left;
-      phase(right - left + kPi);
-      gate(wire, Gate::kX);
-      return;
-    }
-    if (turn == kPi / 2) {  // [[1, -1], [1, 1]] = H diag(1, -1)
-      phase(right + kPi);
-      gate(wire, Gate::kH);
-      return phase(left);
-    }
-    const bool quarters = is_of_parts(left, 4) && is_of_parts(right, 4);
-    if (quarters && (left != 0 || right != 0 || is_of_parts(turn, 8))) {
-      // RY = S H RZ H S^-1
-      phase(right - kPi / 2);
-      gate(wire, Gate::kH);
-      gate(wire, Gate::kRz, turn);
-      gate(wire, Gate::kH);
-      return phase(left + kPi / 2);
-    }
-    phase(right);
-    gate(wire, Gate::kRy, turn);
-    phase(left);
-  }
-
   const AxisForm& form_;
   Rewriter rewriter_;
   Circuit& out_;
@@ -234,9 +207,12 @@ bool straighten_axes(const Circuit& circuit, Rewritten& result) {
   std::optional<AxisForm> form = axis_form(circuit);
   if (!form) return false;
   move_rotations_forward(*form);
-  const AxisFrames frames = choose_frames(*form);
-  AxisWriter(circuit, *form, result).run(frames, result, circuit);
+  straighten_axes(circuit, *form, result);
   return true;
+}
+
+void straighten_axes(const Circuit& circuit, const AxisForm& form, Rewritten& result) {
+  AxisWriter(circuit, form, result).run(choose_frames(form), result, circuit);
 }
 
 }  // namespace qsim

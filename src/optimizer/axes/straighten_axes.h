@@ -1,6 +1,7 @@
 // Circuits whose gates on one qubit were spread over them.
 #pragma once
 
+#include "optimizer/axes/axis_form.h"
 #include "optimizer/pipeline.h"
 
 namespace qsim {
@@ -18,5 +19,7 @@ Axes axes_of(const Circuit& circuit);
 /// The circuit by the axes of its pairs of qubits. False where it is not of gates on one and two qubits alone, or a
 /// pair put together again was not what it stood for.
 bool straighten_axes(const Circuit& circuit, Rewritten& result);
+/// The same from its axis form, whose rotations were moved forward.
+void straighten_axes(const Circuit& circuit, const AxisForm& form, Rewritten& result);
 
 }  // namespace qsim

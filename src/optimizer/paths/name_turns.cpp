@@ -330,7 +330,7 @@ class TurnNamer {
     Named named{std::move(line.members), named_.operations().size(), 0, kNoPlace};
     const Turns common = Names(named_, q).write(line.run);
     named.end = named_.operations().size();
-    if (named.end - named.first > named.members.size() || !is_cheaper(named)) return;
+    if (!is_cheaper(named)) return;
     if (!stands_for_members(named, common)) {
       ++refused_;
       return;

@@ -1,7 +1,8 @@
-// Two Hadamard gates around half turns of products are flips under the products' other qubits: H Z H = X. Before that
-// CX gates around rotations about Z become rotations about parities, and those that add up to products become products,
-// so that Toffoli gates and controlled phases that are written with CX and RZ are seen as well. What reads the circuit
-// after this finds the gates that it was written with.
+// Two Hadamard gates around half turns of products are flips under the products' other qubits: H Z H = X. Flips of the
+// qubit that stand between them become half turns in turn. Before that CX gates around rotations about Z become
+// rotations about parities, and those that add up to products become products, so that Toffoli gates and controlled
+// phases that are written with CX and RZ are seen as well. What reads the circuit after this finds the gates that it
+// was written with.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -27,6 +28,7 @@ class FlipRecogniser {
       : circuit_(circuit),
         open_(circuit.qubits()),
         target_(circuit.operations().size(), kNone),
+        turned_over_(circuit.operations().size(), false),
         gone_(circuit.operations().size(), false) {}
 
   bool run(Rewritten& result) {
@@ -42,12 +44,16 @@ class FlipRecogniser {
  private:
   static constexpr Qubit kNone = ~Qubit{0};
 
-  /// A gate and the half turns since then, with nothing else on its qubit.
+  /// A gate and the half turns and flips since then, with nothing else on its qubit.
   struct FlipPair {
     std::uint32_t first = kNoPlace;
     bool rotates = false;                   // it is a rotation about Y, else a Hadamard gate
     std::vector<std::uint32_t> half_turns;  // under other qubits
     std::vector<std::uint32_t> alone;       // of this qubit alone
+    std::vector<std::uint32_t> flips;       // of this qubit under others
+    // Other phases of this qubit alone, and their sum, which is 0 before a flip and at the end: e^(i common) P(sum).
+    std::vector<std::uint32_t> phases;
+    std::uint64_t sum = 0, common = 0;
   };
 
   bool visit(std::uint32_t i) {
@@ -64,15 +70,33 @@ class FlipRecogniser {
       return closes;
     }
     const bool half_turn = support.is_diagonal() && is_half_turn(op);
+    const bool flip = op.kind == OpKind::kGate && op.gate == Gate::kX && op.controls > 0;
     for_each_bit(support.all, [&](unsigned q) {
       if (open_[q].first == kNoPlace) return;
-      if (half_turn) {
+      if (flip && !test_bit(support.diagonal, q) && open_[q].sum == 0) {
+        open_[q].flips.push_back(i);
+      } else if (!half_turn && support.is_diagonal() && support.all == bit_mask(q) && add_phase(open_[q], op)) {
+        open_[q].phases.push_back(i);
+      } else if (half_turn) {
         (support.all == bit_mask(q) ? open_[q].alone : open_[q].half_turns).push_back(i);
       } else {
         open_[q] = {};
       }
     });
     return false;
+  }
+
+  bool add_phase(FlipPair& pair, const Operation& op) const {
+    const std::optional<DiagonalTerm> term = term_of(circuit_, op);
+    if (!term) return false;
+    if (term->parity == 0) {
+      pair.sum += turns_of(term->angle);
+    } else {
+      const std::uint64_t half = turns_of(0.5 * term->angle);
+      pair.sum += 2 * half;
+      pair.common -= half;
+    }
+    return true;
   }
 
   bool is_half_turn(const Operation& op) const {
@@ -88,9 +112,9 @@ class FlipRecogniser {
 
   /// Z RY(a) is H RY(a + pi/2), and RY(a) Z is RY(a - pi/2) H: with a Z a rotation may stand for a Hadamard gate.
   bool pays(const FlipPair& pair, bool rotates) const {
-    if (pair.first == kNoPlace || pair.half_turns.empty() || (pair.rotates && rotates)) return false;
+    if (pair.first == kNoPlace || pair.half_turns.empty() || (pair.rotates && rotates) || pair.sum != 0) return false;
     const bool rotation = pair.rotates || rotates;
-    if (rotation && pair.alone.size() != 1) return false;
+    if (rotation && (pair.alone.size() != 1 || !pair.flips.empty())) return false;
     double gain =
         rotation ? weight::kRealTurn : 2 * weight::kRealTurn - weight::kFlip * static_cast<double>(pair.alone.size());
     Index joined = 0;
@@ -100,6 +124,10 @@ class FlipRecogniser {
       gain += weight::diagonal(count_bits(qubits)) - weight::kControlledFlip;
       joined |= qubits;
       wide = wide || count_bits(qubits) >= 3;
+    }
+    for (const std::uint32_t i : pair.flips) {
+      gain +=
+          weight::kControlledFlip - weight::diagonal(count_bits(support_of(circuit_, circuit_.operations()[i]).all));
     }
     // What is a CX gate then, the timeline sees as turns around a diagonal anyway.
     if (!wide) return false;
@@ -128,6 +156,9 @@ class FlipRecogniser {
         target_[i] = q;
       }
     }
+    for (const std::uint32_t i : pair.phases) gone_[i] = true;
+    common_ += pair.common;
+    for (const std::uint32_t i : pair.flips) turned_over_[i] = true;
     for (const std::uint32_t i : pair.half_turns) {
       target_[i] = q;
       for_each_bit(support_of(circuit_, circuit_.operations()[i]).all & ~bit_mask(q), [&](unsigned c) {
@@ -148,6 +179,9 @@ class FlipRecogniser {
       } else if (turned != turned_.end() && turned->first == i) {
         rewriter.append_for(i).ry(turned++->second, circuit_.targets(op)[0]);
         rewriter.count_here(i);
+      } else if (turned_over_[i]) {
+        rewriter.append_for(i).add_gate(Gate::kZ, circuit_.controls(op), circuit_.targets(op));
+        rewriter.count_here(i);
       } else if (target_[i] == kNone) {
         rewriter.copy(i);
       } else {
@@ -157,13 +191,16 @@ class FlipRecogniser {
         rewriter.count_here(i);
       }
     }
+    if (common_ != 0) result.circuit.add_pauli_rotation(-2 * angle_of_turns(common_), "", {});
   }
 
   const Circuit& circuit_;
-  std::vector<FlipPair> open_;  // by qubit
-  std::vector<Qubit> target_;   // by operation: of the flip that it becomes
+  std::vector<FlipPair> open_;     // by qubit
+  std::vector<Qubit> target_;      // by operation: of the flip that it becomes
+  std::vector<bool> turned_over_;  // by operation: a flip that becomes a half turn
   std::vector<bool> gone_;
   std::vector<std::pair<std::uint32_t, double>> turned_;  // rotations that have another angle
+  std::uint64_t common_ = 0;                              // a phase of everything
 };
 
 }  // namespace

@@ -24,8 +24,8 @@ constexpr std::size_t kNoCluster = std::numeric_limits<std::size_t>::max();
 // Finds clusters of at most `size` wires that are cheaper as one matrix.
 class ClusterFinder {
  public:
-  ClusterFinder(const std::vector<Element>& elements, const FormCosts& cost, int size, bool across, bool parted)
-      : elements_(elements), cost_(cost), size_(size), across_(across), parted_(parted), next_(elements.size()) {
+  ClusterFinder(const std::vector<Element>& elements, const FormCosts& cost, int size, bool across, Cuts cuts)
+      : elements_(elements), cost_(cost), size_(size), across_(across), cuts_(cuts), next_(elements.size()) {
     cluster_of_.fill(kNoCluster);
   }
 
@@ -161,7 +161,7 @@ class ClusterFinder {
       if (c == kNoCluster) return;
       const Open& open = clusters_[c];
       for_each_bit(open.wires, [&](unsigned other) { cluster_of_[other] = kNoCluster; });
-      const bool worth_it = is_worth_a_look(open), frees = only_full && parted_;
+      const bool worth_it = is_worth_a_look(open), frees = only_full && cuts_ != Cuts::kNone;
       if (!worth_it && !frees) return;
       const Members members = members_of(open);
       const std::size_t taken = worth_it ? take_best(open, members, only_full) : 0;
@@ -195,7 +195,7 @@ class ClusterFinder {
   std::size_t take_best(const Open& open, const Members& members, bool is_full) {
     const int count = popcount(open.wires);
     Cluster cluster{members, open.wires, open.cost};
-    if (count == 2 && parted_ && members.size() <= kMostParted) return take_parts(cluster, is_full);
+    if (count == 2 && cuts_ != Cuts::kNone && members.size() <= kMostParted) return take_parts(cluster, is_full);
     if (count == 2) cluster = cheaper_pair(std::move(cluster));
     if (count == 2 && cluster.cost <= cost_.pair(cluster.entries)) return 0;
     found_.push_back(std::move(cluster));
@@ -216,7 +216,7 @@ class ClusterFinder {
     std::array<double, kMostParted> costs;  // NOLINT: of each member alone, written before it is read
     std::ranges::transform(all, costs.begin(), [&](std::size_t m) { return element_cost(elements_[m], cost_); });
     Members left;  // for the next cluster
-    if (is_full) add_free(all, 0, left);
+    if (is_full && cuts_ == Cuts::kForNext) add_free(all, 0, left);
     const auto counts = [&](std::size_t m) {
       const bool is_left = !acts_diagonally(elements_[m]) && std::ranges::find(left, m) != left.end();
       return is_left ? kLeftForNext : 1;
@@ -296,7 +296,8 @@ class ClusterFinder {
   const std::vector<Element>& elements_;
   const FormCosts& cost_;
   const int size_;
-  const bool across_, parted_;
+  const bool across_;
+  const Cuts cuts_;
   std::vector<Open> clusters_;
   std::vector<Cluster> found_;
   std::vector<std::size_t> next_;  // member of the same cluster after each step, in no order
@@ -308,8 +309,8 @@ class ClusterFinder {
 }  // namespace
 
 std::vector<Cluster> find_clusters(const std::vector<Element>& elements, const FormCosts& cost, int size, bool across,
-                                   bool parted) {
-  return ClusterFinder(elements, cost, size, across, parted).run();
+                                   Cuts cuts) {
+  return ClusterFinder(elements, cost, size, across, cuts).run();
 }
 
 }  // namespace qsim

@@ -19,9 +19,15 @@ struct Cluster {
   double entries = 32;  // of the matrix, where there are two wires
 };
 
-/// Those on at most `size` wires. `across`: they may span register groups. `parted`: those on two wires are cut where
-/// that is cheapest, and steps that no matrix takes begin other ones; else they are as long as they get.
+/// Where those on two wires are cut.
+enum class Cuts : std::uint8_t {
+  kNone,      // they are as long as they get
+  kCheapest,  // where that is cheapest, and steps that no matrix takes begin other ones
+  kForNext,   // the same; turns at their ends that the next one may take hardly count
+};
+
+/// Those on at most `size` wires. `across`: they may span register groups.
 std::vector<Cluster> find_clusters(const std::vector<Element>& elements, const FormCosts& cost, int size, bool across,
-                                   bool parted = false);
+                                   Cuts cuts = Cuts::kNone);
 
 }  // namespace qsim

@@ -18,7 +18,8 @@ namespace qsim {
 namespace {
 
 // A matrix on more than two wires must save that much of a sweep's arithmetic: it takes tables and, on a GPU, time to
-// compile. So must one on two wires whose steps are in several register groups: it moves what is beside it.
+// compile. So must one on two wires whose steps are in several register groups, which moves what is beside it, and
+// turns that are left for the next matrix: many of them beside small matrices take longer than the table says.
 constexpr double kWorthwhile = 0.95;
 constexpr std::size_t kLongSweep =
     2000;                            // steps; longer ones try less, large matrices first, so that planning stays fast
@@ -156,14 +157,16 @@ class FormSearch {
  private:
   // Clusters of the steps as they are, and of the best form so far.
   void try_size(int size, bool across, const FormCosts& cost, double worthwhile) {
-    try_clusters(size, across, cost, worthwhile, false);
-    if (size == 2 && cost.pair_entry > 0 && !is_long_) try_clusters(size, across, cost, worthwhile, true);
+    try_clusters(size, across, cost, worthwhile, Cuts::kNone);
+    if (size != 2 || cost.pair_entry == 0 || is_long_) return;
+    try_clusters(size, across, cost, worthwhile, Cuts::kCheapest);
+    try_clusters(size, across, cost, kWorthwhile, Cuts::kForNext);
   }
 
-  void try_clusters(int size, bool across, const FormCosts& cost, double worthwhile, bool parted) {
+  void try_clusters(int size, bool across, const FormCosts& cost, double worthwhile, Cuts cuts) {
     for (const bool from_best : {false, true}) {
       if (from_best && (best_.elements.empty() || is_long_)) continue;
-      const auto clusters = find_clusters(from_best ? best_.elements : elements_, cost, size, across, parted);
+      const auto clusters = find_clusters(from_best ? best_.elements : elements_, cost, size, across, cuts);
       if (clusters.empty()) continue;
       if (is_long_ && least_ > 0 && matrices_cost(clusters, cost) >= least_) continue;
       if (least_ == 0) least_ = cost_of(elements_);

@@ -6,16 +6,17 @@
 
 #include "optimizer/axes/straighten_axes.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/strings/gather_strings.h"
 #include "qsim/circuit.h"
 #include "qsim/error.h"
 
 namespace qsim {
 namespace {
 
-// Rewrites of what only a plan has: turns, gaps, the steps of a sweep. And one that a circuit is planned with as well.
-constexpr std::array<std::string_view, 8> kPlannerRewrites{
-    kStraightenAxes,      "move_flips",    "split_controls", "recombine_flips",
-    "recombine_controls", "fuse_matrices", "span_strings",   "permute"};
+// Rewrites of what only a plan has: turns, gaps, the steps of a sweep. And two that a circuit is planned with as well.
+constexpr std::array<std::string_view, 9> kPlannerRewrites{kStraightenAxes,  kGatherStrings,    "move_flips",
+                                                           "split_controls", "recombine_flips", "recombine_controls",
+                                                           "fuse_matrices",  "span_strings",    "permute"};
 
 void check_names(const std::vector<std::string>& disabled) {
   const std::vector<std::string_view> known = pass_names();

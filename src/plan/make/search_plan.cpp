@@ -16,8 +16,10 @@
 #include <vector>
 
 #include "base/threads/thread_team.h"
+#include "optimizer/axes/axis_form.h"
 #include "optimizer/axes/straighten_axes.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/strings/gather_strings.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/lower/lower_optimized.h"
@@ -265,6 +267,17 @@ Ways ways_of(Lowered lowered, const Circuit& circuit, Optimizer& optimizer, cons
   return made;
 }
 
+/// As rotations about Pauli strings, where that may be less.
+void add_strings(const Circuit& circuit, const AxisForm& axis, const Machines& machines, const PlanOptions& options,
+                 Ways& ways) {
+  Rewritten strings;
+  if (!gather_strings(circuit, axis, strings)) return;
+  Optimizer of_strings(circuit, options.knows_zero(), &strings);
+  Lowered lowered = form_of(of_strings, options);
+  if (lowered.weight >= kNotHopeless * ways.lightest) return;
+  ways.all.emplace_back(std::move(lowered), of_strings, machines, options, false);
+}
+
 /// The same, and of circuits that a compiler may have written so with their axes made straight.
 std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines, const PlanOptions& options,
                                const Rewritten* form) {
@@ -278,10 +291,12 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines,
   }
   const Axes axes = axes_of(circuit);
   const bool few = circuit.operations().size() <= kFewOperations;
+  if (axes == Axes::kAsWritten || (!few && axes != Axes::kBent)) return std::move(ways.all);
+  std::optional<AxisForm> axis = axis_form(circuit);
+  if (!axis) return std::move(ways.all);
+  move_rotations_forward(*axis);
   Rewritten straight;
-  if (axes == Axes::kAsWritten || (!few && axes != Axes::kBent) || !straighten_axes(circuit, straight)) {
-    return std::move(ways.all);
-  }
+  straighten_axes(circuit, *axis, straight);
   Optimizer of_straight(circuit, options.knows_zero(), &straight);
   Lowered lowered = form_of(of_straight, options);
   if (lowered.weight < kMuchLighter * ways.lightest) {
@@ -292,6 +307,9 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines,
     // Gates do not weigh what plans make of permutations and of turned pairs.
     const bool hidden = axes == Axes::kBent || has_turned_pairs(straight.circuit);
     if (hidden) ways.all.emplace_back(std::move(lowered), of_straight, machines, options, false);
+  }
+  if (few && std::ranges::find(left_out, kGatherStrings) == left_out.end()) {
+    add_strings(circuit, *axis, machines, options, ways);
   }
   return std::move(ways.all);
 }

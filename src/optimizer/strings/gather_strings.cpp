@@ -1,0 +1,194 @@
+#include "optimizer/strings/gather_strings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/bits.h"
+#include "base/file/source_lines.h"
+#include "optimizer/axes/letters.h"
+#include "optimizer/axes/local_gate.h"
+#include "optimizer/operations.h"
+#include "optimizer/strings/affine_state.h"
+#include "optimizer/strings/clifford_images.h"
+
+namespace qsim {
+namespace {
+
+// Letters of all strings at most: for each rotation and for each flip that is moved.
+constexpr std::size_t kLettersOfTurn = 4, kLettersOfFlip = 2;
+constexpr std::size_t kMostLooked = 64;  // strings before one that an equal one is looked for among
+
+/// exp(-i angle/2 P), P the product of the letters.
+struct StringTurn {
+  SignedString string;  // without its sign
+  double angle = 0;
+  std::uint32_t step = 0;  // of the axis form
+};
+
+/// The phase of what undoes `circuit` behind the flips, which it does but for that; in eighths of a turn.
+std::optional<unsigned> phase_beside(const AxisForm& form, const std::vector<CliffordGate>& circuit) {
+  using Gates = CliffordGate::Kind;
+  AffineState state(static_cast<std::uint32_t>(form.after.size()));
+  for (const AxisStep& step : form.steps) {
+    if (step.kind != AxisStep::Kind::kFlip) continue;
+    const auto look = [&](bool back) {  // H takes X to Z, S^-1 takes Y to X
+      for (unsigned k = 0; k < 2; ++k) {
+        const std::array<Qubit, 2> wire{step.wires[k], step.wires[k]};
+        if (step.letters[k] == kLetterY && !back) state.apply({Gates::kInverseS, wire});
+        if (step.letters[k] != kLetterZ) state.apply({Gates::kH, wire});
+        if (step.letters[k] == kLetterY && back) state.apply({Gates::kS, wire});
+      }
+    };
+    look(false);
+    state.apply({Gates::kCz, step.wires});
+    look(true);
+  }
+  for (auto gate = circuit.rbegin(); gate != circuit.rend(); ++gate) state.apply_inverse(*gate);
+  return state.phase_of_zero();
+}
+
+class StringGatherer {
+ public:
+  StringGatherer(const Circuit& circuit, const AxisForm& form)
+      : circuit_(circuit), form_(form), turn_of_(form.steps.size(), kNoPlace) {}
+
+  bool run(Rewritten& result) {
+    if (form_.after.size() > AffineState::kMostWires) return false;
+    if (!gather()) return false;
+    const std::vector<CliffordGate> rest = images_.circuit();
+    const std::optional<unsigned> eighths = phase_beside(form_, rest);
+    if (!eighths) return false;
+    write(rest, *eighths, result);
+    return true;
+  }
+
+ private:
+  using Kind = AxisStep::Kind;
+
+  /// The rotations, as strings. False where it is of no use.
+  bool gather() {
+    std::size_t letters = 0, flips = 0;
+    for (std::uint32_t i = 0; i < form_.steps.size(); ++i) {
+      const AxisStep& step = form_.steps[i];
+      if (step.kind == Kind::kFlip) {
+        images_.append_flip(step.wires, step.letters);
+        ++flips;
+        continue;
+      }
+      SignedString string = images_.image(step.wires[0], step.letters[0]);
+      double angle = step.angle;
+      if (step.kind == Kind::kTurn) {
+        string = product(string, images_.image(step.wires[1], step.letters[1]));
+        angle = -2 * step.angle;
+      }
+      letters += count_bits(string.wires());
+      add({string, string.is_negative() ? -angle : angle, i});
+    }
+    return flips > 0 && letters <= kLettersOfTurn * turns_.size() + kLettersOfFlip * flips;
+  }
+
+  /// Adds it to an equal one that it commutes with all after.
+  void add(const StringTurn& turn) {
+    const std::size_t first = turns_.size() - std::min(turns_.size(), kMostLooked);
+    for (std::size_t at = turns_.size(); at-- > first;) {
+      StringTurn& before = turns_[at];
+      if (before.string.x == turn.string.x && before.string.z == turn.string.z) {
+        before.angle += turn.angle;
+        turn_of_[turn.step] = static_cast<std::uint32_t>(at);
+        return;
+      }
+      if (!before.string.commutes_with(turn.string)) break;
+    }
+    turn_of_[turn.step] = static_cast<std::uint32_t>(turns_.size());
+    turns_.push_back(turn);
+  }
+
+  void write(const std::vector<CliffordGate>& rest, unsigned eighths, Rewritten& result) {
+    Rewriter rewriter(circuit_, result);
+    Circuit& out = result.circuit;
+    double phase = eighths * kQuarterPi;
+    std::vector<std::uint32_t> written(turns_.size(), kNoPlace);
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      const StringTurn& turn = turns_[i];
+      const double angle = simple_angle(turn.angle, 4 * kRounding);
+      // A turn more or less is -1.
+      phase += std::round((turn.angle - angle) / (2 * kPi)) * kPi;
+      if (angle == 0) continue;
+      SourceLines::set(out, circuit_.operations()[form_.steps[turn.step].of].line);
+      append(out, turn.string, angle);
+      written[i] = rewriter.last();
+    }
+    const auto before = static_cast<std::uint32_t>(out.operations().size());
+    for (const CliffordGate& gate : rest) append(out, gate);
+    for (Qubit wire = 0; wire < form_.after.size(); ++wire) {
+      phase += append_local_gate(out, wire, form_.after[wire], form_.rounding[wire]);
+    }
+    phase = std::remainder(phase, 2 * kPi);
+    if (std::abs(phase) > kRounding) out.add_pauli_rotation(-2 * phase, "", {});
+    const bool more = out.operations().size() > before;
+    for (std::uint32_t i = 0; i < form_.step_of.size(); ++i) {
+      if (skipped(circuit_.operations()[i])) continue;
+      const std::uint32_t step = form_.step_of[i], turn = step == AxisForm::kAfter ? kNoPlace : turn_of_[step];
+      if (turn != kNoPlace && written[turn] != kNoPlace) {
+        rewriter.count_on(i, written[turn]);
+      } else if (more) {
+        rewriter.count_on(i, rewriter.last());
+      } else {
+        rewriter.remove(i, "cancelled");
+      }
+    }
+    result.wire_of = form_.wire_of;
+  }
+
+  /// A rotation about Z on the wires, between gates that take its letters there.
+  static void append(Circuit& out, const SignedString& string, double angle) {
+    const auto gate = [&](Gate name, unsigned wire) {
+      const Qubit on = wire;
+      out.add_gate(name, {}, std::span(&on, 1));
+    };
+    for_each_bit(string.x, [&](unsigned wire) {
+      if ((string.z >> wire & 1) != 0) gate(Gate::kSdg, wire);
+      gate(Gate::kH, wire);
+    });
+    std::vector<Qubit> wires;
+    for_each_bit(string.wires(), [&](unsigned wire) { wires.push_back(wire); });
+    out.add_pauli_rotation(angle, std::string(wires.size(), 'Z'), wires);
+    for_each_bit(string.x, [&](unsigned wire) {
+      gate(Gate::kH, wire);
+      if ((string.z >> wire & 1) != 0) gate(Gate::kS, wire);
+    });
+  }
+
+  static void append(Circuit& out, const CliffordGate& gate) {
+    constexpr std::array kGates{Gate::kH, Gate::kS, Gate::kSdg, Gate::kX, Gate::kZ, Gate::kX, Gate::kZ, Gate::kSwap};
+    const std::span<const Qubit> both(gate.wires), first = both.first(1), second = both.last(1);
+    const Gate name = kGates[static_cast<std::size_t>(gate.kind)];
+    if (gate.kind == CliffordGate::Kind::kSwap) {
+      out.add_gate(name, {}, both);
+    } else if (gate.kind == CliffordGate::Kind::kCx || gate.kind == CliffordGate::Kind::kCz) {
+      out.add_gate(name, first, second);
+    } else {
+      out.add_gate(name, {}, first);
+    }
+  }
+
+  const Circuit& circuit_;
+  const AxisForm& form_;
+  CliffordImages images_{static_cast<std::uint32_t>(form_.after.size())};
+  std::vector<StringTurn> turns_;
+  std::vector<std::uint32_t> turn_of_;  // by step; kNoPlace: a flip
+};
+
+}  // namespace
+
+bool gather_strings(const Circuit& circuit, const AxisForm& form, Rewritten& result) {
+  return StringGatherer(circuit, form).run(result);
+}
+
+}  // namespace qsim
