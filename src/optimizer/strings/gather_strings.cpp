@@ -90,7 +90,7 @@ class StringGatherer {
       letters += count_bits(string.wires());
       add({string, string.is_negative() ? -angle : angle, i});
     }
-    return flips > 0 && letters <= kLettersOfTurn * turns_.size() + kLettersOfFlip * flips;
+    return flips > 0 && !turns_.empty() && letters <= kLettersOfTurn * turns_.size() + kLettersOfFlip * flips;
   }
 
   /// Adds it to an equal one that it commutes with all after.
