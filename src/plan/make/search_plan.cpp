@@ -35,7 +35,8 @@ namespace {
 // Operations of circuits that are searched so often; those that are searched once are not packed in order as well.
 constexpr std::size_t kSearchedTwice = 4000, kSearchedThrice = 2000, kSearchedWhole = 20000;
 
-// Weights beside those of the circuit as it is written with which one with straight axes is planned as well.
+// Weights beside those of the circuit as it is written with which one with straight axes, or of strings, is planned as
+// well.
 constexpr double kMuchLighter = 0.9, kNotHopeless = 1.5;
 constexpr std::size_t kMostStraightened = 100'000;  // operations
 
@@ -267,14 +268,14 @@ Ways ways_of(Lowered lowered, const Circuit& circuit, Optimizer& optimizer, cons
   return made;
 }
 
-/// As rotations about Pauli strings, where that may be less.
+/// As rotations about Pauli strings, where that is less.
 void add_strings(const Circuit& circuit, const AxisForm& axis, const Machines& machines, const PlanOptions& options,
                  Ways& ways) {
   Rewritten strings;
   if (!gather_strings(circuit, axis, strings)) return;
   Optimizer of_strings(circuit, options.knows_zero(), &strings);
   Lowered lowered = form_of(of_strings, options);
-  if (lowered.weight >= kNotHopeless * ways.lightest) return;
+  if (lowered.weight >= kMuchLighter * ways.lightest) return;
   ways.all.emplace_back(std::move(lowered), of_strings, machines, options, false);
 }
 
