@@ -36,10 +36,8 @@ using test::Random;
 constexpr double kPi = std::numbers::pi;
 
 bool gathered(const Circuit& circuit, Rewritten& rewritten) {
-  std::optional<AxisForm> form = axis_form(circuit);
-  if (!form) return false;
-  move_rotations_forward(*form);
-  return gather_strings(circuit, *form, rewritten);
+  const std::optional<AxisForm> form = axis_form(circuit);
+  return form && gather_strings(circuit, *form, rewritten);
 }
 
 /// The strings that the circuit turns about, with Z for every letter, and how many gates on two qubits there are but
@@ -161,7 +159,7 @@ TEST(GatherStrings, StaysAsItIs) {
   EXPECT_LE(count_of(rewritten.circuit).pairs, 9u);
 }
 
-/// exp(-i angle/2 P) with ladders of CX gates that go another way each time, and Clifford gates that cross them.
+/// exp(-i angle/2 P) with ladders of CX gates that go another way each time.
 void append_string(Circuit& circuit, Random& random, std::string_view letters, double angle) {
   std::vector<Qubit> wires;
   for (Qubit q = 0; q < letters.size(); ++q) {
@@ -269,35 +267,7 @@ TEST(CliffordImages, TheCircuitIsTheFlipsButForAPhaseThatIsFound) {
       look(true);
     }
     const std::vector<CliffordGate> made = images.circuit();
-    for (const CliffordGate& gate : made) {
-      const auto [a, b] = gate.wires;
-      switch (gate.kind) {
-        case Kind::kH:
-          again.h(a);
-          break;
-        case Kind::kS:
-          again.s(a);
-          break;
-        case Kind::kInverseS:
-          again.sdg(a);
-          break;
-        case Kind::kX:
-          again.x(a);
-          break;
-        case Kind::kZ:
-          again.z(a);
-          break;
-        case Kind::kCx:
-          again.cx(a, b);
-          break;
-        case Kind::kCz:
-          again.cz(a, b);
-          break;
-        case Kind::kSwap:
-          again.swap(a, b);
-          break;
-      }
-    }
+    for (const CliffordGate& gate : made) append_gate(again, gate);
     for (auto gate = made.rbegin(); gate != made.rend(); ++gate) state.apply_inverse(*gate);
     const std::optional<unsigned> eighths = state.phase_of_zero();
     ASSERT_TRUE(eighths) << seed;
@@ -322,7 +292,7 @@ TEST(AffineState, IsTheState) {
       state.apply(gates.back());
     }
     const bool is_zero = state.phase_of_zero().has_value();
-    // What undoes it leads back, in an order of its own where gates on other wires allow it.
+    // What undoes it leads back.
     for (auto gate = gates.rbegin(); gate != gates.rend(); ++gate) state.apply_inverse(*gate);
     ASSERT_EQ(state.phase_of_zero(), 0u) << seed;
     EXPECT_TRUE(is_zero || !gates.empty());

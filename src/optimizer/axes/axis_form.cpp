@@ -396,17 +396,7 @@ class AxisFormer {
   double largest_ = 1, seen_ = kRounding;  // of the turns at hand; what their axes may be off
 };
 
-}  // namespace
-
-double simple_angle(double angle, double rounding) {
-  constexpr double kPart = kPi / 16;
-  angle = std::remainder(angle, 2 * kPi);
-  const double whole = std::round(angle / kPart);
-  return std::abs(angle - whole * kPart) <= rounding ? whole * kPart : angle;
-}
-
-std::optional<AxisForm> axis_form(const Circuit& circuit) { return AxisFormer(circuit).run(); }
-
+/// Rotations where they can first be: behind the last step of their wire that does not commute with them.
 void move_rotations_forward(AxisForm& form) {
   // By wire: the steps since its letter changed last, and the rotation among them.
   struct Segment {
@@ -457,6 +447,21 @@ void move_rotations_forward(AxisForm& form) {
   for (std::uint32_t& step : form.step_of) {
     if (step != AxisForm::kAfter) step = place[step];
   }
+}
+
+}  // namespace
+
+double simple_angle(double angle, double rounding) {
+  constexpr double kPart = kPi / 16;
+  angle = std::remainder(angle, 2 * kPi);
+  const double whole = std::round(angle / kPart);
+  return std::abs(angle - whole * kPart) <= rounding ? whole * kPart : angle;
+}
+
+std::optional<AxisForm> axis_form(const Circuit& circuit) {
+  std::optional<AxisForm> form = AxisFormer(circuit).run();
+  if (form) move_rotations_forward(*form);
+  return form;
 }
 
 }  // namespace qsim

@@ -45,9 +45,6 @@ double simple_angle(double angle, double rounding);
 /// that is not what was made of it.
 std::optional<AxisForm> axis_form(const Circuit& circuit);
 
-/// Rotations where they can first be: behind the last step of their wire that does not commute with them.
-void move_rotations_forward(AxisForm& form);
-
 /// By step and wire of it: what X, Y and Z are seen as there, a place in kAxisFrames.
 using AxisFrames = std::vector<std::array<std::uint8_t, 2>>;
 constexpr std::array<std::array<unsigned, 3>, 6> kAxisFrames{

@@ -4,6 +4,11 @@
 
 namespace qsim {
 
+bool is_of_parts(double angle, unsigned parts) {
+  const double part = 2 * kPi / parts;
+  return std::abs(std::remainder(angle, part)) <= 1e-9;
+}
+
 Matrix2 letter_rotation(unsigned letter, double angle) {
   const double c = std::cos(angle / 2);
   const Complex turn(0, -std::sin(angle / 2));

@@ -12,6 +12,9 @@ inline constexpr unsigned kLetterX = 1, kLetterY = 2, kLetterZ = 3;
 inline constexpr double kPi = std::numbers::pi, kQuarterPi = std::numbers::pi / 4;
 inline constexpr Complex kImaginary{0, 1};
 
+/// Whether the angle is a whole number of `parts`-ths of a turn.
+bool is_of_parts(double angle, unsigned parts);
+
 /// exp(-i angle/2 P).
 Matrix2 letter_rotation(unsigned letter, double angle);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -13,8 +12,8 @@
 #include "base/file/source_lines.h"
 #include "base/numbers/rounding.h"
 #include "optimizer/axes/axis_form.h"
+#include "optimizer/axes/form_end.h"
 #include "optimizer/axes/letters.h"
-#include "optimizer/axes/local_gate.h"
 #include "optimizer/operations.h"
 
 namespace qsim {
@@ -47,23 +46,11 @@ class AxisWriter {
       }
       written[i] = rewriter_.last();
     }
-    const auto before = static_cast<std::uint32_t>(out_.operations().size());
-    for (Qubit wire = 0; wire < form_.after.size(); ++wire) {
-      phase_ += append_local_gate(out_, wire, product(form_.after[wire], adjoint(looks_[wire])), form_.rounding[wire]);
+    std::vector<Matrix2> after(form_.after.size());
+    for (std::size_t wire = 0; wire < after.size(); ++wire) {
+      after[wire] = product(form_.after[wire], adjoint(looks_[wire]));
     }
-    if (std::abs(phase_) > kRounding) out_.add_pauli_rotation(-2 * phase_, "", {});
-    const bool more = out_.operations().size() > before;
-    for (std::uint32_t i = 0; i < form_.step_of.size(); ++i) {
-      if (skipped(circuit.operations()[i])) continue;
-      if (form_.step_of[i] != AxisForm::kAfter) {
-        rewriter_.count_on(i, written[form_.step_of[i]]);
-      } else if (more) {
-        rewriter_.count_on(i, rewriter_.last());
-      } else {
-        rewriter_.remove(i, "cancelled");
-      }
-    }
-    result.wire_of = form_.wire_of;
+    end_form(circuit, form_, after, phase_, written, out_.operations().size(), rewriter_, result);
   }
 
  private:
@@ -201,14 +188,6 @@ Axes axes_of(const Circuit& circuit) {
   }
   if (pairs == 0) return Axes::kAsWritten;
   return bent * kPart > pairs ? Axes::kBent : Axes::kOfOneBasis;
-}
-
-bool straighten_axes(const Circuit& circuit, Rewritten& result) {
-  std::optional<AxisForm> form = axis_form(circuit);
-  if (!form) return false;
-  move_rotations_forward(*form);
-  straighten_axes(circuit, *form, result);
-  return true;
 }
 
 void straighten_axes(const Circuit& circuit, const AxisForm& form, Rewritten& result) {

@@ -16,10 +16,7 @@ enum class Axes : std::uint8_t {
 };
 Axes axes_of(const Circuit& circuit);
 
-/// The circuit by the axes of its pairs of qubits. False where it is not of gates on one and two qubits alone, or a
-/// pair put together again was not what it stood for.
-bool straighten_axes(const Circuit& circuit, Rewritten& result);
-/// The same from its axis form, whose rotations were moved forward.
+/// The circuit, whose axis form `form` is, by the axes of its pairs of qubits.
 void straighten_axes(const Circuit& circuit, const AxisForm& form, Rewritten& result);
 
 }  // namespace qsim

@@ -1,6 +1,7 @@
 #include "optimizer/strings/clifford_images.h"
 
 #include <bit>
+#include <span>
 #include <utility>
 
 namespace qsim {
@@ -112,6 +113,19 @@ class Reducer {
 };
 
 }  // namespace
+
+void append_gate(Circuit& out, const CliffordGate& gate) {
+  constexpr std::array kGates{Gate::kH, Gate::kS, Gate::kSdg, Gate::kX, Gate::kZ, Gate::kX, Gate::kZ, Gate::kSwap};
+  const std::span<const Qubit> both(gate.wires), first = both.first(1), second = both.last(1);
+  const Gate name = kGates[static_cast<std::size_t>(gate.kind)];
+  if (gate.kind == Kind::kSwap) {
+    out.add_gate(name, {}, both);
+  } else if (gate.kind == Kind::kCx || gate.kind == Kind::kCz) {
+    out.add_gate(name, first, second);
+  } else {
+    out.add_gate(name, {}, first);
+  }
+}
 
 CliffordImages::CliffordImages(std::uint32_t wires) {
   for (Qubit wire = 0; wire < wires; ++wire) {

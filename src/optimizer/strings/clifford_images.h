@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "optimizer/strings/signed_string.h"
+#include "qsim/circuit.h"
 
 namespace qsim {
+
+void append_gate(Circuit& out, const CliffordGate& gate);
 
 class CliffordImages {
  public:

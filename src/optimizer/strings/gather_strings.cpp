@@ -11,8 +11,8 @@
 
 #include "base/bits.h"
 #include "base/file/source_lines.h"
+#include "optimizer/axes/form_end.h"
 #include "optimizer/axes/letters.h"
-#include "optimizer/axes/local_gate.h"
 #include "optimizer/operations.h"
 #include "optimizer/strings/affine_state.h"
 #include "optimizer/strings/clifford_images.h"
@@ -124,26 +124,13 @@ class StringGatherer {
       append(out, turn.string, angle);
       written[i] = rewriter.last();
     }
-    const auto before = static_cast<std::uint32_t>(out.operations().size());
-    for (const CliffordGate& gate : rest) append(out, gate);
-    for (Qubit wire = 0; wire < form_.after.size(); ++wire) {
-      phase += append_local_gate(out, wire, form_.after[wire], form_.rounding[wire]);
+    const std::size_t before = out.operations().size();
+    for (const CliffordGate& gate : rest) append_gate(out, gate);
+    std::vector<std::uint32_t> place_of_step(turn_of_.size(), kNoPlace);
+    for (std::size_t step = 0; step < turn_of_.size(); ++step) {
+      if (turn_of_[step] != kNoPlace) place_of_step[step] = written[turn_of_[step]];
     }
-    phase = std::remainder(phase, 2 * kPi);
-    if (std::abs(phase) > kRounding) out.add_pauli_rotation(-2 * phase, "", {});
-    const bool more = out.operations().size() > before;
-    for (std::uint32_t i = 0; i < form_.step_of.size(); ++i) {
-      if (skipped(circuit_.operations()[i])) continue;
-      const std::uint32_t step = form_.step_of[i], turn = step == AxisForm::kAfter ? kNoPlace : turn_of_[step];
-      if (turn != kNoPlace && written[turn] != kNoPlace) {
-        rewriter.count_on(i, written[turn]);
-      } else if (more) {
-        rewriter.count_on(i, rewriter.last());
-      } else {
-        rewriter.remove(i, "cancelled");
-      }
-    }
-    result.wire_of = form_.wire_of;
+    end_form(circuit_, form_, form_.after, phase, place_of_step, before, rewriter, result);
   }
 
   /// A rotation about Z on the wires, between gates that take its letters there.
@@ -163,19 +150,6 @@ class StringGatherer {
       gate(Gate::kH, wire);
       if ((string.z >> wire & 1) != 0) gate(Gate::kS, wire);
     });
-  }
-
-  static void append(Circuit& out, const CliffordGate& gate) {
-    constexpr std::array kGates{Gate::kH, Gate::kS, Gate::kSdg, Gate::kX, Gate::kZ, Gate::kX, Gate::kZ, Gate::kSwap};
-    const std::span<const Qubit> both(gate.wires), first = both.first(1), second = both.last(1);
-    const Gate name = kGates[static_cast<std::size_t>(gate.kind)];
-    if (gate.kind == CliffordGate::Kind::kSwap) {
-      out.add_gate(name, {}, both);
-    } else if (gate.kind == CliffordGate::Kind::kCx || gate.kind == CliffordGate::Kind::kCz) {
-      out.add_gate(name, first, second);
-    } else {
-      out.add_gate(name, {}, first);
-    }
   }
 
   const Circuit& circuit_;

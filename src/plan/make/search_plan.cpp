@@ -293,9 +293,8 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines,
   const Axes axes = axes_of(circuit);
   const bool few = circuit.operations().size() <= kFewOperations;
   if (axes == Axes::kAsWritten || (!few && axes != Axes::kBent)) return std::move(ways.all);
-  std::optional<AxisForm> axis = axis_form(circuit);
+  const std::optional<AxisForm> axis = axis_form(circuit);
   if (!axis) return std::move(ways.all);
-  move_rotations_forward(*axis);
   Rewritten straight;
   straighten_axes(circuit, *axis, straight);
   Optimizer of_straight(circuit, options.knows_zero(), &straight);

@@ -1,19 +1,18 @@
-#include "optimizer/axes/local_gate.h"
+#include "optimizer/axes/form_end.h"
 
 #include <cmath>
 #include <optional>
 #include <span>
 
-#include "optimizer/axes/axis_form.h"
+#include "base/numbers/rounding.h"
 #include "optimizer/axes/letters.h"
 
 namespace qsim {
 
-bool is_of_parts(double angle, unsigned parts) {
-  const double part = 2 * kPi / parts;
-  return std::abs(std::remainder(angle, part)) <= 1e-9;
-}
+namespace {
 
+/// With the phases beside a Hadamard gate or a rotation where it is that. `rounding`: what its angles may be off.
+/// Returns the phase that is not in what was appended.
 double append_local_gate(Circuit& out, Qubit wire, const Matrix2& matrix, double rounding) {
   const std::span<const Qubit> wires(&wire, 1);
   const std::optional<RotationAngles> parts = rotation_angles(matrix);
@@ -59,6 +58,31 @@ double append_local_gate(Circuit& out, Qubit wire, const Matrix2& matrix, double
   rotation(Gate::kRy, turn);
   phase(left);
   return parts->around;
+}
+
+}  // namespace
+
+void end_form(const Circuit& circuit, const AxisForm& form, std::span<const Matrix2> after, double phase,
+              std::span<const std::uint32_t> place_of_step, std::size_t before, Rewriter& rewriter, Rewritten& result) {
+  Circuit& out = result.circuit;
+  for (Qubit wire = 0; wire < after.size(); ++wire) {
+    phase += append_local_gate(out, wire, after[wire], form.rounding[wire]);
+  }
+  phase = std::remainder(phase, 2 * kPi);
+  if (std::abs(phase) > kRounding) out.add_pauli_rotation(-2 * phase, "", {});
+  const bool more = out.operations().size() > before;
+  for (std::uint32_t i = 0; i < form.step_of.size(); ++i) {
+    if (skipped(circuit.operations()[i])) continue;
+    const std::uint32_t step = form.step_of[i];
+    if (step != AxisForm::kAfter && place_of_step[step] != kNoPlace) {
+      rewriter.count_on(i, place_of_step[step]);
+    } else if (more) {
+      rewriter.count_on(i, rewriter.last());
+    } else {
+      rewriter.remove(i, "cancelled");
+    }
+  }
+  result.wire_of = form.wire_of;
 }
 
 }  // namespace qsim
