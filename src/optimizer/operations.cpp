@@ -1,6 +1,7 @@
 // Operations as passes see them: where they are diagonal, their 2x2 matrices, and copies under other names.
 #include "optimizer/operations.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/bits.h"
@@ -20,6 +21,12 @@ bool is_diagonal_matrix(std::span<const double> parts, std::size_t targets) {
 }
 
 }  // namespace
+
+bool is_of_cx(const Circuit& circuit) {
+  return std::ranges::all_of(circuit.operations(), [](const Operation& op) {
+    return skipped(op) || op.controls + op.targets < 2 || is_cx(op);
+  });
+}
 
 Support support_of(const Circuit& circuit, const Operation& op) {
   Support support;

@@ -14,6 +14,9 @@ inline bool skipped(const Operation& op) { return op.kind == OpKind::kBarrier ||
 
 inline bool is_cx(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kX && op.controls == 1; }
 
+/// Of gates on one qubit and CX gates, as compilers leave that have no others.
+bool is_of_cx(const Circuit& circuit);
+
 /// Controls first, then targets.
 template <typename Visit>
 void for_each_qubit(const Circuit& circuit, const Operation& op, const Visit& visit) {

@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 10> kRecognisers{
 constexpr std::string_view kCancelFlips = "cancel_flips";
 constexpr double kSaving = 0.05, kCancelled = 0.005;  // parts of a circuit's weight
 
-constexpr std::array<Pass, 22> kPasses{{
+constexpr std::array<Pass, 23> kPasses{{
+    {"absorb_flips", absorb_compiled_flips},
     {"name_turns", name_turns},
     {"extract_controls", extract_controls},
     {"relabel_swaps", relabel_swaps},
@@ -44,7 +45,7 @@ constexpr std::array<Pass, 22> kPasses{{
 }};
 // Places in the list where what several sets of passes share ends, with the dearest pass, where recognition ends, and
 // of the pass that searches go without and packing in order does not.
-constexpr std::size_t kProducts = 5, kShared = 10, kRecognised = 19, kLast = kPasses.size() - 1;
+constexpr std::size_t kProducts = 6, kShared = 11, kRecognised = 20, kLast = kPasses.size() - 1;
 static_assert(kPasses[kProducts].name == kRecognisers[0] && kPasses[kShared - 1].name == kRecognisers[4] &&
               kPasses[kRecognised - 1].name == kRecognisers.back() && kPasses[kLast].name == "split_turns");
 
@@ -94,7 +95,7 @@ void Optimizer::run_passes(std::size_t first, std::size_t end, PassSet left_out,
     const auto run = from_zero_ && pass.run_from_zero != nullptr ? pass.run_from_zero : pass.run;
     if (!run(changed ? result.circuit : circuit_, next)) continue;
     next.cost = circuit_cost(next.circuit);
-    const bool judged_by_plan = pass.weighs_itself && circuit_.operations().size() <= kFewOperations;
+    const bool judged_by_plan = pass.weighs_itself && is_short();
     if (next.cost > result.cost * (1 + 1e-9 - pass.least_saving) && !judged_by_plan) continue;
     if (is_among(pass.name, kRecognisers)) next.recognised = {pass.name};
     chain(result, changed, std::move(next));
@@ -129,7 +130,7 @@ Optimizer::Made Optimizer::run_without(PassSet left_out) {
     return made;
   };
   Made made = until_recognised();
-  if (made.result.recognised.empty() && circuit_.operations().size() <= kFewOperations && (in_vain & ~left_out) != 0) {
+  if (made.result.recognised.empty() && is_short() && (in_vain & ~left_out) != 0) {
     left_out |= in_vain;
     made = until_recognised();
   }
@@ -139,7 +140,7 @@ Optimizer::Made Optimizer::run_without(PassSet left_out) {
 
 Optimizer::Made Optimizer::until_last(PassSet left_out) {
   const PassSet and_cancel_flips = left_out | set_of(std::array{kCancelFlips});
-  if (circuit_.operations().size() > kFewOperations) return run_without(and_cancel_flips);
+  if (!is_short()) return run_without(and_cancel_flips);
   const auto [found, fresh] = made_.try_emplace(left_out);
   Made& made = found->second;
   if (!fresh) return made;
@@ -153,8 +154,7 @@ Optimizer::Made Optimizer::until_last(PassSet left_out) {
 
 bool Optimizer::run(const std::vector<std::string>& disabled, Rewritten& result) {
   const PassSet left_out = set_of(disabled);
-  const std::size_t operations = (form_ != nullptr ? form_->circuit : circuit_).operations().size();
-  return operations < 2 * part_operations_ ? run_whole(left_out, result) : run_in_parts(left_out, result);
+  return operations() < 2 * part_operations_ ? run_whole(left_out, result) : run_in_parts(left_out, result);
 }
 
 bool Optimizer::run_whole(PassSet left_out, Rewritten& result) {

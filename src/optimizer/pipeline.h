@@ -80,6 +80,8 @@ class Optimizer {
   bool run(const std::vector<std::string>& disabled, Rewritten& result);
 
   const Circuit& circuit() const { return circuit_; }
+  /// Of few operations, as it is or as it is rewritten already.
+  bool is_short() const { return operations() <= kFewOperations; }
 
  private:
   /// What passes make of the circuit, but for those of them that are left out.
@@ -88,6 +90,7 @@ class Optimizer {
     bool changed = false;
   };
   struct Part;
+  std::size_t operations() const { return (form_ != nullptr ? form_->circuit : circuit_).operations().size(); }
   bool run_whole(PassSet left_out, Rewritten& result);
   bool run_in_parts(PassSet left_out, Rewritten& result);
   const Made& beginning(PassSet left_out);  // those up to the dearest one
@@ -111,6 +114,11 @@ bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, 
 /// qubit are nearly free where a diagonal on several qubits stands between the same gates: one merged diagonal does
 /// both.
 double circuit_cost(const Circuit& circuit);
+
+/// Flips of one qubit move past diagonals and CX gates to where a gate on the qubit or another flip takes them in.
+bool absorb_flips(const Circuit& circuit, Rewritten& result);
+/// The same of circuits of gates on one qubit and CX gates.
+bool absorb_compiled_flips(const Circuit& circuit, Rewritten& result);
 
 /// Square roots of X between phases become the Hadamard gates, flips and rotations that they were written for.
 bool name_turns(const Circuit& circuit, Rewritten& result);

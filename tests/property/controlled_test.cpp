@@ -152,6 +152,19 @@ TEST(RecogniseFlips, HadamardGatesAroundHalfTurns) {
   EXPECT_EQ(made(recognise_flips, around_phase(std::nextafter(kPi, 4.0))), Texts{"ccx"});
 }
 
+// H P(pi/2) H is one Hadamard gate between phases: it stands before the flips, or behind them where flips of the same
+// controls are before the pair.
+TEST(RecogniseFlips, QuarterTurnsBetweenThemLeaveOne) {
+  Circuit first(3), last(3), flipped(3), eighth(3);
+  EXPECT_EQ(made(recognise_flips, first.h(2).add_gate(Gate::kZ, kPair, kLast).s(2).h(2)),
+            (Texts{"sdg", "h", "sdg", "ccx"}));
+  EXPECT_EQ(made(recognise_flips, last.ccx(0, 1, 2).p(0.3, 2).h(2).add_gate(Gate::kZ, kPair, kLast).sdg(2).h(2)),
+            (Texts{"ccx", "p", "ccx", "s", "h", "s"}));
+  EXPECT_EQ(made(recognise_flips, flipped.h(2).cx(0, 2).add_gate(Gate::kZ, kPair, kLast).rz(kPi / 2, 2).h(2)),
+            (Texts{"cz", "ccx", "sdg", "h", "sdg"}));
+  EXPECT_EQ(made(recognise_flips, eighth.h(2).add_gate(Gate::kZ, kPair, kLast).s(2).t(2).h(2)), Texts{"as it was"});
+}
+
 TEST(RecogniseFlips, FlipsBetweenThemBecomeHalfTurns) {
   Circuit flip(3), before(3), rotation(3), undone(3), left(3), across(3);
   EXPECT_EQ(made(recognise_flips, flip.h(2).add_gate(Gate::kZ, kPair, kLast).cx(0, 2).h(2)), (Texts{"ccx", "cz"}));

@@ -81,6 +81,17 @@ TEST(NameTurns, GatesComeBack) {
   EXPECT_EQ(named(std::move(root.rz(0, 0).sx(0).rz(0, 0))), Texts{"sx"});
 }
 
+// Matrices that are given by their angles, where that weighs no more.
+TEST(NameTurns, MatricesAreNamed) {
+  Circuit hadamard(1), phase(1), turned(1), pair(1), general(1), second(1);
+  EXPECT_EQ(named(hadamard.u(kPi / 2, 0, kPi, 0)), Texts{"h"});
+  EXPECT_EQ(named(phase.u(0, 0, 0.3, 0)), Texts{"p"});
+  EXPECT_EQ(named(turned.u(0.3, 0, 0, 0)), Texts{"ry"});
+  EXPECT_EQ(named(second.u2(0, kPi, 0)), Texts{"h"});
+  EXPECT_EQ(named(pair.u(kPi / 2, 0, kPi, 0).u(kPi / 2, 0, kPi, 0)), Texts{});
+  EXPECT_EQ(named(general.u(0.3, 0.4, 0.5, 0)), Texts{"as it was"});
+}
+
 // A Hadamard gate beside a rotation may begin or end a gate with several controls: it is not a part of the rotation.
 TEST(NameTurns, HadamardGatesBesideRotationsAreThemselves) {
   Circuit after(1), before(1), both(1), pair(1), gone(1), unlike(1);

@@ -221,7 +221,9 @@ TEST(PlanControls, AFlipMovesThroughADiagonalUnlessThatIsLeftOut) {
     return count;
   };
   EXPECT_EQ(turns(), 1U);
-  options.disabled_passes = {"move_flips"};
+  options.disabled_passes = {"absorb_flips"};
+  EXPECT_EQ(turns(), 1U);
+  options.disabled_passes = {"absorb_flips", "move_flips"};
   EXPECT_EQ(turns(), 2U);
 }
 

@@ -18,6 +18,7 @@
 #include "base/threads/thread_team.h"
 #include "optimizer/axes/axis_form.h"
 #include "optimizer/axes/straighten_axes.h"
+#include "optimizer/flips/orient_flips.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/strings/gather_strings.h"
 #include "plan/cost/cost.h"
@@ -37,7 +38,7 @@ constexpr std::size_t kSearchedTwice = 4000, kSearchedThrice = 2000, kSearchedWh
 
 // Weights beside those of the circuit as it is written with which one with straight axes, or of strings, is planned as
 // well.
-constexpr double kMuchLighter = 0.9, kNotHopeless = 1.5;
+constexpr double kMuchLighter = 0.9, kNotHopeless = 2;
 constexpr std::size_t kMostStraightened = 100'000;  // operations
 
 // A plan that takes so many times as long with what births add is looked for once more with whole lines, which few
@@ -231,15 +232,14 @@ struct Ways {
 
 /// The circuit after all passes, `lowered`, and without some where those that gave back structure may hide other
 /// structure.
-Ways ways_of(Lowered lowered, const Circuit& circuit, Optimizer& optimizer, const Machines& machines,
-             const PlanOptions& options, Way way) {
+Ways ways_of(Lowered lowered, Optimizer& optimizer, const Machines& machines, const PlanOptions& options, Way way) {
   Ways made{{}, lowered.weight};
   std::list<Written>& ways = made.all;
   double& lightest = made.lightest;
   std::vector<std::string_view> recognised = lowered.recognised;
   const bool open = way == Way::kOpen;
   ways.emplace_back(std::move(lowered), optimizer, machines, options, open);
-  if (circuit.operations().size() > kFewOperations) return made;
+  if (!optimizer.is_short()) return made;
   const auto try_without = [&](std::span<const std::string_view> passes, double hopeless = 4) {
     PlanOptions fewer = options;
     fewer.disabled_passes.insert(fewer.disabled_passes.end(), passes.begin(), passes.end());
@@ -279,19 +279,37 @@ void add_strings(const Circuit& circuit, const AxisForm& axis, const Machines& m
   ways.all.emplace_back(std::move(lowered), of_strings, machines, options, false);
 }
 
+/// With the targets of flips chosen anew, where that is less or gives back structure. Of long circuits it is all that
+/// is planned then. Whether it is of few operations.
+bool add_oriented(const Circuit& circuit, const Machines& machines, const PlanOptions& options, Ways& ways) {
+  Rewritten oriented;
+  if (!orient_flips(circuit, oriented)) return false;
+  Optimizer of_oriented(circuit, options.knows_zero(), &oriented);
+  Lowered lowered = form_of(of_oriented, options);
+  const double worth = lowered.recognised.empty() ? kMuchLighter : kNotHopeless;
+  if (lowered.weight < worth * ways.lightest) {
+    Ways others = ways_of(std::move(lowered), of_oriented, machines, options, Way::kStraight);
+    if (circuit.operations().size() > kFewOperations) ways.all.clear();
+    ways.all.splice(ways.all.end(), others.all);
+  }
+  return of_oriented.is_short();
+}
+
 /// The same, and of circuits that a compiler may have written so with their axes made straight.
 std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines, const PlanOptions& options,
                                const Rewritten* form) {
   Optimizer optimizer(circuit, options.knows_zero(), form);
-  Ways ways = ways_of(form_of(optimizer, options), circuit, optimizer, machines, options,
-                      form != nullptr ? Way::kOpen : Way::kCircuit);
+  Ways ways =
+      ways_of(form_of(optimizer, options), optimizer, machines, options, form != nullptr ? Way::kOpen : Way::kCircuit);
   const auto& left_out = options.disabled_passes;
+  const auto is_left_out = [&](std::string_view pass) { return std::ranges::find(left_out, pass) != left_out.end(); };
+  const bool orients = form == nullptr && !is_left_out(kOrientFlips);
+  const bool few = (orients && add_oriented(circuit, machines, options, ways)) || optimizer.is_short();
   const bool too_long = circuit.operations().size() > kMostStraightened;
-  if (form != nullptr || too_long || std::ranges::find(left_out, kStraightenAxes) != left_out.end()) {
+  if (form != nullptr || too_long || is_left_out(kStraightenAxes)) {
     return std::move(ways.all);
   }
   const Axes axes = axes_of(circuit);
-  const bool few = circuit.operations().size() <= kFewOperations;
   if (axes == Axes::kAsWritten || (!few && axes != Axes::kBent)) return std::move(ways.all);
   const std::optional<AxisForm> axis = axis_form(circuit);
   if (!axis) return std::move(ways.all);
@@ -300,7 +318,7 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines,
   Optimizer of_straight(circuit, options.knows_zero(), &straight);
   Lowered lowered = form_of(of_straight, options);
   if (lowered.weight < kMuchLighter * ways.lightest) {
-    Ways others = ways_of(std::move(lowered), circuit, of_straight, machines, options, Way::kStraight);
+    Ways others = ways_of(std::move(lowered), of_straight, machines, options, Way::kStraight);
     if (!few) return std::move(others.all);
     ways.all.splice(ways.all.end(), others.all);
   } else if (few && lowered.weight < kNotHopeless * ways.lightest) {
@@ -308,7 +326,7 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines,
     const bool hidden = axes == Axes::kBent || has_turned_pairs(straight.circuit);
     if (hidden) ways.all.emplace_back(std::move(lowered), of_straight, machines, options, false);
   }
-  if (few && std::ranges::find(left_out, kGatherStrings) == left_out.end()) {
+  if (few && !is_left_out(kGatherStrings)) {
     add_strings(circuit, *axis, machines, options, ways);
   }
   return std::move(ways.all);

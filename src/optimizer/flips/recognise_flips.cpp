@@ -20,6 +20,8 @@
 namespace qsim {
 namespace {
 
+constexpr std::uint64_t kQuarter = kHalfTurn >> 1;
+
 bool is_hadamard(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kH && op.controls == 0; }
 
 class FlipRecogniser {
@@ -29,6 +31,7 @@ class FlipRecogniser {
         open_(circuit.qubits()),
         target_(circuit.operations().size(), kNone),
         turned_over_(circuit.operations().size(), false),
+        flipped_by_(circuit.qubits()),
         gone_(circuit.operations().size(), false) {}
 
   bool run(Rewritten& result) {
@@ -51,9 +54,12 @@ class FlipRecogniser {
     std::vector<std::uint32_t> half_turns;  // under other qubits
     std::vector<std::uint32_t> alone;       // of this qubit alone
     std::vector<std::uint32_t> flips;       // of this qubit under others
-    // Other phases of this qubit alone, and their sum, which is 0 before a flip and at the end: e^(i common) P(sum).
+    // Other phases of this qubit alone, and their sum, which is 0 before a flip and at the end, or a quarter turn
+    // there: e^(i common) P(sum).
     std::vector<std::uint32_t> phases;
     std::uint64_t sum = 0, common = 0;
+    std::vector<Index> flipped_by;  // controls of the flips that stand before it
+    bool leaves_turn() const { return sum != 0; }
   };
 
   bool visit(std::uint32_t i) {
@@ -65,12 +71,21 @@ class FlipRecogniser {
       const bool closes = pays(open_[q], rotates);
       if (closes) close(q, i);
       open_[q] = {};
-      if (!closes) open_[q].first = i;
       open_[q].rotates = rotates;
-      return closes;
+      if (closes) return true;
+      open_[q].first = i;
+      open_[q].flipped_by = std::exchange(flipped_by_[q], {});
+      return false;
     }
     const bool half_turn = support.is_diagonal() && is_half_turn(op);
     const bool flip = op.kind == OpKind::kGate && op.gate == Gate::kX && op.controls > 0;
+    for_each_bit(support.all & ~support.diagonal, [&](unsigned q) {
+      if (flip) {
+        flipped_by_[q].push_back(support.diagonal);
+      } else {
+        flipped_by_[q].clear();
+      }
+    });
     for_each_bit(support.all, [&](unsigned q) {
       if (open_[q].first == kNoPlace) return;
       if (flip && !test_bit(support.diagonal, q) && open_[q].sum == 0) {
@@ -112,11 +127,13 @@ class FlipRecogniser {
 
   /// Z RY(a) is H RY(a + pi/2), and RY(a) Z is RY(a - pi/2) H: with a Z a rotation may stand for a Hadamard gate.
   bool pays(const FlipPair& pair, bool rotates) const {
-    if (pair.first == kNoPlace || pair.half_turns.empty() || (pair.rotates && rotates) || pair.sum != 0) return false;
+    if (pair.first == kNoPlace || pair.half_turns.empty() || (pair.rotates && rotates)) return false;
+    if (pair.sum != 0 && pair.sum != kQuarter && pair.sum != 0 - kQuarter) return false;
     const bool rotation = pair.rotates || rotates;
-    if (rotation && (pair.alone.size() != 1 || !pair.flips.empty())) return false;
+    if (rotation && (pair.alone.size() != 1 || !pair.flips.empty() || pair.leaves_turn())) return false;
     double gain =
         rotation ? weight::kRealTurn : 2 * weight::kRealTurn - weight::kFlip * static_cast<double>(pair.alone.size());
+    if (pair.leaves_turn()) gain -= weight::kRealTurn;
     Index joined = 0;
     bool wide = false;
     for (const std::uint32_t i : pair.half_turns) {
@@ -140,6 +157,7 @@ class FlipRecogniser {
   void close(Qubit q, std::uint32_t second) {
     const FlipPair& pair = open_[q];
     const bool rotation = pair.rotates || is_rotation(circuit_.operations()[second]);
+    flipped_by_[q] = pair.leaves_turn() ? std::vector<Index>{} : pair.flipped_by;
     for (const std::uint32_t i : {pair.first, second}) {
       const Operation& op = circuit_.operations()[i];
       if (is_rotation(op)) {
@@ -149,6 +167,8 @@ class FlipRecogniser {
         gone_[i] = true;
       }
     }
+    for (const std::uint32_t i : pair.half_turns) flipped_by_[q].push_back(other_qubits(i, q));
+    if (pair.leaves_turn()) leave_turn(q, pair, second);
     for (const std::uint32_t i : pair.alone) {
       if (rotation) {
         gone_[i] = true;
@@ -161,20 +181,43 @@ class FlipRecogniser {
     for (const std::uint32_t i : pair.flips) turned_over_[i] = true;
     for (const std::uint32_t i : pair.half_turns) {
       target_[i] = q;
-      for_each_bit(support_of(circuit_, circuit_.operations()[i]).all & ~bit_mask(q), [&](unsigned c) {
+      for_each_bit(other_qubits(i, q), [&](unsigned c) {
         if (open_[c].first < i) open_[c] = {};
       });
     }
   }
 
+  /// H P(+-pi/2) H = e^(+-i pi/4) P(-+pi/2) H P(-+pi/2), which commutes with what half turns become: it stands before
+  /// that, so that flips meet those that follow, or behind it where such flips stand before the pair.
+  void leave_turn(Qubit q, const FlipPair& pair, std::uint32_t second) {
+    const auto meets = [&](std::uint32_t i) { return std::ranges::count(pair.flipped_by, other_qubits(i, q)) != 0; };
+    const bool last = !pair.flips.empty() || std::ranges::any_of(pair.half_turns, meets);
+    if (last) flipped_by_[q].clear();
+    const bool inverse = pair.sum == kQuarter;
+    left_.emplace_back(last ? second : pair.first, inverse ? Gate::kSdg : Gate::kS);
+    common_ += inverse ? kQuarter / 2 : 0 - kQuarter / 2;
+  }
+
+  Index other_qubits(std::uint32_t i, Qubit q) const {
+    return support_of(circuit_, circuit_.operations()[i]).all & ~bit_mask(q);
+  }
+
   void build(Rewritten& result) {
     std::ranges::sort(turned_);
+    std::ranges::sort(left_);
     auto turned = turned_.begin();
+    auto left = left_.begin();
     Rewriter rewriter(circuit_, result);
     for (std::uint32_t i = 0; i < target_.size(); ++i) {
       const Operation& op = circuit_.operations()[i];
       if (skipped(op)) continue;
-      if (gone_[i]) {
+      if (left != left_.end() && left->first == i) {
+        Circuit& out = rewriter.append_for(i);
+        const Qubit q = circuit_.targets(op)[0];
+        out.add_gate(left->second, {}, {&q, 1}).h(q).add_gate(left->second, {}, {&q, 1});
+        rewriter.count_here(i);
+        ++left;
+      } else if (gone_[i]) {
         rewriter.remove(i, "recognised as flips");
       } else if (turned != turned_.end() && turned->first == i) {
         rewriter.append_for(i).ry(turned++->second, circuit_.targets(op)[0]);
@@ -195,17 +238,24 @@ class FlipRecogniser {
   }
 
   const Circuit& circuit_;
-  std::vector<FlipPair> open_;     // by qubit
-  std::vector<Qubit> target_;      // by operation: of the flip that it becomes
-  std::vector<bool> turned_over_;  // by operation: a flip that becomes a half turn
+  std::vector<FlipPair> open_;                  // by qubit
+  std::vector<Qubit> target_;                   // by operation: of the flip that it becomes
+  std::vector<bool> turned_over_;               // by operation: a flip that becomes a half turn
+  std::vector<std::vector<Index>> flipped_by_;  // by qubit: controls of its flips since its last turn
   std::vector<bool> gone_;
+  std::vector<std::pair<std::uint32_t, Gate>> left_;      // gates that a turn between two such phases is left of
   std::vector<std::pair<std::uint32_t, double>> turned_;  // rotations that have another angle
   std::uint64_t common_ = 0;                              // a phase of everything
 };
 
 }  // namespace
 
-bool recognise_flips(const Circuit& circuit, Rewritten& result) { return FlipRecogniser(circuit).run(result); }
+bool recognise_flips(const Circuit& circuit, Rewritten& result) {
+  if (!FlipRecogniser(circuit).run(result)) return false;
+  bool changed = true;
+  if (Rewritten absorbed; absorb_flips(result.circuit, absorbed)) chain(result, changed, std::move(absorbed));
+  return true;
+}
 
 bool gather_products(const Circuit& circuit, Rewritten& result) {
   bool changed = false, products = false;

@@ -1,0 +1,16 @@
+// Circuits whose gates on pairs are CZ gates alone.
+#pragma once
+
+#include "optimizer/pipeline.h"
+
+namespace qsim {
+
+inline constexpr std::string_view kOrientFlips = "orient_flips";
+
+/// Of each CZ gate one qubit may become the target of a CX gate between two Hadamard gates, where that leaves less of
+/// the gates on one qubit. Compilers for devices that have CZ gates alone hide the CX gates that a circuit was written
+/// with. Runs of gates on one qubit are named anew as Hadamard gates, flips, rotations and phases. False for circuits
+/// with other gates.
+bool orient_flips(const Circuit& circuit, Rewritten& result);
+
+}  // namespace qsim

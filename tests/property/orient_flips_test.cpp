@@ -1,0 +1,187 @@
+// Circuits for devices that have CZ gates alone, or one matrix for each run of gates on one qubit, become what they
+// were written from: the same unitary, its phase included, with the CX gates back.
+#include "optimizer/flips/orient_flips.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "plan/cost/cost.h"
+#include "plan/cost/machine.h"
+#include "plan/make/make_plan.h"
+#include "qsim/circuit.h"
+#include "support/passes.h"
+
+namespace qsim {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+using test::expect_same;
+using test::made;
+using test::Texts;
+
+/// u(theta, phi, lambda) but for a phase, in rz and sx.
+void append_roots(Circuit& circuit, Qubit q, double theta, double phi, double lambda) {
+  circuit.rz(lambda, q).sx(q).rz(theta + kPi, q).sx(q).rz(phi + 3 * kPi, q);
+}
+
+/// The same circuit as each compiler has it, gate by gate.
+class Compiled {
+ public:
+  enum class Basis : std::uint8_t { kWritten, kRoots, kMatrices };
+  Compiled(Basis basis, std::uint32_t qubits) : circuit(qubits), basis_(basis) {}
+
+  void u(Qubit q, double theta, double phi, double lambda) {
+    if (basis_ == Basis::kRoots) {
+      append_roots(circuit, q, theta, phi, lambda);
+    } else {
+      circuit.u(theta, phi, lambda, q);
+    }
+  }
+  void h(Qubit q) { basis_ == Basis::kWritten ? void(circuit.h(q)) : u(q, kPi / 2, 0, kPi); }
+  void t(Qubit q, bool back) { back ? circuit.tdg(q) : circuit.t(q); }
+  void cx(Qubit c, Qubit q) {
+    if (basis_ == Basis::kWritten) {
+      circuit.cx(c, q);
+      return;
+    }
+    h(q);
+    circuit.cz(c, q);
+    h(q);
+  }
+  void toffoli(Qubit a, Qubit b, Qubit q) {
+    h(q);
+    cx(b, q);
+    t(q, true);
+    cx(a, q);
+    t(q, false);
+    cx(b, q);
+    t(q, true);
+    cx(a, q);
+    t(q, false);
+    h(q);
+    t(b, false);
+    cx(a, b);
+    t(b, true);
+    cx(a, b);
+    t(a, false);
+  }
+
+  Circuit circuit;
+
+ private:
+  Basis basis_;
+};
+
+TEST(OrientFlips, FlipsComeBack) {
+  Circuit pair(2), between(2), both(2), chain(3);
+  pair.h(1).cz(0, 1).h(1);
+  EXPECT_EQ(made(orient_flips, pair), Texts{"cx"});
+  between.h(1).cz(0, 1).rx(0.3, 1).cz(0, 1).h(1);
+  EXPECT_EQ(made(orient_flips, between), (Texts{"cx", "p", "cx"}));
+  // One qubit of both can be the target.
+  both.h(0).h(1).cz(0, 1).h(0).h(1);
+  EXPECT_EQ(made(orient_flips, both), (Texts{"h", "cx", "h"}));
+  chain.h(1).cz(0, 1).h(1).h(2).cz(1, 2).h(2);
+  EXPECT_EQ(made(orient_flips, chain), (Texts{"cx", "cx"}));
+}
+
+TEST(OrientFlips, RunsAreNamed) {
+  Circuit matrices(2), roots(2);
+  matrices.u(kPi / 2, 0, kPi, 1).cz(0, 1).u(kPi / 2, kPi / 4, kPi, 1);
+  EXPECT_EQ(made(orient_flips, matrices), (Texts{"cx", "t"}));
+  roots.rz(kPi / 2, 1).sx(1).rz(kPi / 2, 1).cz(0, 1).rz(kPi / 2, 1).sx(1).rz(kPi / 2, 1);
+  EXPECT_EQ(made(orient_flips, roots), Texts{"cx"});
+}
+
+TEST(OrientFlips, OthersStayAsTheyAre) {
+  const Parameter a{"a"};
+  Circuit flips(2), none(1), wide(3), open(2);
+  EXPECT_EQ(made(orient_flips, flips.h(1).cx(0, 1).cz(0, 1)), Texts{"as it was"});
+  EXPECT_EQ(made(orient_flips, none.h(0)), Texts{"as it was"});
+  EXPECT_EQ(made(orient_flips, wide.cz(0, 1).ccz(0, 1, 2)), Texts{"as it was"});
+  Rewritten rewritten;
+  EXPECT_FALSE(orient_flips(open.h(1).cz(0, 1).rz(a, 1).cz(0, 1).h(1), rewritten));
+}
+
+TEST(OrientFlips, RandomOnesAreTheSame) {
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto angle = [&]() -> double {
+      switch (random() % 4) {
+        case 0:
+          return 1e-3 * static_cast<double>(random() % 6283);
+        case 1:
+          return std::ldexp(kPi, -static_cast<int>(random() % 60));
+        default:
+          return kPi / 4 * (static_cast<double>(random() % 17) - 8) + (random() % 9 == 0 ? 1e-14 : 0);
+      }
+    };
+    Circuit circuit(4);
+    circuit.cz(0, 1);
+    for (int i = 0; i < 60; ++i) {
+      const auto a = static_cast<Qubit>(random() % 4), b = static_cast<Qubit>((a + 1 + random() % 3) % 4);
+      switch (random() % 10) {
+        case 0:
+        case 1:
+        case 2:
+          circuit.cz(a, b);
+          break;
+        case 3:
+        case 4:
+          append_roots(circuit, a, angle(), angle(), angle());
+          break;
+        case 5:
+          circuit.u(angle(), angle(), angle(), a);
+          break;
+        case 6:
+          random() % 2 == 0 ? circuit.rx(angle(), a) : circuit.u2(angle(), angle(), a);
+          break;
+        case 7:
+          random() % 4 == 0 ? circuit.cz(b, a) : circuit.sx(a);
+          break;
+        default:
+          random() % 2 == 0 ? circuit.h(a) : circuit.rz(angle(), a);
+      }
+    }
+    Rewritten rewritten;
+    ASSERT_TRUE(orient_flips(circuit, rewritten));
+    expect_same(circuit, rewritten);
+    EXPECT_EQ(rewritten.refused, 0U);
+    ASSERT_FALSE(HasFailure()) << seed;
+  }
+}
+
+Circuit adder(Compiled::Basis basis) {
+  Compiled made(basis, 20);
+  for (Qubit q = 0; q < 20; ++q) made.u(q, 0.1 + 0.05 * q, 0, 0);
+  for (Qubit q = 0; q + 2 < 20; ++q) {
+    made.cx(q + 1, q + 2);
+    made.cx(q + 1, q);
+    made.toffoli(q, q + 2, q + 1);
+  }
+  return made.circuit;
+}
+
+// Weights of forms are no plans: a quarter more is what choices of targets differ by.
+TEST(OrientFlips, PlansAreThoseOfTheCircuit) {
+  const Machine machine = find_machine("h200");
+  PlanOptions options;
+  options.start = Start::kRandom;
+  const auto seconds = [&](Compiled::Basis basis) {
+    return plan_work(make_plan(adder(basis), machine, options)).total_seconds;
+  };
+  const double written = seconds(Compiled::Basis::kWritten);
+  EXPECT_LE(seconds(Compiled::Basis::kRoots), 1.25 * written);
+  EXPECT_LE(seconds(Compiled::Basis::kMatrices), 1.25 * written);
+}
+
+}  // namespace
+}  // namespace qsim
