@@ -37,8 +37,8 @@ namespace {
 constexpr std::size_t kSearchedTwice = 4000, kSearchedThrice = 2000, kSearchedWhole = 20000;
 
 // Weights beside those of the circuit as it is written with which one with straight axes, or of strings, is planned as
-// well.
-constexpr double kMuchLighter = 0.9, kNotHopeless = 2;
+// well, and, of gates about no axis, alone.
+constexpr double kMuchLighter = 0.9, kNotHopeless = 2, kAlone = 0.75;
 constexpr std::size_t kMostStraightened = 100'000;  // operations
 
 // A plan that takes so many times as long with what births add is looked for once more with whole lines, which few
@@ -268,68 +268,83 @@ Ways ways_of(Lowered lowered, Optimizer& optimizer, const Machines& machines, co
   return made;
 }
 
+/// Other forms of a circuit, and whether that or one of them is of few operations.
+struct OtherForms {
+  const Circuit& circuit;
+  const Machines& machines;
+  const PlanOptions& options;
+  std::list<Written> ways;
+  bool few = false;
+
+  bool leaves_out(std::string_view pass) const {
+    return std::ranges::find(options.disabled_passes, pass) != options.disabled_passes.end();
+  }
+};
+
 /// As rotations about Pauli strings, where that is less.
-void add_strings(const Circuit& circuit, const AxisForm& axis, const Machines& machines, const PlanOptions& options,
-                 Ways& ways) {
+void add_strings(const AxisForm& axis, double lightest, OtherForms& others) {
   Rewritten strings;
-  if (!gather_strings(circuit, axis, strings)) return;
-  Optimizer of_strings(circuit, options.knows_zero(), &strings);
-  Lowered lowered = form_of(of_strings, options);
-  if (lowered.weight >= kMuchLighter * ways.lightest) return;
-  ways.all.emplace_back(std::move(lowered), of_strings, machines, options, false);
+  if (others.leaves_out(kGatherStrings) || !gather_strings(others.circuit, axis, strings)) return;
+  Optimizer of_strings(others.circuit, others.options.knows_zero(), &strings);
+  Lowered lowered = form_of(of_strings, others.options);
+  if (lowered.weight >= kMuchLighter * lightest) return;
+  others.ways.emplace_back(std::move(lowered), of_strings, others.machines, others.options, false);
 }
 
 /// With the targets of flips chosen anew, where that is less or gives back structure. Of long circuits it is all that
-/// is planned then. Whether it is of few operations.
-bool add_oriented(const Circuit& circuit, const Machines& machines, const PlanOptions& options, Ways& ways) {
+/// is planned then.
+void add_oriented(Ways& written, OtherForms& others) {
   Rewritten oriented;
-  if (!orient_flips(circuit, oriented)) return false;
-  Optimizer of_oriented(circuit, options.knows_zero(), &oriented);
-  Lowered lowered = form_of(of_oriented, options);
+  if (others.leaves_out(kOrientFlips) || !orient_flips(others.circuit, oriented)) return;
+  Optimizer of_oriented(others.circuit, others.options.knows_zero(), &oriented);
+  Lowered lowered = form_of(of_oriented, others.options);
   const double worth = lowered.recognised.empty() ? kMuchLighter : kNotHopeless;
-  if (lowered.weight < worth * ways.lightest) {
-    Ways others = ways_of(std::move(lowered), of_oriented, machines, options, Way::kStraight);
-    if (circuit.operations().size() > kFewOperations) ways.all.clear();
-    ways.all.splice(ways.all.end(), others.all);
+  if (lowered.weight < worth * written.lightest) {
+    others.ways = ways_of(std::move(lowered), of_oriented, others.machines, others.options, Way::kStraight).all;
+    if (!others.few) written.all.clear();
   }
-  return of_oriented.is_short();
+  others.few = others.few || of_oriented.is_short();
 }
 
-/// The same, and of circuits that a compiler may have written so with their axes made straight.
+/// With straight axes and as strings, of circuits that a compiler may have written so.
+void add_straight(Ways& written, OtherForms& others) {
+  const Circuit& circuit = others.circuit;
+  if (circuit.operations().size() > kMostStraightened || others.leaves_out(kStraightenAxes)) return;
+  const Axes axes = axes_of(circuit);
+  if (axes == Axes::kAsWritten || (!others.few && axes != Axes::kBent)) return;
+  const std::optional<AxisForm> axis = axis_form(circuit);
+  if (!axis) return;
+  Rewritten straight;
+  straighten_axes(circuit, *axis, straight);
+  Optimizer of_straight(circuit, others.options.knows_zero(), &straight);
+  Lowered lowered = form_of(of_straight, others.options);
+  const double weight = lowered.weight;
+  if (weight < kMuchLighter * written.lightest) {
+    Ways ways = ways_of(std::move(lowered), of_straight, others.machines, others.options, Way::kStraight);
+    if (!others.few) others.ways.clear();
+    const bool alone = axes == Axes::kBent && weight < kAlone * written.lightest;
+    if (!others.few || alone) written.all.clear();
+    others.ways.splice(others.ways.end(), ways.all);
+  } else if (others.few && weight < kNotHopeless * written.lightest) {
+    // Gates do not weigh what plans make of permutations and of turned pairs.
+    const bool hidden = axes == Axes::kBent || has_turned_pairs(straight.circuit);
+    if (hidden) others.ways.emplace_back(std::move(lowered), of_straight, others.machines, others.options, false);
+  }
+  if (others.few) add_strings(*axis, written.lightest, others);
+}
+
+/// The circuit as it is written, and in other forms.
 std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines, const PlanOptions& options,
                                const Rewritten* form) {
   Optimizer optimizer(circuit, options.knows_zero(), form);
-  Ways ways =
-      ways_of(form_of(optimizer, options), optimizer, machines, options, form != nullptr ? Way::kOpen : Way::kCircuit);
-  const auto& left_out = options.disabled_passes;
-  const auto is_left_out = [&](std::string_view pass) { return std::ranges::find(left_out, pass) != left_out.end(); };
-  const bool orients = form == nullptr && !is_left_out(kOrientFlips);
-  const bool few = (orients && add_oriented(circuit, machines, options, ways)) || optimizer.is_short();
-  const bool too_long = circuit.operations().size() > kMostStraightened;
-  if (form != nullptr || too_long || is_left_out(kStraightenAxes)) {
-    return std::move(ways.all);
-  }
-  const Axes axes = axes_of(circuit);
-  if (axes == Axes::kAsWritten || (!few && axes != Axes::kBent)) return std::move(ways.all);
-  const std::optional<AxisForm> axis = axis_form(circuit);
-  if (!axis) return std::move(ways.all);
-  Rewritten straight;
-  straighten_axes(circuit, *axis, straight);
-  Optimizer of_straight(circuit, options.knows_zero(), &straight);
-  Lowered lowered = form_of(of_straight, options);
-  if (lowered.weight < kMuchLighter * ways.lightest) {
-    Ways others = ways_of(std::move(lowered), of_straight, machines, options, Way::kStraight);
-    if (!few) return std::move(others.all);
-    ways.all.splice(ways.all.end(), others.all);
-  } else if (few && lowered.weight < kNotHopeless * ways.lightest) {
-    // Gates do not weigh what plans make of permutations and of turned pairs.
-    const bool hidden = axes == Axes::kBent || has_turned_pairs(straight.circuit);
-    if (hidden) ways.all.emplace_back(std::move(lowered), of_straight, machines, options, false);
-  }
-  if (few && !is_left_out(kGatherStrings)) {
-    add_strings(circuit, *axis, machines, options, ways);
-  }
-  return std::move(ways.all);
+  const Way way = form != nullptr ? Way::kOpen : Way::kCircuit;
+  Ways written = ways_of(form_of(optimizer, options), optimizer, machines, options, way);
+  if (form != nullptr) return std::move(written.all);
+  OtherForms others{circuit, machines, options, {}, optimizer.is_short()};
+  add_oriented(written, others);
+  add_straight(written, others);
+  written.all.splice(written.all.end(), others.ways);
+  return std::move(written.all);
 }
 
 }  // namespace
