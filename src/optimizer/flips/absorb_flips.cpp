@@ -101,7 +101,8 @@ class FlipAbsorber {
   /// Nothing beside a gate on the qubit, which it becomes one with.
   double weight_of(std::uint32_t flip, Qubit q) const {
     for (const int towards : {1, -1}) {
-      for (std::size_t k = place(q, flip) + towards; k < on_[q].size(); k += towards) {
+      std::size_t k = place(q, flip) + towards;
+      for (int passed = 0; passed < kFarthest && k < on_[q].size(); ++passed, k += towards) {
         const Step& step = steps_[on_[q][k]];
         if (step.kind == Kind::kTurn) return 0;
         if (step.all != bit_mask(q) || (step.kind == Kind::kFlip && !step.gone)) break;

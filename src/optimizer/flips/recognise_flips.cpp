@@ -14,13 +14,12 @@
 #include "optimizer/diagonal_term.h"
 #include "optimizer/operations.h"
 #include "optimizer/paths/path_sum.h"
+#include "optimizer/paths/turn_run.h"
 #include "optimizer/weights.h"
 #include "qsim/circuit.h"
 
 namespace qsim {
 namespace {
-
-constexpr std::uint64_t kQuarter = kHalfTurn >> 1;
 
 bool is_hadamard(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kH && op.controls == 0; }
 
@@ -128,7 +127,7 @@ class FlipRecogniser {
   /// Z RY(a) is H RY(a + pi/2), and RY(a) Z is RY(a - pi/2) H: with a Z a rotation may stand for a Hadamard gate.
   bool pays(const FlipPair& pair, bool rotates) const {
     if (pair.first == kNoPlace || pair.half_turns.empty() || (pair.rotates && rotates)) return false;
-    if (pair.sum != 0 && pair.sum != kQuarter && pair.sum != 0 - kQuarter) return false;
+    if (pair.sum != 0 && pair.sum != kQuarterTurn && pair.sum != 0 - kQuarterTurn) return false;
     const bool rotation = pair.rotates || rotates;
     if (rotation && (pair.alone.size() != 1 || !pair.flips.empty() || pair.leaves_turn())) return false;
     double gain =
@@ -155,9 +154,10 @@ class FlipRecogniser {
 
   /// What becomes a flip is a half turn for no other qubit's pair any more.
   void close(Qubit q, std::uint32_t second) {
-    const FlipPair& pair = open_[q];
+    FlipPair& pair = open_[q];
     const bool rotation = pair.rotates || is_rotation(circuit_.operations()[second]);
-    flipped_by_[q] = pair.leaves_turn() ? std::vector<Index>{} : pair.flipped_by;
+    std::vector<Index> before = std::exchange(pair.flipped_by, {});
+    flipped_by_[q] = pair.leaves_turn() ? std::vector<Index>{} : std::move(before);
     for (const std::uint32_t i : {pair.first, second}) {
       const Operation& op = circuit_.operations()[i];
       if (is_rotation(op)) {
@@ -168,7 +168,7 @@ class FlipRecogniser {
       }
     }
     for (const std::uint32_t i : pair.half_turns) flipped_by_[q].push_back(other_qubits(i, q));
-    if (pair.leaves_turn()) leave_turn(q, pair, second);
+    if (pair.leaves_turn()) leave_turn(q, pair, before, second);
     for (const std::uint32_t i : pair.alone) {
       if (rotation) {
         gone_[i] = true;
@@ -189,13 +189,13 @@ class FlipRecogniser {
 
   /// H P(+-pi/2) H = e^(+-i pi/4) P(-+pi/2) H P(-+pi/2), which commutes with what half turns become: it stands before
   /// that, so that flips meet those that follow, or behind it where such flips stand before the pair.
-  void leave_turn(Qubit q, const FlipPair& pair, std::uint32_t second) {
-    const auto meets = [&](std::uint32_t i) { return std::ranges::count(pair.flipped_by, other_qubits(i, q)) != 0; };
+  void leave_turn(Qubit q, const FlipPair& pair, const std::vector<Index>& before, std::uint32_t second) {
+    const auto meets = [&](std::uint32_t i) { return std::ranges::count(before, other_qubits(i, q)) != 0; };
     const bool last = !pair.flips.empty() || std::ranges::any_of(pair.half_turns, meets);
     if (last) flipped_by_[q].clear();
-    const bool inverse = pair.sum == kQuarter;
+    const bool inverse = pair.sum == kQuarterTurn;
     left_.emplace_back(last ? second : pair.first, inverse ? Gate::kSdg : Gate::kS);
-    common_ += inverse ? kQuarter / 2 : 0 - kQuarter / 2;
+    common_ += inverse ? kEighthTurn : 0 - kEighthTurn;
   }
 
   Index other_qubits(std::uint32_t i, Qubit q) const {
