@@ -322,8 +322,9 @@ void add_straight(Ways& written, OtherForms& others) {
   if (weight < kMuchLighter * written.lightest) {
     Ways ways = ways_of(std::move(lowered), of_straight, others.machines, others.options, Way::kStraight);
     if (!others.few) others.ways.clear();
-    const bool alone = axes == Axes::kBent && weight < kAlone * written.lightest;
-    if (!others.few || alone) written.all.clear();
+    // By the number of sweeps, where that comes first, matrices may be better.
+    const bool by_time = !others.options.tile_bits, alone = axes == Axes::kBent && weight < kAlone * written.lightest;
+    if (!others.few || (by_time && alone)) written.all.clear();
     others.ways.splice(others.ways.end(), ways.all);
   } else if (others.few && weight < kNotHopeless * written.lightest) {
     // Gates do not weigh what plans make of permutations and of turned pairs.
