@@ -8,7 +8,6 @@
 #include "optimizer/axes/letters.h"
 
 namespace qsim {
-
 namespace {
 
 /// With the phases beside a Hadamard gate or a rotation where it is that. `rounding`: what its angles may be off.

@@ -86,15 +86,10 @@ class FlipAbsorber {
 
   bool move(std::uint32_t i) {
     const auto q = static_cast<Qubit>(std::countr_zero(steps_[i].all));
-    const double weight = weight_of(i, q);
-    std::optional<Way> best;
-    for (const int towards : {1, -1}) {
-      Way way{weight, {{i, q, false}}};
-      if (!walk(q, i, towards, true, way) || way.gain <= 1e-9) continue;
-      if (!best || way.gain > best->gain + 1e-9) best = std::move(way);
-    }
-    if (!best) return false;
-    for (const Change& change : best->changes) apply(change);
+    const std::optional<Way> way = best_way(q, i, true);
+    if (!way || weight_of(i, q) + way->gain <= 1e-9) return false;
+    apply({i, q, false});
+    for (const Change& change : way->changes) apply(change);
     return true;
   }
 
@@ -145,7 +140,11 @@ class FlipAbsorber {
           const Index target = step.all & ~step.controls;
           if (!emits || step.controls != bit_mask(q) || (flipped & target) != 0) return false;
           flipped |= target;
-          if (!take_in(static_cast<Qubit>(std::countr_zero(target)), i, way)) return false;
+          // It commutes with the gate.
+          const std::optional<Way> taken_in = best_way(static_cast<Qubit>(std::countr_zero(target)), i, false);
+          if (!taken_in) return false;
+          way.gain += taken_in->gain;
+          way.changes.insert(way.changes.end(), taken_in->changes.begin(), taken_in->changes.end());
           continue;
         }
         case Kind::kOther:
@@ -155,17 +154,14 @@ class FlipAbsorber {
     return false;
   }
 
-  /// A flip of the qubit beside operation `from`, which commutes with it.
-  bool take_in(Qubit q, std::uint32_t from, Way& way) const {
+  /// Of a flip of the qubit at operation `from`.
+  std::optional<Way> best_way(Qubit q, std::uint32_t from, bool emits) const {
     std::optional<Way> best;
     for (const int towards : {1, -1}) {
       Way next;
-      if (walk(q, from, towards, false, next) && (!best || next.gain > best->gain + 1e-9)) best = std::move(next);
+      if (walk(q, from, towards, emits, next) && (!best || next.gain > best->gain + 1e-9)) best = std::move(next);
     }
-    if (!best) return false;
-    way.gain += best->gain;
-    way.changes.insert(way.changes.end(), best->changes.begin(), best->changes.end());
-    return true;
+    return best;
   }
 
   void apply(const Change& change) {

@@ -48,13 +48,18 @@ struct Sight {
   double gain = 0;       // of being the target
 };
 
-/// One qubit's operations: gates between sights.
+/// Gates on one qubit before a sight.
+struct Run {
+  std::vector<std::uint32_t> members;
+  TurnRun turns;
+  Matrix2 product = kIdentity2;
+  std::array<std::array<double, 2>, 2> weights{};  // by what the sight before it is and what the one behind it is
+};
+
+/// One qubit's operations: before each sight a run.
 struct Wire {
   std::vector<Sight> sights;
-  // Before each sight: what is there, and its weight by what the sight before it is and what this one is.
-  std::vector<std::vector<std::uint32_t>> members;
-  std::vector<std::array<std::array<double, 2>, 2>> weights;
-  Matrix2 run = kIdentity2;
+  std::vector<Run> runs;
 };
 
 class FlipOrienter {
@@ -76,15 +81,17 @@ class FlipOrienter {
   bool read() {
     const auto& operations = circuit_.operations();
     bool any = false;
-    for (Wire& wire : wires_) wire.members.emplace_back();
+    for (Wire& wire : wires_) wire.runs.emplace_back();
     for (std::uint32_t i = 0; i < operations.size(); ++i) {
       const Operation& op = operations[i];
       if (skipped(op) || op.controls + op.targets == 0) continue;
-      if (TurnRun run; op.targets == 1 && run.multiply(circuit_, op)) {
-        Wire& wire = wires_[circuit_.targets(op)[0]];
-        wire.run = unitary_product(*single_qubit_matrix(circuit_, op), wire.run);
-        wire.members.back().push_back(i);
-        continue;
+      if (op.targets == 1) {
+        Run& run = wires_[circuit_.targets(op)[0]].runs.back();
+        if (run.turns.multiply(circuit_, op)) {
+          run.product = unitary_product(*single_qubit_matrix(circuit_, op), run.product);
+          run.members.push_back(i);
+          continue;
+        }
       }
       if (!is_cz(op)) return false;
       any = true;
@@ -96,18 +103,16 @@ class FlipOrienter {
 
   void end_run(Qubit q, const Sight& next) {
     Wire& wire = wires_[q];
-    std::array<std::array<double, 2>, 2> weights{};
+    Run& run = wire.runs.back();
     for (const bool from : {false, true}) {
       for (const bool to : {false, true}) {
-        double& weight = weights[from][to];
-        weight = weight_of_run(behind(before(wire.run, from), to));
+        double& weight = run.weights[from][to];
+        weight = weight_of_run(behind(before(run.product, from), to));
         if (from && to && weight >= weight::kRealTurn) weight -= kBetweenTargets;
       }
     }
-    wire.run = kIdentity2;
-    wire.weights.push_back(weights);
     wire.sights.push_back(next);
-    wire.members.emplace_back();
+    wire.runs.emplace_back();
   }
 
   static double of_sight(const Sight& sight, bool is) {
@@ -121,8 +126,9 @@ class FlipOrienter {
     std::vector<std::array<double, 2>> to(count), from(count);
     for (std::size_t j = 0; j < count; ++j) {
       for (const bool is : {false, true}) {
-        double least = wire.weights[j][0][is];
-        if (j > 0) least = std::min(to[j - 1][0] + wire.weights[j][0][is], to[j - 1][1] + wire.weights[j][1][is]);
+        double least = wire.runs[j].weights[0][is];
+        if (j > 0)
+          least = std::min(to[j - 1][0] + wire.runs[j].weights[0][is], to[j - 1][1] + wire.runs[j].weights[1][is]);
         to[j][is] = least + of_sight(wire.sights[j], is);
       }
     }
@@ -130,7 +136,7 @@ class FlipOrienter {
     for (std::size_t j = count - 1; j-- > 0;) {
       for (const bool is : {false, true}) {
         const auto over = [&](bool next) {
-          return wire.weights[j + 1][is][next] + of_sight(wire.sights[j + 1], next) + from[j + 1][next];
+          return wire.runs[j + 1].weights[is][next] + of_sight(wire.sights[j + 1], next) + from[j + 1][next];
         };
         from[j][is] = std::min(over(false), over(true));
       }
@@ -138,7 +144,7 @@ class FlipOrienter {
     bool last = false;
     for (std::size_t j = 0; j < count; ++j) {
       Sight& sight = wire.sights[j];
-      const auto through = [&](bool is) { return wire.weights[j][last][is] + of_sight(sight, is) + from[j][is]; };
+      const auto through = [&](bool is) { return wire.runs[j].weights[last][is] + of_sight(sight, is) + from[j][is]; };
       sight.is = through(true) < through(false);
       sight.gain = to[j][0] + from[j][0] - to[j][1] - from[j][1];
       last = sight.is;
@@ -194,25 +200,20 @@ class FlipOrienter {
       for_each_qubit(circuit_, op, [&](Qubit q) { ++next[q]; });
     }
     for (Qubit q = 0; q < circuit_.qubits(); ++q) name(q);
-    if (common_ != 0) result.circuit.add_pauli_rotation(-2 * angle_of_turns(common_), "", {});
+    append_common(result.circuit, common_);
     result.refused = refused_;
   }
 
   /// What stands before a sight of the wire.
   void write_run(Rewriter& rewriter, Rewritten& result, Qubit q, std::size_t sight) {
     const Wire& wire = wires_[q];
-    const std::vector<std::uint32_t>& members = wire.members[sight];
+    const std::vector<std::uint32_t>& members = wire.runs[sight].members;
     const bool right = sight > 0 && wire.sights[sight - 1].is, left = wire.sights[sight].is;
     if (members.empty() && !right && !left) return;
-    TurnRun run;
-    Matrix2 wanted = kIdentity2;
-    if (right) run.turn();
-    for (const std::uint32_t i : members) {
-      run.multiply(circuit_, circuit_.operations()[i]);
-      wanted = unitary_product(*single_qubit_matrix(circuit_, circuit_.operations()[i]), wanted);
-    }
+    TurnRun run = wire.runs[sight].turns;
+    if (right) run.angles.insert(run.angles.begin(), 0);
     if (left) run.turn();
-    wanted = behind(before(wanted, right), left);
+    const Matrix2 wanted = behind(before(wire.runs[sight].product, right), left);
     named_.truncate(0);
     const std::uint64_t common = write_turns(named_, q, run.shortened());
     Circuit& out = members.empty() ? result.circuit : rewriter.append_for(members.back());

@@ -234,7 +234,7 @@ class FlipRecogniser {
         rewriter.count_here(i);
       }
     }
-    if (common_ != 0) result.circuit.add_pauli_rotation(-2 * angle_of_turns(common_), "", {});
+    append_common(result.circuit, common_);
   }
 
   const Circuit& circuit_;

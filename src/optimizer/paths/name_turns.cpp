@@ -175,7 +175,7 @@ class TurnNamer {
         rewriter.count_on(i, run.place);
       }
     }
-    if (common_ != 0) result.circuit.add_pauli_rotation(-2 * angle_of_turns(common_), "", {});
+    append_common(result.circuit, common_);
   }
 
   const Circuit& circuit_;

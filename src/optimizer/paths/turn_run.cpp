@@ -32,6 +32,12 @@ void rotate_y(TurnRun& run, double angle) {  // S RX S'
   run.phase(kQuarterTurn);
 }
 
+void rotate(TurnRun& run, double theta, double phi, double lambda) {  // as U does
+  run.phase(turns_of(lambda));
+  rotate_y(run, theta);
+  run.phase(turns_of(phi));
+}
+
 void flip(TurnRun& run) {
   run.turn();
   run.phase(kHalfTurn);
@@ -247,14 +253,10 @@ bool TurnRun::multiply(const Circuit& circuit, const Operation& op) {
       rotate_y(*this, angle[0]);
       return true;
     case Gate::kU2:
-      phase(turns_of(angle[1]));
-      rotate_y(*this, 0.5 * std::numbers::pi);
-      phase(turns_of(angle[0]));
+      rotate(*this, 0.5 * std::numbers::pi, angle[0], angle[1]);
       return true;
     case Gate::kU:
-      phase(turns_of(angle[2]));
-      rotate_y(*this, angle[0]);
-      phase(turns_of(angle[1]));
+      rotate(*this, angle[0], angle[1], angle[2]);
       return true;
     default:
       return false;
@@ -276,6 +278,10 @@ TurnRun TurnRun::shortened() const {
 }
 
 std::uint64_t write_turns(Circuit& out, Qubit qubit, const TurnRun& run) { return Names(out, qubit).write(run); }
+
+void append_common(Circuit& out, std::uint64_t turns) {
+  if (turns != 0) out.add_pauli_rotation(-2 * angle_of_turns(turns), "", {});
+}
 
 bool stand_for(const Circuit& named, std::size_t first, std::uint64_t phase, const Matrix2& wanted,
                std::size_t factors) {

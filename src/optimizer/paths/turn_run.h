@@ -29,6 +29,8 @@ struct TurnRun {
 /// Appends Hadamard gates, flips, rotations and phases that are the run but for a phase of everything, which it gives.
 /// Two Hadamard gates around a phase that is no quarter turn are a rotation.
 std::uint64_t write_turns(Circuit& out, Qubit qubit, const TurnRun& run);
+/// Appends a phase of everything, but none of 0.
+void append_common(Circuit& out, std::uint64_t turns);
 /// Whether the gates of `named` from `first` on, times the phase, are the matrix, which is a product of `factors`.
 bool stand_for(const Circuit& named, std::size_t first, std::uint64_t phase, const Matrix2& wanted,
                std::size_t factors);

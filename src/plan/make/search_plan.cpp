@@ -276,15 +276,13 @@ struct OtherForms {
   std::list<Written> ways;
   bool few = false;
 
-  bool leaves_out(std::string_view pass) const {
-    return std::ranges::find(options.disabled_passes, pass) != options.disabled_passes.end();
-  }
+  bool may(std::string_view pass) const { return pass_enabled(options.disabled_passes, pass); }
 };
 
 /// As rotations about Pauli strings, where that is less.
 void add_strings(const AxisForm& axis, double lightest, OtherForms& others) {
   Rewritten strings;
-  if (others.leaves_out(kGatherStrings) || !gather_strings(others.circuit, axis, strings)) return;
+  if (!others.may(kGatherStrings) || !gather_strings(others.circuit, axis, strings)) return;
   Optimizer of_strings(others.circuit, others.options.knows_zero(), &strings);
   Lowered lowered = form_of(of_strings, others.options);
   if (lowered.weight >= kMuchLighter * lightest) return;
@@ -295,7 +293,7 @@ void add_strings(const AxisForm& axis, double lightest, OtherForms& others) {
 /// is planned then.
 void add_oriented(Ways& written, OtherForms& others) {
   Rewritten oriented;
-  if (others.leaves_out(kOrientFlips) || !orient_flips(others.circuit, oriented)) return;
+  if (!others.may(kOrientFlips) || !orient_flips(others.circuit, oriented)) return;
   Optimizer of_oriented(others.circuit, others.options.knows_zero(), &oriented);
   Lowered lowered = form_of(of_oriented, others.options);
   const double worth = lowered.recognised.empty() ? kMuchLighter : kNotHopeless;
@@ -309,7 +307,7 @@ void add_oriented(Ways& written, OtherForms& others) {
 /// With straight axes and as strings, of circuits that a compiler may have written so.
 void add_straight(Ways& written, OtherForms& others) {
   const Circuit& circuit = others.circuit;
-  if (circuit.operations().size() > kMostStraightened || others.leaves_out(kStraightenAxes)) return;
+  if (circuit.operations().size() > kMostStraightened || !others.may(kStraightenAxes)) return;
   const Axes axes = axes_of(circuit);
   if (axes == Axes::kAsWritten || (!others.few && axes != Axes::kBent)) return;
   const std::optional<AxisForm> axis = axis_form(circuit);
