@@ -96,8 +96,8 @@ class FlipAbsorber {
   /// Nothing beside a gate on the qubit, which it becomes one with.
   double weight_of(std::uint32_t flip, Qubit q) const {
     for (const int towards : {1, -1}) {
-      std::size_t k = place(q, flip) + towards;
-      for (int passed = 0; passed < kFarthest && k < on_[q].size(); ++passed, k += towards) {
+      std::size_t k = beside(place(q, flip), towards);
+      for (int passed = 0; passed < kFarthest && k < on_[q].size(); ++passed, k = beside(k, towards)) {
         const Step& step = steps_[on_[q][k]];
         if (step.kind == Kind::kTurn) return 0;
         if (step.all != bit_mask(q) || (step.kind == Kind::kFlip && !step.gone)) break;
@@ -106,6 +106,9 @@ class FlipAbsorber {
     return weight::kFlip;
   }
 
+  /// The place after it, or the one before; before the first there is none, which is past the last.
+  static std::size_t beside(std::size_t place, int towards) { return towards > 0 ? place + 1 : place - 1; }
+
   std::size_t place(Qubit q, std::uint32_t i) const {
     return static_cast<std::size_t>(std::ranges::lower_bound(on_[q], i) - on_[q].begin());
   }
@@ -113,8 +116,8 @@ class FlipAbsorber {
   /// Moves a flip of the qubit from operation `from` to where it is taken in. False where there is no such place.
   bool walk(Qubit q, std::uint32_t from, int towards, bool emits, Way& way) const {
     Index flipped = 0;  // other qubits, behind a CX gate that was passed
-    std::size_t k = place(q, from) + towards;
-    for (int passed = 0; passed < kFarthest && k < on_[q].size(); ++passed, k += towards) {
+    std::size_t k = beside(place(q, from), towards);
+    for (int passed = 0; passed < kFarthest && k < on_[q].size(); ++passed, k = beside(k, towards)) {
       const std::uint32_t i = on_[q][k];
       const Step& step = steps_[i];
       switch (step.kind) {
