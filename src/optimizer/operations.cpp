@@ -55,6 +55,18 @@ Support support_of(const Circuit& circuit, const Operation& op) {
   return support;
 }
 
+std::size_t count_runs(const Circuit& circuit) {
+  std::vector<bool> goes_on(circuit.qubits(), false);
+  std::size_t count = 0;
+  for (const Operation& op : circuit.operations()) {
+    if (skipped(op)) continue;
+    const bool single = op.controls + op.targets == 1;
+    if (!single || !goes_on[circuit.targets(op)[0]]) ++count;
+    for_each_qubit(circuit, op, [&](Qubit q) { goes_on[q] = single; });
+  }
+  return count;
+}
+
 bool is_open(const Circuit& circuit, const Operation& op) {
   if (circuit.parameters().empty() || (op.kind != OpKind::kGate && op.kind != OpKind::kPauliRotation)) return false;
   const std::size_t angles = circuit.params(op).size();

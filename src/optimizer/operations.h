@@ -13,9 +13,14 @@ namespace qsim {
 inline bool skipped(const Operation& op) { return op.kind == OpKind::kBarrier || op.kind == OpKind::kMeasure; }
 
 inline bool is_cx(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kX && op.controls == 1; }
+inline bool is_cz(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kZ && op.controls == 1; }
 
 /// Of gates on one qubit and CX gates, as compilers leave that have no others.
 bool is_of_cx(const Circuit& circuit);
+
+/// Operations, those on one qubit with nothing else on it between them counted once: however a compiler writes a gate
+/// on one qubit, it is one.
+std::size_t count_runs(const Circuit& circuit);
 
 /// Controls first, then targets.
 template <typename Visit>

@@ -78,7 +78,11 @@ class Joined {
 }  // namespace
 
 Optimizer::Optimizer(const Circuit& circuit, bool from_zero, const Rewritten* form, std::size_t part_operations)
-    : circuit_(circuit), from_zero_(from_zero), form_(form), part_operations_(part_operations) {}
+    : circuit_(circuit),
+      from_zero_(from_zero),
+      form_(form),
+      part_operations_(part_operations),
+      is_short_(count_runs(form != nullptr ? form->circuit : circuit) <= kFewOperations) {}
 
 Optimizer::~Optimizer() = default;
 

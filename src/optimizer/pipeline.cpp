@@ -92,11 +92,14 @@ void Optimizer::run_passes(std::size_t first, std::size_t end, PassSet left_out,
     if ((left_out >> i & 1) != 0) continue;
     const Pass& pass = kPasses[i];
     Rewritten next;
-    const auto run = from_zero_ && pass.run_from_zero != nullptr ? pass.run_from_zero : pass.run;
-    if (!run(changed ? result.circuit : circuit_, next)) continue;
-    next.cost = circuit_cost(next.circuit);
-    const bool judged_by_plan = pass.weighs_itself && is_short();
-    if (next.cost > result.cost * (1 + 1e-9 - pass.least_saving) && !judged_by_plan) continue;
+    const auto saves = [&](auto rewrite) {
+      next = {};
+      if (rewrite == nullptr || !rewrite(changed ? result.circuit : circuit_, next)) return false;
+      next.cost = circuit_cost(next.circuit);
+      const bool judged_by_plan = pass.weighs_itself && is_short();
+      return next.cost <= result.cost * (1 + 1e-9 - pass.least_saving) || judged_by_plan;
+    };
+    if (!(from_zero_ && saves(pass.run_from_zero)) && !saves(pass.run)) continue;
     if (is_among(pass.name, kRecognisers)) next.recognised = {pass.name};
     chain(result, changed, std::move(next));
   }

@@ -16,8 +16,8 @@
 
 namespace qsim {
 
-/// Circuits of at most so many operations are planned both with the structure that is given back and as they are
-/// written; longer ones go through the passes once.
+/// Circuits of at most so many operations, those of one run on one qubit counted once, are planned both with the
+/// structure that is given back and as they are written; longer ones go through the passes once.
 constexpr std::size_t kFewOperations = 8000;
 
 /// Those of twice as many and more go through the passes in parts of about so many, each part by itself.
@@ -46,7 +46,8 @@ void chain(Rewritten& result, bool& changed, Rewritten next);
 struct Pass {
   std::string_view name;
   bool (*run)(const Circuit& circuit, Rewritten& result);
-  /// What runs instead where every qubit is 0 at the start, if anything: what that makes need be the same only then.
+  /// What runs first where every qubit is 0 at the start, if anything, and instead where it finds something: what that
+  /// makes need be the same only then.
   bool (*run_from_zero)(const Circuit& circuit, Rewritten& result) = nullptr;
   /// circuit_cost() does not judge what it makes of a short circuit: many terms that are one diagonal later. The pass
   /// weighs that itself, and so do plans with and without it.
@@ -81,7 +82,7 @@ class Optimizer {
 
   const Circuit& circuit() const { return circuit_; }
   /// Of few operations, as it is or as it is rewritten already.
-  bool is_short() const { return operations() <= kFewOperations; }
+  bool is_short() const { return is_short_; }
 
  private:
   /// What passes make of the circuit, but for those of them that are left out.
@@ -103,6 +104,7 @@ class Optimizer {
   bool from_zero_;
   const Rewritten* form_;
   std::size_t part_operations_;
+  bool is_short_;
   std::map<PassSet, Made> beginnings_, made_;
   std::vector<std::unique_ptr<Part>> parts_;  // of a long circuit
 };

@@ -12,6 +12,7 @@
 #include <random>
 #include <vector>
 
+#include "optimizer/operations.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"
@@ -101,14 +102,51 @@ TEST(OrientFlips, RunsAreNamed) {
   EXPECT_EQ(made(orient_flips, roots), Texts{"cx"});
 }
 
+// Small turns hardly tell their axis, nor do those that are nearly flips: compilers get it wrong by 1e-11 in places.
+TEST(OrientFlips, AxesAreLettersToRounding) {
+  for (const double off : {1e-12, -1e-11, 6e-11}) {
+    for (const double small : {2e-5, -1e-9, 0.0}) {
+      Circuit turn(2), flip(2), wider(2);
+      turn.h(1).cz(0, 1).rz(off, 1).rx(small, 1).rz(-off, 1).cz(0, 1).h(1);
+      flip.h(1).cz(0, 1).rz(off, 1).rx(kPi - small, 1).rz(off, 1).cz(0, 1).h(1);
+      wider.h(1).cz(0, 1).rz(1e-6, 1).rx(2e-5, 1).rz(-1e-6, 1).cz(0, 1).h(1);  // more than rounding
+      EXPECT_EQ(made(orient_flips, turn), small == 0 ? (Texts{"cx", "cx"}) : (Texts{"cx", "p", "cx"}));
+      EXPECT_EQ(made(orient_flips, flip), (Texts{"cx", small == 0 ? "z" : "p", "cx"}));
+      EXPECT_GT(made(orient_flips, wider).size(), 3U);
+    }
+  }
+}
+
+TEST(OrientFlips, RotationsAboutPairsStay) {
+  Circuit between(2), alone(2);
+  between.h(1).cz(0, 1).h(1).rzz(0.3, 0, 1).h(1).cz(1, 0).h(1);
+  EXPECT_EQ(made(orient_flips, between), (Texts{"cx", "rzz", "cx"}));
+  EXPECT_EQ(made(orient_flips, alone.h(1).rzz(0.3, 0, 1).h(1)), Texts{"as it was"});
+}
+
+// However a compiler writes a gate on one qubit, it is one where circuits are called short.
+TEST(OrientFlips, RunsAreCountedOnce) {
+  Circuit circuit(3);
+  circuit.h(0).t(0).h(1).cz(0, 1).sx(1).rz(0.3, 1).sx(1).h(2).x(2).cz(0, 1);
+  EXPECT_EQ(count_runs(circuit), 6U);
+  Circuit longer(2);
+  for (std::size_t i = 0; i < kFewOperations / 3; ++i) longer.cz(0, 1).rz(0.1, 0).sx(0).rz(0.2, 0).sx(1).rz(0.3, 1);
+  EXPECT_GT(longer.operations().size(), kFewOperations);
+  EXPECT_TRUE(Optimizer(longer, false).is_short());
+  for (int i = 0; i < 3; ++i) longer.cz(0, 1);
+  EXPECT_FALSE(Optimizer(longer, false).is_short());
+}
+
 TEST(OrientFlips, OthersStayAsTheyAre) {
   const Parameter a{"a"};
   Circuit flips(2), none(1), wide(3), open(2);
   EXPECT_EQ(made(orient_flips, flips.h(1).cx(0, 1).cz(0, 1)), Texts{"as it was"});
   EXPECT_EQ(made(orient_flips, none.h(0)), Texts{"as it was"});
   EXPECT_EQ(made(orient_flips, wide.cz(0, 1).ccz(0, 1, 2)), Texts{"as it was"});
+  Circuit open_pair(2);
   Rewritten rewritten;
   EXPECT_FALSE(orient_flips(open.h(1).cz(0, 1).rz(a, 1).cz(0, 1).h(1), rewritten));
+  EXPECT_FALSE(orient_flips(open_pair.h(1).cz(0, 1).h(1).rzz(a, 0, 1), rewritten));
 }
 
 TEST(OrientFlips, RandomOnesAreTheSame) {
@@ -145,8 +183,14 @@ TEST(OrientFlips, RandomOnesAreTheSame) {
           random() % 2 == 0 ? circuit.rx(angle(), a) : circuit.u2(angle(), angle(), a);
           break;
         case 7:
-          random() % 4 == 0 ? circuit.cz(b, a) : circuit.sx(a);
+          random() % 4 == 0 ? circuit.rzz(angle(), b, a) : circuit.sx(a);
           break;
+        case 8: {  // about an axis that is off by more or less than the angle tells
+          const double off = std::ldexp(1.0, -static_cast<int>(random() % 50)), near = random() % 2 == 0 ? kPi : 0;
+          circuit.rz(off + kPi / 2 * static_cast<double>(random() % 4), a);
+          circuit.rx(near + std::ldexp(1.0, -static_cast<int>(random() % 50)), a).r(off, off, a);
+          break;
+        }
         default:
           random() % 2 == 0 ? circuit.h(a) : circuit.rz(angle(), a);
       }

@@ -26,8 +26,6 @@ constexpr double kTarget = weight::kControlledFlip - weight::diagonal(2);
 constexpr double kBetweenTargets = 1;
 constexpr double kHadamard = 1.5;  // mostly some other form sees it gone
 
-bool is_cz(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kZ && op.controls == 1; }
-
 Matrix2 behind(const Matrix2& matrix, bool turned) { return turned ? product(kHadamard2, matrix) : matrix; }
 Matrix2 before(const Matrix2& matrix, bool turned) { return turned ? product(matrix, kHadamard2) : matrix; }
 
@@ -40,7 +38,9 @@ double weight_of_run(const Matrix2& m) {
   return is_real(scaled(m, std::polar(1.0, -special_phase(m)))) ? weight::kRealTurn : weight::kGeneral;
 }
 
-/// A CZ gate on a wire, or the wire's end.
+bool is_rzz(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kRzz && op.controls == 0; }
+
+/// A CZ gate on a wire, a rotation about ZZ, or the wire's end.
 struct Sight {
   std::uint32_t at = 0;  // the operation
   bool free = false;     // the wire may become its target
@@ -93,9 +93,10 @@ class FlipOrienter {
           continue;
         }
       }
-      if (!is_cz(op)) return false;
-      any = true;
-      for_each_qubit(circuit_, op, [&](Qubit q) { end_run(q, {i, true, false, 0}); });
+      const bool cz = is_cz(op);
+      if (!cz && (!is_rzz(op) || is_open(circuit_, op))) return false;
+      any = any || cz;
+      for_each_qubit(circuit_, op, [&](Qubit q) { end_run(q, {i, cz, false, 0}); });
     }
     for (Qubit q = 0; q < circuit_.qubits(); ++q) end_run(q, {});
     return any;
@@ -185,10 +186,15 @@ class FlipOrienter {
       const Operation& op = operations[i];
       if (skipped(op)) continue;
       if (op.controls + op.targets == 0) rewriter.copy(i);
-      if (!is_cz(op)) continue;
+      if (op.controls + op.targets < 2) continue;
       for_each_qubit(circuit_, op, name);
+      for_each_qubit(circuit_, op, [&](Qubit q) { ++next[q]; });
+      if (is_rzz(op)) {
+        rewriter.copy(i);
+        continue;
+      }
       const Qubit control = circuit_.controls(op)[0], target = circuit_.targets(op)[0];
-      const auto is_target = [&](Qubit q) { return wires_[q].sights[next[q]].is; };
+      const auto is_target = [&](Qubit q) { return wires_[q].sights[next[q] - 1].is; };
       if (is_target(control)) {
         rewriter.append_for(i).cx(target, control);
       } else if (is_target(target)) {
@@ -197,7 +203,6 @@ class FlipOrienter {
         rewriter.append_for(i).cz(control, target);
       }
       rewriter.count_here(i);
-      for_each_qubit(circuit_, op, [&](Qubit q) { ++next[q]; });
     }
     for (Qubit q = 0; q < circuit_.qubits(); ++q) name(q);
     append_common(result.circuit, common_);

@@ -1,4 +1,4 @@
-// Circuits whose gates on pairs are CZ gates alone.
+// Circuits whose gates on pairs are CZ gates and rotations about ZZ.
 #pragma once
 
 #include "optimizer/pipeline.h"
@@ -10,7 +10,7 @@ inline constexpr std::string_view kOrientFlips = "orient_flips";
 /// Of each CZ gate one qubit may become the target of a CX gate between two Hadamard gates, where that leaves less of
 /// the gates on one qubit. Compilers for devices that have CZ gates alone hide the CX gates that a circuit was written
 /// with. Runs of gates on one qubit are named anew as Hadamard gates, flips, rotations and phases. False for circuits
-/// with other gates.
+/// with other gates, and for those without CZ gates.
 bool orient_flips(const Circuit& circuit, Rewritten& result);
 
 }  // namespace qsim

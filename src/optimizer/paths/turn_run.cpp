@@ -258,26 +258,52 @@ bool TurnRun::multiply(const Circuit& circuit, const Operation& op) {
     case Gate::kU:
       rotate(*this, angle[0], angle[1], angle[2]);
       return true;
+    case Gate::kR:  // by the first angle about the axis at the second
+      rotate(*this, angle[0], angle[1] - 0.5 * std::numbers::pi, 0.5 * std::numbers::pi - angle[1]);
+      return true;
     default:
       return false;
   }
 }
 
-TurnRun TurnRun::shortened() const {
-  TurnRun result;
-  result.common = common;
-  std::vector<std::uint64_t>& made = result.angles;
-  made = {angles[0]};
-  for (std::size_t t = 1; t < angles.size(); ++t) {
-    made.push_back(0);
-    while (made.size() > 2 && shorten(made, result.common)) {
+TurnRun TurnRun::settled() const {
+  TurnRun result = *this;
+  for (std::size_t t = 1; t + 1 < angles.size(); ++t) {
+    std::uint64_t &right = result.angles[t - 1], &left = result.angles[t + 1];
+    const std::uint64_t off = right - (right + kEighthTurn) / kQuarterTurn * kQuarterTurn;
+    if (off == 0 || result.angles[t] % kQuarterTurn == 0) continue;
+    const double change = std::abs(angle_of_turns(off)), half = 0.5 * angle_of_turns(result.angles[t]);
+    if (change * std::abs(std::sin(half)) <= kRounding) {  // H P(0) H = 1
+      left += off;
+    } else if (change * std::abs(std::cos(half)) <= kRounding) {  // X P(a) = e^(ia) P(-a) X
+      left -= off;
+      result.common += off;
+    } else {
+      continue;
     }
-    made.back() += angles[t];
+    right -= off;
+    left = rounded_turns(left);
   }
   return result;
 }
 
-std::uint64_t write_turns(Circuit& out, Qubit qubit, const TurnRun& run) { return Names(out, qubit).write(run); }
+TurnRun TurnRun::shortened() const {
+  TurnRun result = settled();
+  const std::vector<std::uint64_t> settled_angles = std::move(result.angles);
+  std::vector<std::uint64_t>& made = result.angles;
+  made = {settled_angles[0]};
+  for (std::size_t t = 1; t < settled_angles.size(); ++t) {
+    made.push_back(0);
+    while (made.size() > 2 && shorten(made, result.common)) {
+    }
+    made.back() += settled_angles[t];
+  }
+  return result;
+}
+
+std::uint64_t write_turns(Circuit& out, Qubit qubit, const TurnRun& run) {
+  return Names(out, qubit).write(run.settled());
+}
 
 void append_common(Circuit& out, std::uint64_t turns) {
   if (turns != 0) out.add_pauli_rotation(-2 * angle_of_turns(turns), "", {});

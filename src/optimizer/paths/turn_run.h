@@ -22,12 +22,15 @@ struct TurnRun {
   void phase(std::uint64_t by) { angles.back() += by; }
   /// The gate, behind what there is. False for what is not of this kind, which changes nothing.
   bool multiply(const Circuit& circuit, const Operation& op);
-  /// The same with as few Hadamard gates as quarter turns between them allow.
+  /// The same to rounding, with quarter turns beside small turns and beside what is nearly a flip: those hardly tell
+  /// what axis they are about, so that it may as well be that of a letter.
+  TurnRun settled() const;
+  /// settled(), with as few Hadamard gates as quarter turns between them allow.
   TurnRun shortened() const;
 };
 
-/// Appends Hadamard gates, flips, rotations and phases that are the run but for a phase of everything, which it gives.
-/// Two Hadamard gates around a phase that is no quarter turn are a rotation.
+/// Appends Hadamard gates, flips, rotations and phases that are the run, settled, but for a phase of everything, which
+/// it gives. Two Hadamard gates around a phase that is no quarter turn are a rotation.
 std::uint64_t write_turns(Circuit& out, Qubit qubit, const TurnRun& run);
 /// Appends a phase of everything, but none of 0.
 void append_common(Circuit& out, std::uint64_t turns);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "optimizer/axes/straighten_axes.h"
+#include "optimizer/flips/name_pairs.h"
 #include "optimizer/flips/orient_flips.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/strings/gather_strings.h"
@@ -14,10 +15,10 @@
 namespace qsim {
 namespace {
 
-// Rewrites of what only a plan has: turns, gaps, the steps of a sweep. And three that a circuit is planned with as
+// Rewrites of what only a plan has: turns, gaps, the steps of a sweep. And those that a circuit is planned with as
 // well.
-constexpr std::array<std::string_view, 10> kPlannerRewrites{
-    kOrientFlips,      kStraightenAxes,      kGatherStrings,  "move_flips",   "split_controls",
+constexpr std::array<std::string_view, 11> kPlannerRewrites{
+    kNamePairs,        kOrientFlips,         kStraightenAxes, kGatherStrings, "move_flips", "split_controls",
     "recombine_flips", "recombine_controls", "fuse_matrices", "span_strings", "permute"};
 
 void check_names(const std::vector<std::string>& disabled) {

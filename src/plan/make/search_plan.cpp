@@ -18,6 +18,7 @@
 #include "base/threads/thread_team.h"
 #include "optimizer/axes/axis_form.h"
 #include "optimizer/axes/straighten_axes.h"
+#include "optimizer/flips/name_pairs.h"
 #include "optimizer/flips/orient_flips.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/strings/gather_strings.h"
@@ -39,6 +40,9 @@ constexpr std::size_t kSearchedTwice = 4000, kSearchedThrice = 2000, kSearchedWh
 // Weights beside those of the circuit as it is written with which one with straight axes, or of strings, is planned as
 // well, and, of gates about no axis, alone.
 constexpr double kMuchLighter = 0.9, kNotHopeless = 2, kAlone = 0.75;
+// The same of strings: ladders of CX gates and what they leave of each other may weigh as much as the strings and take
+// more sweeps.
+constexpr double kHardlyHeavier = 1.05;
 constexpr std::size_t kMostStraightened = 100'000;  // operations
 
 // A plan that takes so many times as long with what births add is looked for once more with whole lines, which few
@@ -270,22 +274,34 @@ Ways ways_of(Lowered lowered, Optimizer& optimizer, const Machines& machines, co
 
 /// Other forms of a circuit, and whether that or one of them is of few operations.
 struct OtherForms {
-  const Circuit& circuit;
+  const Circuit& written;
   const Machines& machines;
   const PlanOptions& options;
   std::list<Written> ways;
   bool few = false;
+  std::optional<Rewritten> named = std::nullopt;  // with its gates on pairs as CZ gates
 
   bool may(std::string_view pass) const { return pass_enabled(options.disabled_passes, pass); }
+  /// What the forms are made of.
+  const Circuit& circuit() const { return named ? named->circuit : written; }
+  /// What is made of that, as a form of the circuit as it is written.
+  Rewritten form(Rewritten made) const {
+    if (!named) return made;
+    Rewritten whole = *named;
+    bool changed = true;
+    chain(whole, changed, std::move(made));
+    return whole;
+  }
 };
 
-/// As rotations about Pauli strings, where that is less.
+/// As rotations about Pauli strings, where that is hardly more.
 void add_strings(const AxisForm& axis, double lightest, OtherForms& others) {
   Rewritten strings;
-  if (!others.may(kGatherStrings) || !gather_strings(others.circuit, axis, strings)) return;
-  Optimizer of_strings(others.circuit, others.options.knows_zero(), &strings);
+  if (!others.may(kGatherStrings) || !gather_strings(others.circuit(), axis, strings)) return;
+  const Rewritten form = others.form(std::move(strings));
+  Optimizer of_strings(others.written, others.options.knows_zero(), &form);
   Lowered lowered = form_of(of_strings, others.options);
-  if (lowered.weight >= kMuchLighter * lightest) return;
+  if (lowered.weight >= kHardlyHeavier * lightest) return;
   others.ways.emplace_back(std::move(lowered), of_strings, others.machines, others.options, false);
 }
 
@@ -293,8 +309,9 @@ void add_strings(const AxisForm& axis, double lightest, OtherForms& others) {
 /// is planned then.
 void add_oriented(Ways& written, OtherForms& others) {
   Rewritten oriented;
-  if (!others.may(kOrientFlips) || !orient_flips(others.circuit, oriented)) return;
-  Optimizer of_oriented(others.circuit, others.options.knows_zero(), &oriented);
+  if (!others.may(kOrientFlips) || !orient_flips(others.circuit(), oriented)) return;
+  const Rewritten form = others.form(std::move(oriented));
+  Optimizer of_oriented(others.written, others.options.knows_zero(), &form);
   Lowered lowered = form_of(of_oriented, others.options);
   const double worth = lowered.recognised.empty() ? kMuchLighter : kNotHopeless;
   if (lowered.weight < worth * written.lightest) {
@@ -306,7 +323,7 @@ void add_oriented(Ways& written, OtherForms& others) {
 
 /// With straight axes and as strings, of circuits that a compiler may have written so.
 void add_straight(Ways& written, OtherForms& others) {
-  const Circuit& circuit = others.circuit;
+  const Circuit& circuit = others.circuit();
   if (circuit.operations().size() > kMostStraightened || !others.may(kStraightenAxes)) return;
   const Axes axes = axes_of(circuit);
   if (axes == Axes::kAsWritten || (!others.few && axes != Axes::kBent)) return;
@@ -314,7 +331,9 @@ void add_straight(Ways& written, OtherForms& others) {
   if (!axis) return;
   Rewritten straight;
   straighten_axes(circuit, *axis, straight);
-  Optimizer of_straight(circuit, others.options.knows_zero(), &straight);
+  const bool turned_pairs = has_turned_pairs(straight.circuit);
+  const Rewritten form = others.form(std::move(straight));
+  Optimizer of_straight(others.written, others.options.knows_zero(), &form);
   Lowered lowered = form_of(of_straight, others.options);
   const double weight = lowered.weight;
   if (weight < kMuchLighter * written.lightest) {
@@ -326,8 +345,8 @@ void add_straight(Ways& written, OtherForms& others) {
     others.ways.splice(others.ways.end(), ways.all);
   } else if (others.few && weight < kNotHopeless * written.lightest) {
     // Gates do not weigh what plans make of permutations and of turned pairs.
-    const bool hidden = axes == Axes::kBent || has_turned_pairs(straight.circuit);
-    if (hidden) others.ways.emplace_back(std::move(lowered), of_straight, others.machines, others.options, false);
+    if (axes == Axes::kBent || turned_pairs)
+      others.ways.emplace_back(std::move(lowered), of_straight, others.machines, others.options, false);
   }
   if (others.few) add_strings(*axis, written.lightest, others);
 }
@@ -340,6 +359,7 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines,
   Ways written = ways_of(form_of(optimizer, options), optimizer, machines, options, way);
   if (form != nullptr) return std::move(written.all);
   OtherForms others{circuit, machines, options, {}, optimizer.is_short()};
+  if (Rewritten named; others.may(kNamePairs) && name_pairs(circuit, named)) others.named = std::move(named);
   add_oriented(written, others);
   add_straight(written, others);
   written.all.splice(written.all.end(), others.ways);
