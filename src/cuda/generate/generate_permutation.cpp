@@ -88,8 +88,9 @@ class PermutationText {
         "#pragma unroll 1\nfor (u64 first = (u64)blockIdx.x * {0}u + (threadIdx.x / 32u << 10); first < {1}ull; first "
         "+= (u64)gridDim.x * {0}u) {{",
         kPermutationBlock, Index{1} << bits_));
+    line("const u32 none = (u32)(p.fixed >> 63);");
     for (std::uint32_t row = 0; row < program_.bits.size(); ++row)
-      line(fmt::format("u32 w{} = {};", row, initial(program_.bits[row])));
+      line(fmt::format("u32 w{} = {} ^ none;", row, initial(program_.bits[row])));
     steps();
     if (writes) {
       write(lookups);
@@ -126,11 +127,12 @@ class PermutationText {
 
   // Phases, and flips of long programs, are added in the order in which they are written: left to itself a compiler
   // gathers the conditions of thousands of phases before it adds them, in memory, and takes a time that grows with the
-  // square of their number.
+  // square of their number. Words begin with a 0 that it does not know, since no place has bit 63: ptxas 13.0 folds
+  // constants through such sums wrongly (a carry into the half turns was lost of a quarter of the amplitudes).
   void steps() {
     const std::uint32_t ones = program_.rows() - 1;
     std::string where;
-    if (program_.phases) line("u32 q0 = 0, q1 = 0, q2 = 0, q3 = 0;");
+    if (program_.phases) line("u32 q0 = none, q1 = none, q2 = none, q3 = none;");
     for (const std::uint32_t step : program_.steps) {
       for (const unsigned at : {8u, 16u}) {
         const std::uint32_t row = step >> at & 63;
