@@ -3,6 +3,12 @@
 #include <cmath>
 
 namespace qsim {
+namespace {
+
+/// S^-1 takes Y to X; H takes X and Z to each other.
+bool needs_hadamard(unsigned from, unsigned to) { return (from == kLetterY ? kLetterX : from) != to; }
+
+}  // namespace
 
 bool is_of_parts(double angle, unsigned parts) {
   const double part = 2 * kPi / parts;
@@ -30,6 +36,16 @@ unsigned largest_of(const Axis& axis) {
 SignedLetter nearest_letter(const Axis& axis) {
   const unsigned most = largest_of(axis);
   return {most + 1, axis[most] < 0 ? -1 : 1};
+}
+
+void append_to_letter(Circuit& out, Qubit wire, unsigned from, unsigned to) {
+  if (from == kLetterY) out.sdg(wire);
+  if (needs_hadamard(from, to)) out.h(wire);
+}
+
+void append_from_letter(Circuit& out, Qubit wire, unsigned from, unsigned to) {
+  if (needs_hadamard(from, to)) out.h(wire);
+  if (from == kLetterY) out.s(wire);
 }
 
 }  // namespace qsim

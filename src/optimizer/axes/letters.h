@@ -1,10 +1,11 @@
-// X, Y and Z, what gates on one qubit make of them, and where that points.
+// X, Y and Z, what gates on one qubit make of them, where that points, and the gates between them.
 #pragma once
 
 #include <array>
 #include <numbers>
 
 #include "base/numbers/matrix2.h"
+#include "qsim/circuit.h"
 
 namespace qsim {
 
@@ -31,5 +32,9 @@ struct SignedLetter {
   int sign = 1;
 };
 SignedLetter nearest_letter(const Axis& axis);
+
+/// Appends the gates that take one letter to another, which is X or Z; and those that take it back.
+void append_to_letter(Circuit& out, Qubit wire, unsigned from, unsigned to);
+void append_from_letter(Circuit& out, Qubit wire, unsigned from, unsigned to);
 
 }  // namespace qsim

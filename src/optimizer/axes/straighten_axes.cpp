@@ -87,16 +87,6 @@ class AxisWriter {
 
   SignedLetter seen(Qubit wire, unsigned letter) const { return nearest_letter(axis_behind(looks_[wire], letter)); }
 
-  /// Gates that take one letter to another, and those that take it back.
-  void to_letter(Qubit wire, unsigned from, unsigned to) {
-    if (from == kLetterY) gate(wire, Gate::kSdg);
-    if ((from == kLetterY ? kLetterX : from) != to) gate(wire, Gate::kH);
-  }
-  void from_letter(Qubit wire, unsigned from, unsigned to) {
-    if ((from == kLetterY ? kLetterX : from) != to) gate(wire, Gate::kH);
-    if (from == kLetterY) gate(wire, Gate::kS);
-  }
-
   void rotation(const AxisStep& step) {
     const Qubit wire = step.wires[0];
     const auto [letter, sign] = seen(wire, step.letters[0]);
@@ -105,9 +95,9 @@ class AxisWriter {
       gate(wire, letter == kLetterZ ? Gate::kRz : Gate::kRy, angle);
       return;
     }
-    to_letter(wire, letter, kLetterZ);
+    append_to_letter(out_, wire, letter, kLetterZ);
     gate(wire, Gate::kRz, angle);
-    from_letter(wire, letter, kLetterZ);
+    append_from_letter(out_, wire, letter, kLetterZ);
   }
 
   void flip(const AxisStep& step) {
@@ -125,9 +115,9 @@ class AxisWriter {
       std::swap(as[0], as[1]);
     }
     const std::array<unsigned, 2> to{kLetterZ, as[1].letter == kLetterZ ? kLetterZ : kLetterX};
-    for (unsigned k = 0; k < 2; ++k) to_letter(wires[k], as[k].letter, to[k]);
+    for (unsigned k = 0; k < 2; ++k) append_to_letter(out_, wires[k], as[k].letter, to[k]);
     out_.add_gate(to[1] == kLetterZ ? Gate::kZ : Gate::kX, std::span(&wires[0], 1), std::span(&wires[1], 1));
-    for (unsigned k = 0; k < 2; ++k) from_letter(wires[k], as[k].letter, to[k]);
+    for (unsigned k = 0; k < 2; ++k) append_from_letter(out_, wires[k], as[k].letter, to[k]);
   }
 
   void turn(const AxisStep& step) {
@@ -138,9 +128,9 @@ class AxisWriter {
       out_.add_gate(kGates[as[0].letter - 1], {}, step.wires, std::span(&angle, 1));
       return;
     }
-    for (unsigned k = 0; k < 2; ++k) to_letter(step.wires[k], as[k].letter, kLetterZ);
+    for (unsigned k = 0; k < 2; ++k) append_to_letter(out_, step.wires[k], as[k].letter, kLetterZ);
     out_.add_gate(Gate::kRzz, {}, step.wires, std::span(&angle, 1));
-    for (unsigned k = 0; k < 2; ++k) from_letter(step.wires[k], as[k].letter, kLetterZ);
+    for (unsigned k = 0; k < 2; ++k) append_from_letter(out_, step.wires[k], as[k].letter, kLetterZ);
   }
 
   const AxisForm& form_;

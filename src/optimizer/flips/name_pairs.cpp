@@ -10,7 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "optimizer/axes/letters.h"
 #include "optimizer/operations.h"
+#include "optimizer/pairs/pair_turns.h"
 #include "optimizer/paths/path_sum.h"
 #include "optimizer/paths/turn_run.h"
 #include "qsim/circuit.h"
@@ -20,53 +22,40 @@ namespace {
 
 /// exp(-i angle/2 PQ), P and Q letters of the first and the second qubit.
 struct PairTurn {
-  std::array<char, 2> letters{};
+  std::array<unsigned, 2> letters{};
   double angle = 0;
   bool flips_first = false;  // the first qubit, afterwards
+
+  /// Half of the angle: by a whole turn of the angle it is -1.
+  std::uint64_t half() const { return turns_of(0.5 * angle); }
+  bool is_quarter() const { return half() % kQuarterTurn == kEighthTurn; }
 };
 
 std::optional<PairTurn> pair_turn(const Circuit& circuit, const Operation& op) {
-  if (op.kind != OpKind::kGate || op.controls != 0 || is_open(circuit, op)) return std::nullopt;
-  if (op.gate == Gate::kEcr) return PairTurn{{'Z', 'X'}, 0.5 * std::numbers::pi, true};
-  const auto about = [&](char first, char second) { return PairTurn{{first, second}, circuit.params(op)[0]}; };
-  switch (op.gate) {
-    case Gate::kRxx:
-      return about('X', 'X');
-    case Gate::kRyy:
-      return about('Y', 'Y');
-    case Gate::kRzz:
-      return about('Z', 'Z');
-    case Gate::kRzx:
-      return about('Z', 'X');
-    default:
-      return std::nullopt;
-  }
+  if (op.kind != OpKind::kGate || op.controls != 0) return std::nullopt;
+  if (op.gate == Gate::kEcr) return PairTurn{{kLetterZ, kLetterX}, 0.5 * std::numbers::pi, true};
+  const auto steps = steps_of(circuit, op, std::array{0U, 1U});
+  if (!steps || steps->size() != 1) return std::nullopt;
+  const PairStep& step = steps->front();
+  return PairTurn{{letter_of(step.axis, 0), letter_of(step.axis, 1)}, step.angle};
 }
-
-/// Half of the angle, of which a whole turn of the angle is -1.
-std::uint64_t half_of(const PairTurn& turn) { return turns_of(0.5 * turn.angle); }
-bool is_quarter(const PairTurn& turn) { return half_of(turn) % kQuarterTurn == kEighthTurn; }
 
 /// But for a phase, which it gives.
 std::uint64_t append(Circuit& out, const PairTurn& turn, std::span<const Qubit> qubits) {
-  const auto gate = [&](Gate name, unsigned k) { out.add_gate(name, {}, qubits.subspan(k, 1)); };
-  const bool quarter = is_quarter(turn), forward = half_of(turn) % kHalfTurn == kEighthTurn;
-  for (unsigned k = 0; k < 2; ++k) {
-    if (turn.letters[k] == 'Y') gate(Gate::kSdg, k);
-    if (turn.letters[k] != 'Z') gate(Gate::kH, k);
-  }
+  const std::uint64_t half = turn.half();
+  const bool quarter = turn.is_quarter();
+  for (unsigned k = 0; k < 2; ++k) append_to_letter(out, qubits[k], turn.letters[k], kLetterZ);
   if (quarter) {
     out.cz(qubits[0], qubits[1]);
   } else {
     out.rzz(turn.angle, qubits[0], qubits[1]);
   }
   for (unsigned k = 0; k < 2; ++k) {
-    if (quarter) gate(forward ? Gate::kS : Gate::kSdg, k);
-    if (turn.letters[k] != 'Z') gate(Gate::kH, k);
-    if (turn.letters[k] == 'Y') gate(Gate::kS, k);
+    if (quarter) out.add_gate(half % kHalfTurn == kEighthTurn ? Gate::kS : Gate::kSdg, {}, qubits.subspan(k, 1));
+    append_from_letter(out, qubits[k], turn.letters[k], kLetterZ);
   }
-  if (turn.flips_first) gate(Gate::kX, 0);
-  return quarter ? 0 - half_of(turn) : 0;
+  if (turn.flips_first) out.x(qubits[0]);
+  return quarter ? 0 - half : 0;
 }
 
 }  // namespace
@@ -78,12 +67,14 @@ bool name_pairs(const Circuit& circuit, Rewritten& result) {
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const Operation& op = operations[i];
     if (skipped(op) || op.controls + op.targets < 2) continue;
-    flips = flips || is_cz(op);
-    if (is_cz(op)) continue;
+    if (is_cz(op)) {
+      flips = true;
+      continue;
+    }
     turns[i] = pair_turn(circuit, op);
     if (!turns[i]) return false;
     any = true;
-    flips = flips || is_quarter(*turns[i]);
+    flips = flips || turns[i]->is_quarter();
   }
   if (!any || !flips) return false;
   Rewriter rewriter(circuit, result);

@@ -135,21 +135,13 @@ class StringGatherer {
 
   /// A rotation about Z on the wires, between gates that take its letters there.
   static void append(Circuit& out, const SignedString& string, double angle) {
-    const auto gate = [&](Gate name, unsigned wire) {
-      const Qubit on = wire;
-      out.add_gate(name, {}, std::span(&on, 1));
-    };
-    for_each_bit(string.x, [&](unsigned wire) {
-      if ((string.z >> wire & 1) != 0) gate(Gate::kSdg, wire);
-      gate(Gate::kH, wire);
-    });
+    // Where it is no Z.
+    const auto letter = [&](unsigned wire) { return test_bit(string.z, wire) ? kLetterY : kLetterX; };
+    for_each_bit(string.x, [&](unsigned wire) { append_to_letter(out, wire, letter(wire), kLetterZ); });
     std::vector<Qubit> wires;
     for_each_bit(string.wires(), [&](unsigned wire) { wires.push_back(wire); });
     out.add_pauli_rotation(angle, std::string(wires.size(), 'Z'), wires);
-    for_each_bit(string.x, [&](unsigned wire) {
-      gate(Gate::kH, wire);
-      if ((string.z >> wire & 1) != 0) gate(Gate::kS, wire);
-    });
+    for_each_bit(string.x, [&](unsigned wire) { append_from_letter(out, wire, letter(wire), kLetterZ); });
   }
 
   const Circuit& circuit_;
