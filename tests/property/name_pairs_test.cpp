@@ -1,6 +1,6 @@
 // Circuits for devices whose gates on pairs are turns about products of letters, or ECR gates: the same unitary, its
 // phase included, with CZ gates; and plans that are those of the circuits with CX gates.
-#include "optimizer/flips/name_pairs.h"
+#include "optimizer/pairs/name_pairs.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 
 #include "base/bits.h"
 #include "circuit/unitary_power.h"
-#include "optimizer/axes/letters.h"
 #include "optimizer/axes/pair_interaction.h"
 #include "optimizer/operations.h"
+#include "optimizer/pairs/letters.h"
 
 namespace qsim {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "optimizer/axes/axis_form.h"
-#include "optimizer/axes/letters.h"
+#include "optimizer/pairs/letters.h"
 
 namespace qsim {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/numbers/rounding.h"
-#include "optimizer/axes/letters.h"
+#include "optimizer/pairs/letters.h"
 
 namespace qsim {
 namespace {

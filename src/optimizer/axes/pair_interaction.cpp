@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "base/numbers/rounding.h"
-#include "optimizer/axes/letters.h"
+#include "optimizer/pairs/letters.h"
 
 namespace qsim {
 namespace {

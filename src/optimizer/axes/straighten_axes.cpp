@@ -13,8 +13,8 @@
 #include "base/numbers/rounding.h"
 #include "optimizer/axes/axis_form.h"
 #include "optimizer/axes/form_end.h"
-#include "optimizer/axes/letters.h"
 #include "optimizer/operations.h"
+#include "optimizer/pairs/letters.h"
 
 namespace qsim {
 namespace {

@@ -12,8 +12,8 @@
 #include "base/bits.h"
 #include "base/file/source_lines.h"
 #include "optimizer/axes/form_end.h"
-#include "optimizer/axes/letters.h"
 #include "optimizer/operations.h"
+#include "optimizer/pairs/letters.h"
 #include "optimizer/strings/affine_state.h"
 #include "optimizer/strings/clifford_images.h"
 

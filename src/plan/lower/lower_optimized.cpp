@@ -5,8 +5,8 @@
 #include <array>
 
 #include "optimizer/axes/straighten_axes.h"
-#include "optimizer/flips/name_pairs.h"
 #include "optimizer/flips/orient_flips.h"
+#include "optimizer/pairs/name_pairs.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/strings/gather_strings.h"
 #include "qsim/circuit.h"

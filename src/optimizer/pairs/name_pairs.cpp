@@ -1,7 +1,7 @@
 // A quarter turn about ZZ is a CZ gate with an S gate on either qubit, and a phase; about other letters it is that
 // between gates that take those letters to Z and back. An ECR gate is a flip of its first qubit behind a quarter turn
 // about ZX.
-#include "optimizer/flips/name_pairs.h"
+#include "optimizer/pairs/name_pairs.h"
 
 #include <array>
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "optimizer/axes/letters.h"
 #include "optimizer/operations.h"
+#include "optimizer/pairs/letters.h"
 #include "optimizer/pairs/pair_turns.h"
 #include "optimizer/paths/path_sum.h"
 #include "optimizer/paths/turn_run.h"

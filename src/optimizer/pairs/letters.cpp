@@ -1,4 +1,4 @@
-#include "optimizer/axes/letters.h"
+#include "optimizer/pairs/letters.h"
 
 #include <cmath>
 
