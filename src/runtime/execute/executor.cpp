@@ -254,7 +254,6 @@ void Executor::sweep(const PreparedPlan& prepared, std::size_t stage, std::size_
   }
   if (profile != nullptr)
     profile->add(Span::Kind::kSweep, static_cast<std::uint32_t>(number), 0, begin, profile->moment(0));
-  count_sweep(prepared, stage, number);
 }
 
 void Executor::run_stage(const PreparedPlan& prepared, std::size_t number) {
@@ -269,6 +268,7 @@ void Executor::run_stage(const PreparedPlan& prepared, std::size_t number) {
     const bool last = check_norm_ && next + 1 == count;
     sweep(prepared, number, next, last);
     if (last) norms_[number] = state_.backend.take_norm();
+    count_sweep(prepared, number, next);
   }
 }
 
@@ -276,11 +276,11 @@ void Executor::run_exchange(const PreparedPlan& prepared, std::size_t number) {
   const PreparedStage& stage = prepared.stages[number];
   for (const ChunkedSweep& sweep : stage.before) count_sweep(prepared, number - 1, sweep.number);
   exchanges_.run(*stage.exchange, stage.before, stage.after);
+  if (!stage.before.empty() && stage.before.back().accumulate_norm) norms_[number - 1] = state_.backend.take_norm();
+  if (!stage.after.empty() && stage.after.back().accumulate_norm) norms_[number] = state_.backend.take_norm();
   ++counts_.exchanges;
   step_done(prepared, stage.exchange->predicted_seconds);
   for (const ChunkedSweep& sweep : stage.after) count_sweep(prepared, number, sweep.number);
-  if (!stage.before.empty() && stage.before.back().accumulate_norm) norms_[number - 1] = state_.backend.take_norm();
-  if (!stage.after.empty() && stage.after.back().accumulate_norm) norms_[number] = state_.backend.take_norm();
 }
 
 void Executor::count_sweep(const PreparedPlan& prepared, std::size_t stage, std::size_t sweep) {
@@ -291,6 +291,7 @@ void Executor::count_sweep(const PreparedPlan& prepared, std::size_t stage, std:
   step_done(prepared, done.predicted_seconds);
 }
 
+// What is told may end the run: norms are taken before, so that none is left for the next one.
 void Executor::step_done(const PreparedPlan& prepared, double predicted_seconds) {
   seconds_done_ += predicted_seconds;
   ++steps_done_;
