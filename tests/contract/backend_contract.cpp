@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <sstream>
 
 #include "base/bits.h"
 #include "base/layout.h"
 #include "plan/cost/pool_layout.h"
 #include "qsim/error.h"
+#include "support/sweep_reference.h"
 #include "support/tolerance.h"
 
 namespace qsim::test {
@@ -58,6 +60,14 @@ std::vector<Complex> BackendContract::read() const {
   return values;
 }
 
+double BackendContract::sweep_error(const Sweep& sweep, std::uint64_t seed) {
+  backend_->clear_sweeps();
+  const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1), Summing::kNo);
+  const std::vector<Complex> before = start(seed);
+  backend_->sweep(handle, ChunkView{}, 0, false);
+  return difference(read(), reference_sweep(sweep, ChunkView{}, bits_, before), unborn_after(sweep));
+}
+
 std::vector<BackendCase> both_precisions(const std::string& name,
                                          std::unique_ptr<Backend> (*make)(const BackendOptions&),
                                          BackendOptions options) {
@@ -78,6 +88,30 @@ double BackendContract::tolerance(double depth) const {
 double BackendContract::norm_tolerance() const {
   const bool by_eight = single() && backend_->info().name == "cuda" && GetParam().options.jit == Jit::kOnly;
   return kernel_norm_tolerance(by_eight ? Precision::kSingle : Precision::kDouble);
+}
+
+double difference(const std::vector<Complex>& a, const std::vector<Complex>& b, Index garbage) {
+  double worst = 0;
+  for (Index i = 0; i < a.size(); ++i) {
+    // NaN compares false: it must count as a difference.
+    if ((i & garbage) == 0 && !(std::abs(a[i] - b[i]) <= worst)) worst = std::abs(a[i] - b[i]);
+  }
+  return worst;
+}
+
+std::string describe(const Sweep& sweep) {
+  std::ostringstream text;
+  text << "active";
+  for (const Bit bit : sweep.active) text << ' ' << int{bit};
+  text << ", store";
+  for (const Bit bit : sweep.store) text << ' ' << int{bit};
+  text << ", unborn " << sweep.unborn << ", births " << sweep.births.size() << ", reads " << sweep.reads << '\n';
+  for (const PlanOp& op : sweep.ops) {
+    text << "  form " << static_cast<int>(op.form) << " targets";
+    for (int j = 0; j < op.target_count; ++j) text << ' ' << int{op.targets[static_cast<std::size_t>(j)]};
+    text << " controls " << op.control_mask << " = " << op.control_value << '\n';
+  }
+  return text.str();
 }
 
 }  // namespace qsim::test

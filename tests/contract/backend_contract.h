@@ -41,6 +41,11 @@ class BackendContract : public testing::TestWithParam<BackendCase> {
   std::uint32_t bits_ = 0;
 };
 
+/// Largest difference among amplitudes that mean something: those whose index has no bit of `garbage`.
+double difference(const std::vector<Complex>& a, const std::vector<Complex>& b, Index garbage);
+/// For a test's message.
+std::string describe(const Sweep& sweep);
+
 /// Both precisions, all else from `options`.
 std::vector<BackendCase> both_precisions(const std::string& name,
                                          std::unique_ptr<Backend> (*make)(const BackendOptions&),

@@ -548,7 +548,7 @@ TEST_P(BackendContract, ThePoolIsWhatTheLayoutSays) {
   layout.state_bytes = amplitude_bytes(GetParam().options.precision) << 10;
   layout.chunk_bytes = 1000;
   layout.chunk_slots = 3;
-  layout.scratch_bytes = 5000;
+  layout.scratch_bytes = 9000;
   backend_->reserve(layout, 10);
   EXPECT_EQ(backend_->peak_bytes(), layout.total_bytes());
   EXPECT_EQ(backend_->state().bytes, layout.state_bytes);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 #include "backend_contract.h"
 #include "base/bits.h"
@@ -12,43 +11,6 @@
 #include "support/sweep_reference.h"
 
 namespace qsim::test {
-namespace {
-
-/// Largest difference among amplitudes that mean something.
-double difference(const std::vector<Complex>& a, const std::vector<Complex>& b, Index garbage) {
-  double worst = 0;
-  for (Index i = 0; i < a.size(); ++i) {
-    // NaN compares false: it must count as a difference.
-    if ((i & garbage) == 0 && !(std::abs(a[i] - b[i]) <= worst)) worst = std::abs(a[i] - b[i]);
-  }
-  return worst;
-}
-
-std::string describe(const Sweep& sweep) {
-  std::ostringstream text;
-  text << "active";
-  for (const Bit bit : sweep.active) text << ' ' << int{bit};
-  text << ", store";
-  for (const Bit bit : sweep.store) text << ' ' << int{bit};
-  text << ", unborn " << sweep.unborn << ", births " << sweep.births.size() << ", reads " << sweep.reads << '\n';
-  for (const PlanOp& op : sweep.ops) {
-    text << "  form " << static_cast<int>(op.form) << " targets";
-    for (int j = 0; j < op.target_count; ++j) text << ' ' << int{op.targets[static_cast<std::size_t>(j)]};
-    text << " controls " << op.control_mask << " = " << op.control_value << '\n';
-  }
-  return text.str();
-}
-
-}  // namespace
-
-double BackendContract::sweep_error(const Sweep& sweep, std::uint64_t seed) {
-  backend_->clear_sweeps();
-  const std::uint32_t handle = backend_->prepare(std::span(&sweep, 1), Summing::kNo);
-  const std::vector<Complex> before = start(seed);
-  backend_->sweep(handle, ChunkView{}, 0, false);
-  return difference(read(), reference_sweep(sweep, ChunkView{}, bits_, before), unborn_after(sweep));
-}
-
 TEST_P(BackendContract, SweepsMatchTheirDefinition) {
   const auto [first, repeats] = test::Campaign(24);
   PhiloxSequence random(10 + first);
@@ -88,71 +50,6 @@ TEST_P(BackendContract, PhasesMatchTheirDefinitionThroughManyFlips) {
       ASSERT_LE(sweep_error(sweep, random.bits()), tolerance(shape.operations))
           << "bits " << bits << ", repeat " << repeat << ": " << describe(sweep);
     }
-  }
-}
-
-// In one chunk and in several; bits that few flips choose, and all of them.
-TEST_P(BackendContract, PermutationsMatchTheirDefinition) {
-  PhiloxSequence random(37);
-  for (const std::uint32_t bits : {1u, 2u, 5u, 6u, 9u, 10u, 11u, 14u, 15u, 17u}) {
-    reserve(bits);
-    const bool compiles = GetParam().options.jit == Jit::kOnly;  // each for a third of a second
-    const auto repeats = static_cast<std::uint64_t>(bits < 12 && !compiles ? 24 : 4);
-    for (std::uint64_t repeat = 0; repeat < repeats; ++repeat) {
-      SweepShape shape;
-      shape.bits = bits;
-      shape.operations = static_cast<std::uint32_t>(random.below(bits < 12 ? 40 : 12));
-      shape.births = repeat % 3 == 1;
-      shape.permutes = true;
-      shape.affine = repeat % 2 == 1;
-      shape.phases = repeat % 4 == 2;
-      const Sweep sweep = random_sweep(random, shape);
-      ASSERT_LE(sweep_error(sweep, random.bits()), shape.phases ? tolerance(shape.operations) : 0)
-          << "bits " << bits << ", repeat " << repeat << ": " << describe(sweep);
-    }
-  }
-}
-
-// Some of whose bits are fixed, some alike at 0 and 1; none, a table's and several tables' that are neither.
-TEST_P(BackendContract, FirstWritesThatPermuteMatchTheirDefinition) {
-  PhiloxSequence random(39);
-  for (const std::uint32_t bits : {1u, 2u, 5u, 9u, 10u, 11u, 14u, 15u, 17u, 21u}) {
-    reserve(bits);
-    const int repeats = bits < 12 && GetParam().options.jit != Jit::kOnly ? 24 : 4;
-    for (int repeat = 0; repeat < repeats; ++repeat) {
-      SweepShape shape;
-      shape.bits = bits;
-      shape.operations = static_cast<std::uint32_t>(random.below(bits < 12 ? 40 : 12));
-      shape.permutes = true;
-      shape.phases = repeat % 2 == 0;
-      shape.reads = false;
-      shape.global_bits = repeat % 3 == 2 ? 1 + static_cast<std::uint32_t>(random.below(3)) : 0;
-      Sweep sweep = random_sweep(random, shape);
-      if (repeat % 4 == 0) {  // all of them vary
-        for (Birth& birth : sweep.births) birth.factor = {Complex(0.6), Complex(0, 0.8)};
-      }
-      if (repeat % 4 == 1) {  // none does
-        for (Birth& birth : sweep.births) birth.factor = {Complex(std::sqrt(0.5)), Complex(std::sqrt(0.5))};
-      }
-      ASSERT_LE(sweep_error(sweep, random.bits()), tolerance(bits + shape.operations))
-          << "bits " << bits << ", repeat " << repeat << ": " << describe(sweep);
-    }
-  }
-}
-
-// What a device's caches hold is a part of them.
-TEST_P(BackendContract, PermutationsOfManyChunksMatchTheirDefinition) {
-  constexpr std::uint32_t kBits = 22;
-  reserve(kBits);
-  PhiloxSequence random(38);
-  SweepShape shape;
-  shape.bits = kBits;
-  shape.operations = 6;
-  shape.permutes = true;
-  for (int repeat = 0; repeat < 4; ++repeat) {
-    shape.affine = repeat >= 2;
-    const Sweep sweep = random_sweep(random, shape);
-    ASSERT_EQ(sweep_error(sweep, random.bits()), 0) << "repeat " << repeat << ": " << describe(sweep);
   }
 }
 

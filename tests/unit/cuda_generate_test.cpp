@@ -114,16 +114,15 @@ TEST(CudaGenerate, PermutationsCompileWithoutSpills) {
   }
 }
 
-// ptxas 13.0 folded sums of phases that begin with constants wrongly: a quarter of a weighted adder's amplitudes had
-// the opposite sign, which a host compiler does not show.
-TEST(CudaGenerate, WordsOfPermutationsBeginWithNoConstants) {
+// ptxas 13.0 joins a lop3 of equal operands wrongly with what uses its result, which a host compiler does not show:
+// phases of compiled permutations were wrong. It makes them itself where they are right.
+TEST(CudaGenerate, NoTernaryLogicIsWrittenOut) {
   PhiloxSequence random(17);
   for (const bool reads : {true, false}) {
     const std::string text =
         generate_permutation(random_permutation(random, 12, 25, reads), 12, Precision::kDouble).source;
-    EXPECT_NE(text.find("u32 q0 = none, q1 = none, q2 = none, q3 = none;"), std::string::npos);
-    EXPECT_NE(text.find("const u32 none = (u32)(p.fixed >> 63);"), std::string::npos);
-    EXPECT_EQ(text.find("aaaaaaaau;"), std::string::npos);
+    EXPECT_EQ(text.find("lop3"), std::string::npos);
+    EXPECT_NE(text.find("FULL_ADD"), std::string::npos);
   }
 }
 

@@ -41,13 +41,13 @@ INLINE void transpose(u32 (&w)[32]) {
 // Macros: thousands of functions take a compiler longer to put in line.
 #ifdef __CUDA_ARCH__
 #define FLIP(w, m) asm volatile("xor.b32 %0, %0, %1;" : "+r"(w) : "r"(m))
-#define HALF_ADD(q, c) asm volatile("{.reg .b32 t; and.b32 t, %0, %1; xor.b32 %0, %0, %1; mov.b32 %1, t;}" : "+r"(q), "+r"(c))
-#define FULL_ADD(q, c, m) asm volatile("{.reg .b32 t; lop3.b32 t, %0, %1, %2, 0xe8; lop3.b32 %0, %0, %1, %2, 0x96; mov.b32 %1, t;}" : "+r"(q), "+r"(c) : "r"(m))
+#define IN_ORDER(q) asm volatile("" : "+r"(q))
 #else
 #define FLIP(w, m) w ^= m
-#define HALF_ADD(q, c) { const u32 t = q & c; q ^= c; c = t; }
-#define FULL_ADD(q, c, m) { const u32 t = (q & c) | (m & (q ^ c)); q ^= c ^ m; c = t; }
+#define IN_ORDER(q)
 #endif
+#define HALF_ADD(q, c) { const u32 t = q & c; q ^= c; c = t; IN_ORDER(q); }
+#define FULL_ADD(q, c, m) { const u32 t = (q & c) | (q & m) | (c & m); q ^= c ^ m; c = t; IN_ORDER(q); }
 INLINE void turn0(C& v, u32 on) { const R c = (R)0.92387953251128675613, s = (R)0.38268343236508977173; const C w = mk(c * v.x - s * v.y, c * v.y + s * v.x); if (on != 0) v = w; }
 INLINE void turn1(C& v, u32 on) { const R c = (R)0.70710678118654752440; const C w = mk(c * (v.x - v.y), c * (v.x + v.y)); if (on != 0) v = w; }
 INLINE void turn2(C& v, u32 on) { if (on != 0) v = mk(-v.y, v.x); }
@@ -88,7 +88,10 @@ class PermutationText {
         "#pragma unroll 1\nfor (u64 first = (u64)blockIdx.x * {0}u + (threadIdx.x / 32u << 10); first < {1}ull; first "
         "+= (u64)gridDim.x * {0}u) {{",
         kPermutationBlock, Index{1} << bits_));
-    line("const u32 none = (u32)(p.fixed >> 63);");
+    // Where places are read, words begin with a 0 that a compiler does not know (no place has bit 63): what it finds
+    // from constants there has made a kernel 9 ms of 20 slower, while first writes lose up to 10 of 16 without them.
+    const std::string none = writes ? "0" : "(u32)(p.fixed >> 63)";
+    line(fmt::format("const u32 none = {};", none));
     for (std::uint32_t row = 0; row < program_.bits.size(); ++row)
       line(fmt::format("u32 w{} = {} ^ none;", row, initial(program_.bits[row])));
     steps();
@@ -127,8 +130,8 @@ class PermutationText {
 
   // Phases, and flips of long programs, are added in the order in which they are written: left to itself a compiler
   // gathers the conditions of thousands of phases before it adds them, in memory, and takes a time that grows with the
-  // square of their number. Words begin with a 0 that it does not know, since no place has bit 63: ptxas 13.0 folds
-  // constants through such sums wrongly (a carry into the half turns was lost of a quarter of the amplitudes).
+  // square of their number. No lop3 is written out: where two operands of one are equal, as registers or as values it
+  // knows, ptxas 13.0 joins it wrongly with what uses its result. Those it makes of and, or and xor are right.
   void steps() {
     const std::uint32_t ones = program_.rows() - 1;
     std::string where;
