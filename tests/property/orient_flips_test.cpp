@@ -94,6 +94,44 @@ TEST(OrientFlips, FlipsComeBack) {
   EXPECT_EQ(made(orient_flips, chain), (Texts{"cx", "cx"}));
 }
 
+// Phases that a compiler moved past a CZ gate's Hadamard gates leave turns about Y between such gates.
+TEST(OrientFlips, TurnsAboutYAreThoseOfTargetsToo) {
+  Circuit circuit(2);
+  circuit.h(1).s(1);
+  for (const double angle : {kPi / 8, -kPi / 4, kPi / 8}) circuit.cz(0, 1).sdg(1).rx(angle, 1).s(1);
+  circuit.cz(0, 1).sdg(1).h(1);
+  EXPECT_EQ(made(orient_flips, circuit), (Texts{"cx", "p", "cx", "p", "cx", "p", "cx"}));
+}
+
+// CZ H = H CX: what ends a pair of Hadamard gates is seen further away from what begins it.
+TEST(OrientFlips, HadamardGatesMoveOutOfWhatTheyStandAround) {
+  Circuit before(3), behind(3);
+  before.cz(0, 1).h(1).t(1).h(1).cz(2, 1).h(1).t(1).h(1).cz(2, 1);
+  EXPECT_EQ(made(orient_flips, before), (Texts{"h", "cx", "t", "cx", "t", "cx", "h"}));
+  behind.cz(0, 1).h(1).t(1).h(1).cz(2, 1).h(1).tdg(1).h(1).cz(0, 1).h(1).t(1).h(1).cz(2, 1);
+  EXPECT_EQ(made(orient_flips, behind), (Texts{"h", "cx", "t", "cx", "tdg", "cx", "t", "cx", "h"}));
+}
+
+TEST(OrientFlips, HalfTurnsBetweenHadamardGatesAreFlips) {
+  Circuit circuit(3);
+  circuit.cz(0, 2).h(1).z(1).h(1).t(1).h(1).rzz(0.3, 0, 1);
+  EXPECT_EQ(made(orient_flips, circuit), (Texts{"cz", "tdg", "h", "z", "rzz"}));
+}
+
+// Angles that a compiler added up are off by more than their own last digits.
+TEST(OrientFlips, AnglesAreSimplePartsToRounding) {
+  Circuit circuit(2);
+  const double small = kPi / 4096;
+  circuit.h(1).cz(0, 1).rx(small + 6e-16, 1).cz(0, 1).rx(-small + 5e-16, 1).h(1);
+  Rewritten rewritten;
+  ASSERT_TRUE(orient_flips(circuit, rewritten));
+  for (const Operation& op : rewritten.circuit.operations()) {
+    if (op.targets == 0) continue;  // a phase of everything
+    for (const double angle : rewritten.circuit.params(op)) EXPECT_EQ(std::abs(angle), small);
+  }
+  expect_same(circuit, rewritten);
+}
+
 TEST(OrientFlips, RunsAreNamed) {
   Circuit matrices(2), roots(2);
   matrices.u(kPi / 2, 0, kPi, 1).cz(0, 1).u(kPi / 2, kPi / 4, kPi, 1);
@@ -201,6 +239,36 @@ TEST(OrientFlips, RandomOnesAreTheSame) {
     EXPECT_EQ(rewritten.refused, 0U);
     ASSERT_FALSE(HasFailure()) << seed;
   }
+}
+
+// One qubit's targets depend on another's, so that some are no longer those of the circuit; few more gates are left.
+TEST(OrientFlips, RandomFlipsComeBack) {
+  double written = 0, found = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto compile = [&](Compiled::Basis basis) {
+      std::mt19937_64 random(seed);
+      Compiled compiled(basis, 6);
+      for (int i = 0; i < 120; ++i) {
+        const auto a = static_cast<Qubit>(random() % 6), b = static_cast<Qubit>((a + 1 + random() % 5) % 6);
+        switch (random() % 5) {
+          case 0:
+            compiled.h(a);
+            break;
+          case 1:
+            compiled.t(a, random() % 2 == 0);
+            break;
+          default:
+            compiled.cx(a, b);
+        }
+      }
+      return compiled.circuit;
+    };
+    Rewritten rewritten;
+    ASSERT_TRUE(orient_flips(compile(Compiled::Basis::kRoots), rewritten));
+    written += circuit_cost(compile(Compiled::Basis::kWritten));
+    found += circuit_cost(rewritten.circuit);
+  }
+  EXPECT_LE(found, 0.88 * written) << found / written;
 }
 
 Circuit adder(Compiled::Basis basis) {

@@ -1,7 +1,7 @@
-// A CX gate is a CZ gate between two Hadamard gates of its target. On a wire each CZ gate is seen in one of two ways,
-// with those Hadamard gates or without, and a shortest path over the wire finds which way leaves least of the gates
-// between. Both qubits of a gate cannot be targets: the one that gains more is, and the other one's path is found
-// again.
+// A CX gate is a CZ gate between two Hadamard gates of its target, or between two turns that take Y to Z as well. On a
+// wire each CZ gate is seen in one of these ways or as it is, and a shortest path over the wire finds which way leaves
+// least of the gates between. Both qubits of a gate cannot be targets: the one that gains more is, and then each wire's
+// path is found again beside the others'.
 #include "optimizer/flips/orient_flips.h"
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <ranges>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,14 +22,27 @@
 namespace qsim {
 namespace {
 
-constexpr int kMostSettled = 8;
+constexpr int kMostRefined = 8;  // rounds
 constexpr double kTarget = weight::kControlledFlip - weight::diagonal(2);
 // Turns between two targets weigh less: choices and multiplexers are seen between CX gates.
 constexpr double kBetweenTargets = 1;
 constexpr double kHadamard = 1.5;  // mostly some other form sees it gone
+// A Hadamard gate between two targets may as well stand before the first one: pairs of them are seen further apart.
+constexpr double kInBetween = 0.02;
 
-Matrix2 behind(const Matrix2& matrix, bool turned) { return turned ? product(kHadamard2, matrix) : matrix; }
-Matrix2 before(const Matrix2& matrix, bool turned) { return turned ? product(matrix, kHadamard2) : matrix; }
+/// How a wire sees a CZ gate: as it is, as the target of a CX gate between Hadamard gates, or behind HS and before its
+/// inverse, so that rotations about Y between two such are about Z.
+enum View : std::uint8_t { kAsItIs, kTurned, kTurnedFromY };
+constexpr std::array<View, 3> kViews{kAsItIs, kTurned, kTurnedFromY};
+
+Matrix2 behind(const Matrix2& matrix, View view) {
+  if (view == kAsItIs) return matrix;
+  return product(kHadamard2, view == kTurned ? matrix : product({1, 0, 0, Complex(0, 1)}, matrix));
+}
+Matrix2 before(const Matrix2& matrix, View view) {
+  if (view == kAsItIs) return matrix;
+  return product(view == kTurned ? matrix : product(matrix, {1, 0, 0, Complex(0, -1)}), kHadamard2);
+}
 
 /// About what circuit_cost() makes of it, named.
 double weight_of_run(const Matrix2& m) {
@@ -43,9 +58,10 @@ bool is_rzz(const Operation& op) { return op.kind == OpKind::kGate && op.gate ==
 /// A CZ gate on a wire, a rotation about ZZ, or the wire's end.
 struct Sight {
   std::uint32_t at = 0;  // the operation
-  bool free = false;     // the wire may become its target
-  bool is = false;       // what was found
-  double gain = 0;       // of being the target
+  bool cz = false;
+  bool free = false;  // the wire may become its target
+  View is = kAsItIs;  // what was found
+  double gain = 0;    // of being the target
 };
 
 /// Gates on one qubit before a sight.
@@ -53,7 +69,7 @@ struct Run {
   std::vector<std::uint32_t> members;
   TurnRun turns;
   Matrix2 product = kIdentity2;
-  std::array<std::array<double, 2>, 2> weights{};  // by what the sight before it is and what the one behind it is
+  std::array<std::array<double, 3>, 3> weights{};  // by what the sight before it is and what the one behind it is
 };
 
 /// One qubit's operations: before each sight a run.
@@ -64,14 +80,15 @@ struct Wire {
 
 class FlipOrienter {
  public:
-  explicit FlipOrienter(const Circuit& circuit)
-      : circuit_(circuit), wires_(circuit.qubits()), named_(circuit.qubits()) {}
+  FlipOrienter(const Circuit& circuit, std::span<const View> views)
+      : circuit_(circuit), views_(views), wires_(circuit.qubits()), named_(circuit.qubits()) {}
 
   bool run(Rewritten& result) {
     if (!read()) return false;
     for (Wire& wire : wires_) find(wire);
-    for (int round = 0; round < kMostSettled && settle(round + 1 == kMostSettled); ++round) {
-    }
+    std::vector<Wire*> targets = settle();
+    refine(targets);
+    take_in(targets);
     build(result);
     return true;
   }
@@ -96,7 +113,7 @@ class FlipOrienter {
       const bool cz = is_cz(op);
       if (!cz && (!is_rzz(op) || is_open(circuit_, op))) return false;
       any = any || cz;
-      for_each_qubit(circuit_, op, [&](Qubit q) { end_run(q, {i, cz, false, 0}); });
+      for_each_qubit(circuit_, op, [&](Qubit q) { end_run(q, {i, cz, cz, kAsItIs, 0}); });
     }
     for (Qubit q = 0; q < circuit_.qubits(); ++q) end_run(q, {});
     return any;
@@ -105,76 +122,120 @@ class FlipOrienter {
   void end_run(Qubit q, const Sight& next) {
     Wire& wire = wires_[q];
     Run& run = wire.runs.back();
-    for (const bool from : {false, true}) {
-      for (const bool to : {false, true}) {
+    for (const View from : kViews) {
+      for (const View to : kViews) {
         double& weight = run.weights[from][to];
         weight = weight_of_run(behind(before(run.product, from), to));
-        if (from && to && weight >= weight::kRealTurn) weight -= kBetweenTargets;
+        if (from != kAsItIs && to != kAsItIs && weight >= kHadamard)
+          weight += weight >= weight::kRealTurn ? -kBetweenTargets : kInBetween;
       }
     }
     wire.sights.push_back(next);
     wire.runs.emplace_back();
   }
 
-  static double of_sight(const Sight& sight, bool is) {
-    if (is && !sight.free) return std::numeric_limits<double>::infinity();
-    return is ? kTarget : 0;
+  static double of_sight(const Sight& sight, View is) {
+    if (is != kAsItIs && !sight.free) return std::numeric_limits<double>::infinity();
+    return is != kAsItIs ? kTarget : 0;
   }
 
   /// The shortest path, and what each sight gains by being a target on the shortest path where it is.
-  static void find(Wire& wire) {
+  void find(Wire& wire) const {
+    using Costs = std::array<double, kViews.size()>;
     const std::size_t count = wire.sights.size();
-    std::vector<std::array<double, 2>> to(count), from(count);
+    const auto least = [&](const auto& cost) {
+      double best = std::numeric_limits<double>::infinity();
+      for (const View view : views_) best = std::min(best, cost(view));
+      return best;
+    };
+    std::vector<Costs> to(count), from(count);
     for (std::size_t j = 0; j < count; ++j) {
-      for (const bool is : {false, true}) {
-        double least = wire.runs[j].weights[0][is];
-        if (j > 0)
-          least = std::min(to[j - 1][0] + wire.runs[j].weights[0][is], to[j - 1][1] + wire.runs[j].weights[1][is]);
-        to[j][is] = least + of_sight(wire.sights[j], is);
+      for (const View is : views_) {
+        const auto behind_last = [&](View last) { return to[j - 1][last] + wire.runs[j].weights[last][is]; };
+        to[j][is] = (j == 0 ? wire.runs[j].weights[0][is] : least(behind_last)) + of_sight(wire.sights[j], is);
       }
     }
-    from.back() = {0, 0};
+    from.back().fill(0);
     for (std::size_t j = count - 1; j-- > 0;) {
-      for (const bool is : {false, true}) {
-        const auto over = [&](bool next) {
+      for (const View is : views_) {
+        from[j][is] = least([&](View next) {
           return wire.runs[j + 1].weights[is][next] + of_sight(wire.sights[j + 1], next) + from[j + 1][next];
-        };
-        from[j][is] = std::min(over(false), over(true));
+        });
       }
     }
-    bool last = false;
+    View last = kAsItIs;
     for (std::size_t j = 0; j < count; ++j) {
       Sight& sight = wire.sights[j];
-      const auto through = [&](bool is) { return wire.runs[j].weights[last][is] + of_sight(sight, is) + from[j][is]; };
-      sight.is = through(true) < through(false);
-      sight.gain = to[j][0] + from[j][0] - to[j][1] - from[j][1];
+      const auto through = [&](View is) { return wire.runs[j].weights[last][is] + of_sight(sight, is) + from[j][is]; };
+      const auto of_all = [&](View is) { return to[j][is] + from[j][is]; };
+      sight.is = std::ranges::min(views_, {}, through);
+      sight.gain = of_all(kAsItIs) - of_all(std::ranges::min(views_.subspan(1), {}, of_all));
       last = sight.is;
     }
   }
 
-  /// Of two targets of one gate the one that gains less is none. False where there were none.
-  bool settle(bool last) {
-    std::vector<std::pair<Sight*, Wire*>> other(circuit_.operations().size(), {nullptr, nullptr});
-    std::vector<Wire*> changed;
+  /// Of two targets of one gate the one that gains less is none. By operation the wire that is its target.
+  std::vector<Wire*> settle() {
+    std::vector<std::pair<Wire*, Sight*>> found(circuit_.operations().size(), {nullptr, nullptr});
     for (Wire& wire : wires_) {
       for (Sight& sight : wire.sights) {
-        if (!sight.is) continue;
-        std::pair<Sight*, Wire*>& first = other[sight.at];
-        if (first.first == nullptr) {
-          first = {&sight, &wire};
-          continue;
+        if (sight.is == kAsItIs) continue;
+        auto& [other, of_other] = found[sight.at];
+        if (other != nullptr && sight.gain < of_other->gain) {
+          sight.is = kAsItIs;
+        } else {
+          if (other != nullptr) of_other->is = kAsItIs;
+          other = &wire, of_other = &sight;
         }
-        const bool less = sight.gain < first.first->gain;
-        Sight& loser = less ? sight : *first.first;
-        loser.free = loser.is = false;
-        changed.push_back(less ? &wire : first.second);
       }
     }
-    if (last) return false;
-    std::ranges::sort(changed);
-    const auto [end, all] = std::ranges::unique(changed);
-    for (auto wire = changed.begin(); wire != end; ++wire) find(**wire);
-    return !changed.empty();
+    std::vector<Wire*> targets(found.size());
+    std::ranges::transform(found, targets.begin(), [](const auto& one) { return one.first; });
+    return targets;
+  }
+
+  /// What one wire took from another it may leave later: shortest paths beside what the other wires are, until nothing
+  /// changes.
+  void refine(std::vector<Wire*>& targets) {
+    bool changed = true;
+    for (int round = 0; round < kMostRefined && changed; ++round) {
+      changed = false;
+      for (Wire& wire : wires_) {
+        for (Sight& sight : wire.sights) {
+          if (!sight.cz) continue;
+          Wire*& target = targets[sight.at];
+          sight.free = target == nullptr || target == &wire;
+          if (sight.free) target = nullptr;
+        }
+        const auto views = [&] { return wire.sights | std::views::transform(&Sight::is); };
+        const std::vector<View> last(views().begin(), views().end());
+        find(wire);
+        changed = changed || !std::ranges::equal(last, views());
+        for (const Sight& sight : wire.sights) {
+          if (sight.is != kAsItIs) targets[sight.at] = &wire;
+        }
+      }
+    }
+  }
+
+  /// CZ H = H CX: gates that are nobody's target become one where that is no more between Hadamard gates than before,
+  /// so that pairs of those stand around as much as they can.
+  void take_in(std::vector<Wire*>& targets) {
+    for (Wire& wire : wires_) {
+      for (std::size_t j = 0; j < wire.sights.size(); ++j) {
+        Sight& sight = wire.sights[j];
+        if (!sight.cz || targets[sight.at] != nullptr) continue;
+        const View last = j > 0 ? wire.sights[j - 1].is : kAsItIs;
+        const View next = j + 1 < wire.sights.size() ? wire.sights[j + 1].is : kAsItIs;
+        const auto beside = [&](View is) {
+          return wire.runs[j].weights[last][is] + wire.runs[j + 1].weights[is][next];
+        };
+        const View target = std::ranges::min(views_.subspan(1), {}, beside);
+        if (beside(target) > beside(kAsItIs) + kInBetween + 1e-9) continue;
+        sight.is = target;
+        targets[sight.at] = &wire;
+      }
+    }
   }
 
   void build(Rewritten& result) {
@@ -194,7 +255,7 @@ class FlipOrienter {
         continue;
       }
       const Qubit control = circuit_.controls(op)[0], target = circuit_.targets(op)[0];
-      const auto is_target = [&](Qubit q) { return wires_[q].sights[next[q] - 1].is; };
+      const auto is_target = [&](Qubit q) { return wires_[q].sights[next[q] - 1].is != kAsItIs; };
       if (is_target(control)) {
         rewriter.append_for(i).cx(target, control);
       } else if (is_target(target)) {
@@ -213,11 +274,13 @@ class FlipOrienter {
   void write_run(Rewriter& rewriter, Rewritten& result, Qubit q, std::size_t sight) {
     const Wire& wire = wires_[q];
     const std::vector<std::uint32_t>& members = wire.runs[sight].members;
-    const bool right = sight > 0 && wire.sights[sight - 1].is, left = wire.sights[sight].is;
-    if (members.empty() && !right && !left) return;
+    const View right = sight > 0 ? wire.sights[sight - 1].is : kAsItIs, left = wire.sights[sight].is;
+    if (members.empty() && right == kAsItIs && left == kAsItIs) return;
     TurnRun run = wire.runs[sight].turns;
-    if (right) run.angles.insert(run.angles.begin(), 0);
-    if (left) run.turn();
+    if (right == kTurnedFromY) run.angles.front() -= kQuarterTurn;
+    if (right != kAsItIs) run.angles.insert(run.angles.begin(), 0);
+    if (left == kTurnedFromY) run.phase(kQuarterTurn);
+    if (left != kAsItIs) run.turn();
     const Matrix2 wanted = behind(before(wire.runs[sight].product, right), left);
     named_.truncate(0);
     const std::uint64_t common = write_turns(named_, q, run.shortened());
@@ -228,9 +291,11 @@ class FlipOrienter {
       common_ += common;
     } else {
       ++refused_;
-      if (right) out.h(q);
+      if (right != kAsItIs) out.h(q);
+      if (right == kTurnedFromY) out.sdg(q);
       for (const std::uint32_t i : members) out.append(circuit_, circuit_.operations()[i]);
-      if (left) out.h(q);
+      if (left == kTurnedFromY) out.s(q);
+      if (left != kAsItIs) out.h(q);
     }
     for (const std::uint32_t i : members) {
       if (out.operations().size() == first) {
@@ -242,6 +307,7 @@ class FlipOrienter {
   }
 
   const Circuit& circuit_;
+  const std::span<const View> views_;
   std::vector<Wire> wires_;
   Circuit named_;                           // one run
   std::uint64_t common_ = 0, refused_ = 0;  // a phase of everything, in turns
@@ -249,6 +315,19 @@ class FlipOrienter {
 
 }  // namespace
 
-bool orient_flips(const Circuit& circuit, Rewritten& result) { return FlipOrienter(circuit).run(result); }
+bool orient_flips(const Circuit& circuit, Rewritten& result) {
+  // Three views leave more gates than two where turns about Y are what the circuit is made of.
+  const std::span<const View> views = kViews;
+  bool found = false;
+  for (const std::span<const View> some : {views, views.first(2)}) {
+    Rewritten other;
+    if (!FlipOrienter(circuit, some).run(other)) return false;
+    bool changed = true;
+    if (Rewritten absorbed; absorb_flips(other.circuit, absorbed)) chain(other, changed, std::move(absorbed));
+    other.cost = circuit_cost(other.circuit);
+    if (!std::exchange(found, true) || other.cost < result.cost) result = std::move(other);
+  }
+  return true;
+}
 
 }  // namespace qsim

@@ -456,7 +456,13 @@ bool recognise(const Circuit& circuit, bool from_zero, Rewritten& result) {
 bool recognise_permutations(const Circuit& circuit, Rewritten& result) { return recognise(circuit, false, result); }
 
 bool recognise_permutations_from_zero(const Circuit& circuit, Rewritten& result) {
-  return recognise(circuit, true, result);
+  if (!recognise(circuit, true, result)) return false;
+  // Where turns are left, sums that do not know the zeros may end elsewhere and see more.
+  Rewritten other;
+  if (is_promising(result.circuit) && recognise(circuit, false, other) &&
+      circuit_cost(other.circuit) < circuit_cost(result.circuit))
+    result = std::move(other);
+  return true;
 }
 
 }  // namespace qsim

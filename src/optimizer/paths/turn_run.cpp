@@ -196,6 +196,12 @@ bool shorten(std::vector<std::uint64_t>& angles, std::uint64_t& common) {
       angles[t - 1] = angles[t + 1] - angles[t - 1];
       angles.erase(angles.begin() + static_cast<std::ptrdiff_t>(t),
                    angles.begin() + static_cast<std::ptrdiff_t>(t) + 2);
+    } else if (between == kHalfTurn && t + 2 <= last) {  // P(c) H P(a) H Z H P(x) = e^(ia) P(c + pi) H P(x - a)
+      common += angles[t + 1];
+      angles[t - 1] -= angles[t + 1];
+      angles[t] = angles[t + 2] + kHalfTurn;
+      angles.erase(angles.begin() + static_cast<std::ptrdiff_t>(t) + 1,
+                   angles.begin() + static_cast<std::ptrdiff_t>(t) + 3);
     } else {
       continue;
     }
@@ -298,6 +304,7 @@ TurnRun TurnRun::shortened() const {
     }
     made.back() += settled_angles[t];
   }
+  for (std::uint64_t& angle : made) angle = rounded_turns(angle);
   return result;
 }
 

@@ -111,7 +111,7 @@ class Written {
     tasks.add([this] { worth_whole_ = lowered_.qubits >= kManyQubits && is_worth_whole(lowered_); });
   }
 
-  /// Plans of other kinds than searches find. Before any of those: searches wait for these.
+  /// Plans of other kinds than searches find. Before any of those, of all ways: searches wait for these.
   void add_others(Tasks& tasks) {
     const auto add = [&](std::optional<Plan>& plan, auto make) {
       tasks.add([this, &plan, make] {
@@ -124,12 +124,21 @@ class Written {
     add(permuting_, permutation_plan);
   }
 
-  /// After the look.
-  void add_searches(Tasks& tasks) {
+  /// Seconds of the best of them. Waits for them.
+  double seconds_of_others() const {
+    others_.wait();
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::optional<Plan>* const plan : {&strings_, &permuting_}) {
+      if (*plan) least = std::min(least, plan_work(**plan).total_seconds);
+    }
+    return least;
+  }
+
+  /// After the look. `at_hand`: seconds of what is there without searches.
+  void add_searches(Tasks& tasks, const std::function<double()>& at_hand) {
     const std::size_t size = lowered_.ops.size();
     if (size > kSearchedTwice && !worth_whole_)
       return add_search(tasks, first_, options_, {});  // whatever is beside it
-    const auto at_hand = [this] { return seconds_of_others(); };
     const SearchBeginning first{.at_hand = at_hand}, second = packed(at_hand);
     if (worth_whole_) {
       PlanOptions whole = options_;
@@ -189,16 +198,6 @@ class Written {
     Counted& operator=(const Counted&) = delete;
     std::latch& latch;
   };
-
-  /// Waits for them.
-  double seconds_of_others() const {
-    others_.wait();
-    double least = std::numeric_limits<double>::infinity();
-    for (const std::optional<Plan>* const plan : {&strings_, &permuting_}) {
-      if (*plan) least = std::min(least, plan_work(**plan).total_seconds);
-    }
-    return least;
-  }
 
   void add_search(Tasks& tasks, std::optional<Plan>& plan, const PlanOptions& options, SearchBeginning beginning) {
     beginning.priced = &priced_;
@@ -384,7 +383,12 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   for (Written& way : ways) way.add_look(tasks);
   tasks.run(threads);
   for (Written& way : ways) way.add_others(tasks);
-  for (Written& way : ways) way.add_searches(tasks);
+  const auto at_hand = [&ways] {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Written& way : ways) least = std::min(least, way.seconds_of_others());
+    return least;
+  };
+  for (Written& way : ways) way.add_searches(tasks, at_hand);
   tasks.run(threads);
   const std::optional<Machine> whole_lines = with_whole_lines(machine, options.precision);
   const bool may_look_again = whole_lines && options.knows_zero() && circuit.qubits() >= kManyQubits;
