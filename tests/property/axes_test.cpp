@@ -76,6 +76,16 @@ void small_turns(Circuit& circuit, Random& random, Qubit a, Qubit b) {
   circuit.rxx(t, a, b).ryy(random.within(-1, 1) * t, a, b).rzz(random.below(2) * t, a, b);
 }
 
+TEST(Axes, AnglesAreSimplePartsToRounding) {
+  for (const int power : {1, 4, 5, 20, 31}) {
+    const double part = std::ldexp(std::numbers::pi, -power);
+    for (const double off : {0.0, 1.5e-15, -1.5e-15})
+      EXPECT_EQ(simple_angle(part + off, 2e-15), simple_angle(part, 1e-16)) << power;
+  }
+  for (const double other : {0.3, 1.1, -2.0, 1e-10}) EXPECT_EQ(simple_angle(other, 2e-15), other);
+  EXPECT_EQ(simple_angle(1e-15, 2e-15), 0);
+}
+
 TEST(StraightenAxes, TheUnitaryIsTheSame) {
   for (const Append append : {&pairs_of_every_class, &small_turns, &beside_special}) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {

@@ -36,7 +36,7 @@ void append_roots(Circuit& circuit, Qubit q, double theta, double phi, double la
 /// The same circuit as each compiler has it, gate by gate.
 class Compiled {
  public:
-  enum class Basis : std::uint8_t { kWritten, kRoots, kMatrices };
+  enum class Basis : std::uint8_t { kWritten, kRoots, kMatrices, kSwaps };
   Compiled(Basis basis, std::uint32_t qubits) : circuit(qubits), basis_(basis) {}
 
   void u(Qubit q, double theta, double phi, double lambda) {
@@ -54,7 +54,12 @@ class Compiled {
       return;
     }
     h(q);
-    circuit.cz(c, q);
+    if (basis_ == Basis::kSwaps) {  // iSWAP = SWAP CZ (S x S), in the CX gates that it is read as
+      circuit.s(c).s(q).h(c).cx(c, q).cx(q, c).h(q);
+      circuit.sdg(c).sdg(q).cx(c, q).cx(q, c).cx(c, q);
+    } else {
+      circuit.cz(c, q);
+    }
     h(q);
   }
   void toffoli(Qubit a, Qubit b, Qubit q) {
@@ -293,6 +298,17 @@ TEST(OrientFlips, PlansAreThoseOfTheCircuit) {
   const double written = seconds(Compiled::Basis::kWritten);
   EXPECT_LE(seconds(Compiled::Basis::kRoots), 1.25 * written);
   EXPECT_LE(seconds(Compiled::Basis::kMatrices), 1.25 * written);
+  EXPECT_LE(seconds(Compiled::Basis::kSwaps), 1.25 * written);
+}
+
+TEST(OrientFlips, FlipsAreCzGatesBetweenHadamardGates) {
+  Circuit circuit(3);
+  circuit.h(0).cx(0, 1).t(1).cz(1, 2).cx(2, 1).ccx(0, 1, 2);
+  Rewritten rewritten;
+  flips_between_hadamards(circuit, rewritten);
+  EXPECT_EQ(rewritten.circuit.operations().size(), 10U);
+  EXPECT_EQ(std::ranges::count_if(rewritten.circuit.operations(), is_cx), 0);
+  expect_same(circuit, rewritten);
 }
 
 }  // namespace

@@ -452,10 +452,14 @@ void move_rotations_forward(AxisForm& form) {
 }  // namespace
 
 double simple_angle(double angle, double rounding) {
-  constexpr double kPart = kPi / 16;
+  // The finer parts, which ladders of phases have, are so far apart that few other angles are near one.
+  constexpr std::array<double, 2> kParts{kPi / 16, kPi / (Index{1} << 31)};
   angle = std::remainder(angle, 2 * kPi);
-  const double whole = std::round(angle / kPart);
-  return std::abs(angle - whole * kPart) <= rounding ? whole * kPart : angle;
+  for (const double part : kParts) {
+    const double whole = std::round(angle / part) * part;
+    if (std::abs(angle - whole) <= rounding) return whole;
+  }
+  return angle;
 }
 
 std::optional<AxisForm> axis_form(const Circuit& circuit) {

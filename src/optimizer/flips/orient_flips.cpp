@@ -315,6 +315,21 @@ class FlipOrienter {
 
 }  // namespace
 
+void flips_between_hadamards(const Circuit& circuit, Rewritten& result) {
+  Rewriter rewriter(circuit, result);
+  const auto& operations = circuit.operations();
+  for (std::uint32_t i = 0; i < operations.size(); ++i) {
+    if (skipped(operations[i])) continue;
+    if (!is_cx(operations[i])) {
+      rewriter.copy(i);
+      continue;
+    }
+    const Qubit control = circuit.controls(operations[i])[0], target = circuit.targets(operations[i])[0];
+    rewriter.append_for(i).h(target).cz(control, target).h(target);
+    rewriter.count_here(i);
+  }
+}
+
 bool orient_flips(const Circuit& circuit, Rewritten& result) {
   // Three views leave more gates than two where turns about Y are what the circuit is made of.
   const std::span<const View> views = kViews;

@@ -13,4 +13,7 @@ inline constexpr std::string_view kOrientFlips = "orient_flips";
 /// with other gates, and for those without CZ gates.
 bool orient_flips(const Circuit& circuit, Rewritten& result);
 
+/// CX gates as CZ gates between Hadamard gates, so that their targets can be chosen anew.
+void flips_between_hadamards(const Circuit& circuit, Rewritten& result);
+
 }  // namespace qsim

@@ -33,7 +33,7 @@ namespace {
 constexpr std::size_t kPartOperations = 8000;  // a longer circuit is planned in parts of this length
 constexpr std::uint64_t kPartBudget = 8000;    // moves of the set search for each of them
 constexpr std::uint64_t kStageBudget = 4000;
-constexpr double kLeastLeft = 0.5;  // of a plan's time, where wires are born later
+constexpr double kLeastLeft = 0.35;  // of a plan's time, where wires are born later
 
 enum class Births { kLate, kFirstWrite };  // when wires that start as a product state become dimensions of memory
 
@@ -116,7 +116,7 @@ class Planner {
     const double seconds = seconds_on(machine_, plan);
     const double worth = std::ldexp(seconds, static_cast<int>(options_.rank_bits));  // of all ranks
     const LateBirthBudget budget = late_birth_budget(part.timeline.turns.size(), worth, machine_);
-    if (budget.moves == 0 || (beginning_.at_hand && kLeastLeft * seconds > beginning_.at_hand())) return plan;
+    if (budget.moves == 0 || kLeastLeft * seconds > beginning_.at_hand) return plan;
     const MemoryCosts memory = memory_costs(machine_.cost(options_.precision), options_.precision, local_);
     const auto schedules = with_later_births(part.problem, part.rules, part.schedule, memory, seconds, budget,
                                              team_size(2 * budget.looks));

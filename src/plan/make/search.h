@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <limits>
 
 #include "plan/cost/machine.h"
 #include "plan/lower/lower.h"
@@ -17,9 +17,8 @@ struct SearchBeginning {
   bool pack = false;  // SetRules::pack
   /// By whose costs plans are chosen from, where that is not the machine by whose costs schedules are looked for.
   const Machine* priced = nullptr;
-  /// Seconds that a plan takes which others make, and waits for them; asked where more time is to be spent, which what
-  /// is hopeless beside it is not worth. None: there is no such plan.
-  std::function<double()> at_hand = nullptr;
+  /// Seconds of a plan that is there already; what is hopeless beside it is not worth more time.
+  double at_hand = std::numeric_limits<double>::infinity();
 };
 
 /// Plans a lowered unitary; the same circuit, machine, options and beginning give the same plan everywhere. The caller

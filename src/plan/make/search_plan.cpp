@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <latch>
 #include <limits>
 #include <list>
 #include <optional>
@@ -19,7 +18,9 @@
 #include "optimizer/axes/axis_form.h"
 #include "optimizer/axes/straighten_axes.h"
 #include "optimizer/flips/orient_flips.h"
+#include "optimizer/operations.h"
 #include "optimizer/pairs/name_pairs.h"
+#include "optimizer/paths/path_steps.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/strings/gather_strings.h"
 #include "plan/cost/cost.h"
@@ -40,10 +41,13 @@ constexpr std::size_t kSearchedTwice = 4000, kSearchedThrice = 2000, kSearchedWh
 // Weights beside those of the circuit as it is written with which one with straight axes, or of strings, is planned as
 // well, and, of gates about no axis, alone.
 constexpr double kMuchLighter = 0.9, kNotHopeless = 2, kAlone = 0.75;
+constexpr double kOfStructure = 1.6;
 // The same of strings: ladders of CX gates and what they leave of each other may weigh as much as the strings and take
 // more sweeps.
 constexpr double kHardlyHeavier = 1.05;
-constexpr std::size_t kMostStraightened = 100'000;  // operations
+constexpr std::size_t kMostStraightened = 400'000;  // operations
+// A long circuit has its axes straightened where its pairs are so many times fewer then.
+constexpr int kPairsOfOne = 3;
 
 // A plan that takes so many times as long with what births add is looked for once more with whole lines, which few
 // others are better with; and what another one takes at most to be worth it.
@@ -70,8 +74,8 @@ bool is_worth_whole(const Lowered& lowered) {
 }
 
 /// Where the second of two searches begins.
-SearchBeginning packed(std::function<double()> at_hand = nullptr) {
-  return {.seed = 2, .pack = true, .at_hand = std::move(at_hand)};
+SearchBeginning packed(double at_hand = std::numeric_limits<double>::infinity()) {
+  return {.seed = 2, .pack = true, .at_hand = at_hand};
 }
 
 class Tasks {
@@ -111,11 +115,10 @@ class Written {
     tasks.add([this] { worth_whole_ = lowered_.qubits >= kManyQubits && is_worth_whole(lowered_); });
   }
 
-  /// Plans of other kinds than searches find. Before any of those, of all ways: searches wait for these.
+  /// Plans of other kinds than searches find, of all ways before any search.
   void add_others(Tasks& tasks) {
     const auto add = [&](std::optional<Plan>& plan, auto make) {
       tasks.add([this, &plan, make] {
-        const Counted counted(others_);
         plan = make(lowered_, machine_, options_);
         if (plan) predict(*plan, priced_);
       });
@@ -124,9 +127,8 @@ class Written {
     add(permuting_, permutation_plan);
   }
 
-  /// Seconds of the best of them. Waits for them.
+  /// Seconds of the best of them.
   double seconds_of_others() const {
-    others_.wait();
     double least = std::numeric_limits<double>::infinity();
     for (const std::optional<Plan>* const plan : {&strings_, &permuting_}) {
       if (*plan) least = std::min(least, plan_work(**plan).total_seconds);
@@ -135,7 +137,7 @@ class Written {
   }
 
   /// After the look. `at_hand`: seconds of what is there without searches.
-  void add_searches(Tasks& tasks, const std::function<double()>& at_hand) {
+  void add_searches(Tasks& tasks, double at_hand) {
     const std::size_t size = lowered_.ops.size();
     if (size > kSearchedTwice && !worth_whole_)
       return add_search(tasks, first_, options_, {});  // whatever is beside it
@@ -190,15 +192,6 @@ class Written {
   }
 
  private:
-  /// Counts down when it ends, in whatever way.
-  struct Counted {
-    explicit Counted(std::latch& of) : latch(of) {}
-    ~Counted() { latch.count_down(); }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-    std::latch& latch;
-  };
-
   void add_search(Tasks& tasks, std::optional<Plan>& plan, const PlanOptions& options, SearchBeginning beginning) {
     beginning.priced = &priced_;
     tasks.add([this, &plan, &options, beginning] { plan = searched_plan(lowered_, machine_, options, beginning); });
@@ -209,7 +202,6 @@ class Written {
   const Machine &machine_, &priced_;
   const PlanOptions options_;
   bool worth_whole_ = false;
-  std::latch others_{2};
   std::optional<Plan> strings_, permuting_, first_, second_, whole_, greedy_;
 };
 
@@ -278,6 +270,7 @@ struct OtherForms {
   const PlanOptions& options;
   std::list<Written> ways;
   bool few = false;
+  double lightest = 0;                            // of all weights
   std::optional<Rewritten> named = std::nullopt;  // with its gates on pairs as CZ gates
 
   bool may(std::string_view pass) const { return pass_enabled(options.disabled_passes, pass); }
@@ -312,6 +305,7 @@ void add_oriented(Ways& written, OtherForms& others) {
   const Rewritten form = others.form(std::move(oriented));
   Optimizer of_oriented(others.written, others.options.knows_zero(), &form);
   Lowered lowered = form_of(of_oriented, others.options);
+  others.lightest = std::min(others.lightest, lowered.weight);
   const double worth = lowered.recognised.empty() ? kMuchLighter : kNotHopeless;
   if (lowered.weight < worth * written.lightest) {
     others.ways = ways_of(std::move(lowered), of_oriented, others.machines, others.options, Way::kStraight).all;
@@ -320,21 +314,56 @@ void add_oriented(Ways& written, OtherForms& others) {
   others.few = others.few || of_oriented.is_short();
 }
 
+/// Whether gates of pairs were written as several.
+bool is_of_fewer_pairs(const AxisForm& axis, const Circuit& circuit) {
+  const auto pairs = std::ranges::count_if(
+      circuit.operations(), [](const Operation& op) { return !skipped(op) && op.controls + op.targets == 2; });
+  const auto steps =
+      std::ranges::count_if(axis.steps, [](const AxisStep& step) { return step.kind != AxisStep::Kind::kRotation; });
+  return kPairsOfOne * steps <= pairs;
+}
+
+/// With straight axes, and with the targets of flips chosen anew in that.
+void add_straight_oriented(Rewritten straight, OtherForms& others) {
+  // There is nothing to see but around other phases than Clifford circuits have.
+  if (!others.may(kOrientFlips) || !is_promising(straight.circuit)) return;
+  Rewritten flips, oriented;
+  flips_between_hadamards(straight.circuit, flips);
+  bool changed = true;
+  chain(straight, changed, std::move(flips));
+  if (Rewritten named; others.may(kNamePairs) && name_pairs(straight.circuit, named))
+    chain(straight, changed, std::move(named));
+  if (!orient_flips(straight.circuit, oriented)) return;
+  chain(straight, changed, std::move(oriented));
+  const Rewritten form = others.form(std::move(straight));
+  Optimizer of_both(others.written, others.options.knows_zero(), &form);
+  Lowered lowered = form_of(of_both, others.options);
+  // Gates weigh more than what plans make of permutations and of choices.
+  constexpr std::array<std::string_view, 3> kMoreThanGates{"recognise_permutations", "recognise_flips",
+                                                           "recognise_choices"};
+  const bool more = std::ranges::find_first_of(lowered.recognised, kMoreThanGates) != lowered.recognised.end();
+  if (lowered.weight >= (more ? kOfStructure : kMuchLighter) * others.lightest) return;
+  Ways ways = ways_of(std::move(lowered), of_both, others.machines, others.options, Way::kStraight);
+  others.ways.splice(others.ways.end(), ways.all);
+}
+
 /// With straight axes and as strings, of circuits that a compiler may have written so.
 void add_straight(Ways& written, OtherForms& others) {
   const Circuit& circuit = others.circuit();
   if (circuit.operations().size() > kMostStraightened || !others.may(kStraightenAxes)) return;
-  const Axes axes = axes_of(circuit);
-  if (axes == Axes::kAsWritten || (!others.few && axes != Axes::kBent)) return;
+  // By other names the pairs of one basis may be of several kinds.
+  const Axes axes = std::max(axes_of(circuit), axes_of(others.written));
+  if (axes == Axes::kAsWritten) return;
   const std::optional<AxisForm> axis = axis_form(circuit);
-  if (!axis) return;
+  if (!axis || (!others.few && axes != Axes::kBent && !is_of_fewer_pairs(*axis, circuit))) return;
   Rewritten straight;
   straighten_axes(circuit, *axis, straight);
   const bool turned_pairs = has_turned_pairs(straight.circuit);
-  const Rewritten form = others.form(std::move(straight));
+  const Rewritten form = others.form(straight);
   Optimizer of_straight(others.written, others.options.knows_zero(), &form);
   Lowered lowered = form_of(of_straight, others.options);
   const double weight = lowered.weight;
+  others.lightest = std::min(others.lightest, weight);
   if (weight < kMuchLighter * written.lightest) {
     Ways ways = ways_of(std::move(lowered), of_straight, others.machines, others.options, Way::kStraight);
     if (!others.few) others.ways.clear();
@@ -347,7 +376,9 @@ void add_straight(Ways& written, OtherForms& others) {
     if (axes == Axes::kBent || turned_pairs)
       others.ways.emplace_back(std::move(lowered), of_straight, others.machines, others.options, false);
   }
+  others.few = others.few || of_straight.is_short();
   if (others.few) add_strings(*axis, written.lightest, others);
+  add_straight_oriented(std::move(straight), others);
 }
 
 /// The circuit as it is written, and in other forms.
@@ -357,7 +388,7 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines,
   const Way way = form != nullptr ? Way::kOpen : Way::kCircuit;
   Ways written = ways_of(form_of(optimizer, options), optimizer, machines, options, way);
   if (form != nullptr) return std::move(written.all);
-  OtherForms others{circuit, machines, options, {}, optimizer.is_short()};
+  OtherForms others{circuit, machines, options, {}, optimizer.is_short(), written.lightest};
   if (Rewritten named; others.may(kNamePairs) && name_pairs(circuit, named)) others.named = std::move(named);
   add_oriented(written, others);
   add_straight(written, others);
@@ -380,14 +411,13 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   std::list<Written> ways = all_ways_of(circuit, {level, machine}, options, form);
   const int threads = circuit.qubits() >= kManyQubits ? affinity_threads() : 1;
   Tasks tasks;
-  for (Written& way : ways) way.add_look(tasks);
+  for (Written& way : ways) {
+    way.add_look(tasks);
+    way.add_others(tasks);
+  }
   tasks.run(threads);
-  for (Written& way : ways) way.add_others(tasks);
-  const auto at_hand = [&ways] {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Written& way : ways) least = std::min(least, way.seconds_of_others());
-    return least;
-  };
+  double at_hand = std::numeric_limits<double>::infinity();
+  for (const Written& way : ways) at_hand = std::min(at_hand, way.seconds_of_others());
   for (Written& way : ways) way.add_searches(tasks, at_hand);
   tasks.run(threads);
   const std::optional<Machine> whole_lines = with_whole_lines(machine, options.precision);
