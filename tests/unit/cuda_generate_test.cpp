@@ -126,6 +126,18 @@ TEST(CudaGenerate, NoTernaryLogicIsWrittenOut) {
   }
 }
 
+// Beyond some length ptxas keeps conditions in memory that few optimisations make anew.
+TEST(CudaGenerate, LongPermutationsAreAssembledSimply) {
+  PhiloxSequence random(19);
+  for (const bool reads : {true, false}) {
+    const auto text = [&](std::uint32_t operations) {
+      return generate_permutation(random_permutation(random, 12, operations, reads), 12, Precision::kDouble).source;
+    };
+    EXPECT_FALSE(text(100).starts_with(kAssembledSimply));
+    EXPECT_TRUE(text(3000).starts_with(kAssembledSimply));
+  }
+}
+
 // Each is added in its place: kept for later, the conditions of so many are in memory (3 KB a thread) and slow.
 TEST(CudaGenerate, ManyPhasesOfAPermutationCompileWithoutSpills) {
   const auto nvrtc = compiler();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cuda/tile/tile_program.h"
@@ -12,6 +13,9 @@
 #include "qsim/target.h"
 
 namespace qsim::cuda {
+
+/// A text that begins with this is assembled with few optimisations (ptxas -O1).
+inline constexpr std::string_view kAssembledSimply = "// assembled simply\n";
 
 struct GeneratedSweep {
   std::string source;               // CUDA C++ for NVRTC; the kernel's name is "sweep"

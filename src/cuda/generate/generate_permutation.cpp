@@ -18,6 +18,11 @@
 namespace qsim::cuda {
 namespace {
 
+// Steps, of sweeps that read and of first writes, whose flips are left to a compiler, which finds some that are not
+// needed and keeps few conditions for later; and those of straight-line code that ptxas keeps less of in memory with
+// few optimisations.
+constexpr std::size_t kFewRead = 500, kFewSteps = 1000, kManySteps = 2000;
+
 constexpr unsigned kEach = 32, kAtOnce = 8;  // amplitudes of a thread, and those that are on their way together
 
 constexpr const char* kPermutationPrelude =
@@ -42,7 +47,15 @@ INLINE void transpose(u32 (&w)[32]) {
 #ifdef __CUDA_ARCH__
 #define FLIP(w, m) asm volatile("xor.b32 %0, %0, %1;" : "+r"(w) : "r"(m))
 #define IN_ORDER(q) asm volatile("" : "+r"(q))
+#define SET(m, w) asm volatile("mov.b32 %0, %1;" : "=r"(m) : "r"(w))
+#define SET_NOT(m, w) asm volatile("not.b32 %0, %1;" : "=r"(m) : "r"(w))
+#define AND(m, w) asm volatile("and.b32 %0, %0, %1;" : "+r"(m) : "r"(w))
+#define AND_NOT(m, w) asm volatile("{.reg .b32 t; not.b32 t, %1; and.b32 %0, %0, t;}" : "+r"(m) : "r"(w))
 #else
+#define SET(m, w) m = w
+#define SET_NOT(m, w) m = ~(w)
+#define AND(m, w) m &= w
+#define AND_NOT(m, w) m &= ~(w)
 #define FLIP(w, m) w ^= m
 #define IN_ORDER(q)
 #endif
@@ -64,6 +77,7 @@ class PermutationText {
         program_(permutation_program(sweep, local_bits)),
         double_(precision == Precision::kDouble),
         whole_(is_one_bundle(sweep, local_bits)),
+        left_to_compiler_(program_.steps.size() <= (sweep.reads ? kFewRead : kFewSteps)),
         bits_(count_bits(program_.bundle)) {
     row_of_.fill(kNone);
     for (std::uint32_t row = 0; row < program_.bits.size(); ++row) row_of_[program_.bits[row]] = row;
@@ -102,9 +116,10 @@ class PermutationText {
     }
     line("}\nif (p.norm != 0) add_norm(p.norm, sum, scratch);\n}");
     GeneratedSweep out;
-    out.source = fmt::format("typedef {} R;\ntypedef {} C;\ntypedef {} E;\n", double_ ? "double" : "float",
-                             double_ ? "double2" : "float2", real ? "R" : "C") +
-                 kTypes + kPermutationPrelude + kPrelude + kPermutationFunctions + body_;
+    if (program_.steps.size() > kManySteps) out.source = kAssembledSimply;
+    out.source += fmt::format("typedef {} R;\ntypedef {} C;\ntypedef {} E;\n", double_ ? "double" : "float",
+                              double_ ? "double2" : "float2", real ? "R" : "C") +
+                  kTypes + kPermutationPrelude + kPrelude + kPermutationFunctions + body_;
     out.shared_bytes = static_cast<std::uint32_t>(lookups.entries() * (double_ ? 8 : 4) * (real ? 1 : 2));
     return out;
   }
@@ -128,24 +143,25 @@ class PermutationText {
     return row_of_[bit] == kNone ? "(" + initial(bit) + ")" : fmt::format("w{}", row_of_[bit]);
   }
 
-  // Phases, and flips of long programs, are added in the order in which they are written: left to itself a compiler
-  // gathers the conditions of thousands of phases before it adds them, in memory, and takes a time that grows with the
+  /// Rows whose bits are 1, or 0 where they are negated.
+  using Where = std::vector<std::pair<std::uint32_t, bool>>;
+
+  // Steps are done in the order in which they are written, and conditions made anew for each: left to itself a compiler
+  // gathers conditions of many steps, or keeps them for later ones, in memory, and takes a time that grows with the
   // square of their number. No lop3 is written out: where two operands of one are equal, as registers or as values it
   // knows, ptxas 13.0 joins it wrongly with what uses its result. Those it makes of and, or and xor are right.
   void steps() {
     const std::uint32_t ones = program_.rows() - 1;
-    std::string where;
+    Where where;
     if (program_.phases) line("u32 q0 = none, q1 = none, q2 = none, q3 = none;");
     for (const std::uint32_t step : program_.steps) {
       for (const unsigned at : {8u, 16u}) {
         const std::uint32_t row = step >> at & 63;
-        if (row == ones) continue;
-        where += fmt::format("{}{}w{}", where.empty() ? "" : " & ", test_bit(step, at + 6) ? "~" : "", row);
+        if (row != ones) where.emplace_back(row, test_bit(step, at + 6));
       }
       if ((step & PermutationStep::kApplies) == 0) continue;
-      if (where.empty()) where = "~0u";
       if ((step & PermutationStep::kPhase) == 0) {
-        add_flip(fmt::format("w{}", step & 63), where);
+        add_flip(step & 63, where);
       } else {
         add_phase(step & 15, where);
       }
@@ -153,27 +169,42 @@ class PermutationText {
     }
   }
 
-  void add_flip(const std::string& target, const std::string& where) {
-    constexpr std::size_t kFewSteps = 2000;  // among which a compiler finds some that are not needed
-    const bool few = program_.steps.size() <= kFewSteps;
-    line(few ? fmt::format("{} ^= {};", target, where) : fmt::format("FLIP({}, {});", target, where));
+  static std::string expression(const Where& where) {
+    std::string text;
+    for (const auto& [row, negated] : where)
+      text += fmt::format("{}{}w{}", text.empty() ? "" : " & ", negated ? "~" : "", row);
+    return text.empty() ? "~0u" : text;
+  }
+  /// The same as m, in order.
+  static std::string condition(const Where& where) {
+    if (where.empty()) return "const u32 m = ~0u;";
+    std::string text = "u32 m;";
+    for (const auto& [row, negated] : where)
+      text += fmt::format(" {}{}(m, w{});", text.size() == 6 ? "SET" : "AND", negated ? "_NOT" : "", row);
+    return text;
+  }
+
+  void add_flip(std::uint32_t target, const Where& where) {
+    if (left_to_compiler_) return line(fmt::format("w{} ^= {};", target, expression(where)));
+    line(fmt::format("{{ {} FLIP(w{}, m); }}", condition(where), target));
   }
 
   /// A sum of four digits, a word each.
-  void add_phase(std::uint32_t sixteenths, const std::string& where) {
+  void add_phase(std::uint32_t sixteenths, const Where& where) {
     constexpr std::uint32_t kHalfTurn = 8;
     if (sixteenths == 0) return;
+    std::string text = "{ " + condition(where);
     if (sixteenths == kHalfTurn) {
       used_[3] = true;
-      return line(fmt::format("FLIP(q3, {});", where));
+      return line(text + " FLIP(q3, m); }");
     }
-    std::string text;
+    bool carries = false;
     for (unsigned bit = 0; bit < 4; ++bit) {
       const bool adds = test_bit(sixteenths, bit);
-      if (!adds && text.empty()) continue;
+      if (!adds && !carries) continue;
       used_[bit] = true;
-      if (text.empty()) {
-        text = fmt::format("{{ const u32 m = {}; u32 c = m; HALF_ADD(q{}, c);", where, bit);
+      if (!std::exchange(carries, true)) {
+        text += fmt::format(" u32 c = m; HALF_ADD(q{}, c);", bit);
       } else if (bit < 3) {
         text += adds ? fmt::format(" FULL_ADD(q{}, c, m);", bit) : fmt::format(" HALF_ADD(q{}, c);", bit);
       } else {
@@ -297,7 +328,7 @@ class PermutationText {
 
   const Sweep& sweep_;
   const PermutationProgram program_;
-  const bool double_, whole_;
+  const bool double_, whole_, left_to_compiler_;
   const std::uint32_t bits_;
   std::array<std::uint32_t, 64> row_of_{};
   std::array<bool, 4> used_{};  // digits of the phases

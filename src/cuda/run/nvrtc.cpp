@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include "base/file/shared_library.h"
+#include "cuda/generate/generate.h"
 #include "device/library_error.h"
 #include "qsim/error.h"
 
@@ -75,6 +76,7 @@ CompiledKernel RuntimeCompiler::compile(const std::string& source, int architect
   const std::string target = "--gpu-architecture=sm_" + std::to_string(architecture);
   std::vector<const char*> options = {target.c_str(), "--std=c++17"};
   if (report) options.push_back("--ptxas-options=-v");
+  if (source.starts_with(kAssembledSimply)) options.push_back("--ptxas-options=-O1");
   const int status = compile_(program, static_cast<int>(options.size()), options.data());
   std::size_t bytes = 0;
   if (log_size_(program, &bytes) == 0 && bytes > 1) {
