@@ -11,6 +11,7 @@
 #include "support/sweep_reference.h"
 
 namespace qsim::test {
+
 TEST_P(BackendContract, SweepsMatchTheirDefinition) {
   const auto [first, repeats] = test::Campaign(24);
   PhiloxSequence random(10 + first);

@@ -179,8 +179,9 @@ class PermutationText {
   static std::string condition(const Where& where) {
     if (where.empty()) return "const u32 m = ~0u;";
     std::string text = "u32 m;";
+    const char* put = "SET";
     for (const auto& [row, negated] : where)
-      text += fmt::format(" {}{}(m, w{});", text.size() == 6 ? "SET" : "AND", negated ? "_NOT" : "", row);
+      text += fmt::format(" {}{}(m, w{});", std::exchange(put, "AND"), negated ? "_NOT" : "", row);
     return text;
   }
 

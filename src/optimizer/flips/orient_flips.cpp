@@ -80,20 +80,9 @@ struct Wire {
 
 class FlipOrienter {
  public:
-  FlipOrienter(const Circuit& circuit, std::span<const View> views)
-      : circuit_(circuit), views_(views), wires_(circuit.qubits()), named_(circuit.qubits()) {}
+  explicit FlipOrienter(const Circuit& circuit)
+      : circuit_(circuit), wires_(circuit.qubits()), named_(circuit.qubits()) {}
 
-  bool run(Rewritten& result) {
-    if (!read()) return false;
-    for (Wire& wire : wires_) find(wire);
-    std::vector<Wire*> targets = settle();
-    refine(targets);
-    take_in(targets);
-    build(result);
-    return true;
-  }
-
- private:
   /// False for circuits with other gates than these.
   bool read() {
     const auto& operations = circuit_.operations();
@@ -113,12 +102,29 @@ class FlipOrienter {
       const bool cz = is_cz(op);
       if (!cz && (!is_rzz(op) || is_open(circuit_, op))) return false;
       any = any || cz;
-      for_each_qubit(circuit_, op, [&](Qubit q) { end_run(q, {i, cz, cz, kAsItIs, 0}); });
+      for_each_qubit(circuit_, op, [&](Qubit q) { end_run(q, {.at = i, .cz = cz}); });
     }
     for (Qubit q = 0; q < circuit_.qubits(); ++q) end_run(q, {});
     return any;
   }
 
+  /// What was read, in these views.
+  Rewritten seen_in(std::span<const View> views) {
+    views_ = views;
+    common_ = refused_ = 0;
+    for (Wire& wire : wires_) {
+      for (Sight& sight : wire.sights) sight.free = sight.cz;
+      find(wire);
+    }
+    std::vector<Wire*> targets = settle();
+    refine(targets);
+    take_in(targets);
+    Rewritten result;
+    build(result);
+    return result;
+  }
+
+ private:
   void end_run(Qubit q, const Sight& next) {
     Wire& wire = wires_[q];
     Run& run = wire.runs.back();
@@ -307,7 +313,7 @@ class FlipOrienter {
   }
 
   const Circuit& circuit_;
-  const std::span<const View> views_;
+  std::span<const View> views_;
   std::vector<Wire> wires_;
   Circuit named_;                           // one run
   std::uint64_t common_ = 0, refused_ = 0;  // a phase of everything, in turns
@@ -333,10 +339,11 @@ void flips_between_hadamards(const Circuit& circuit, Rewritten& result) {
 bool orient_flips(const Circuit& circuit, Rewritten& result) {
   // Three views leave more gates than two where turns about Y are what the circuit is made of.
   const std::span<const View> views = kViews;
+  FlipOrienter orienter(circuit);
+  if (!orienter.read()) return false;
   bool found = false;
   for (const std::span<const View> some : {views, views.first(2)}) {
-    Rewritten other;
-    if (!FlipOrienter(circuit, some).run(other)) return false;
+    Rewritten other = orienter.seen_in(some);
     bool changed = true;
     if (Rewritten absorbed; absorb_flips(other.circuit, absorbed)) chain(other, changed, std::move(absorbed));
     other.cost = circuit_cost(other.circuit);

@@ -47,7 +47,7 @@ constexpr double kOfStructure = 1.6;
 constexpr double kHardlyHeavier = 1.05;
 constexpr std::size_t kMostStraightened = 400'000;  // operations
 // A long circuit has its axes straightened where its pairs are so many times fewer then.
-constexpr int kPairsOfOne = 3;
+constexpr std::size_t kPairsOfOne = 3;
 
 // A plan that takes so many times as long with what births add is looked for once more with whole lines, which few
 // others are better with; and what another one takes at most to be worth it.
@@ -314,13 +314,20 @@ void add_oriented(Ways& written, OtherForms& others) {
   others.few = others.few || of_oriented.is_short();
 }
 
-/// Whether gates of pairs were written as several.
-bool is_of_fewer_pairs(const AxisForm& axis, const Circuit& circuit) {
-  const auto pairs = std::ranges::count_if(
-      circuit.operations(), [](const Operation& op) { return !skipped(op) && op.controls + op.targets == 2; });
-  const auto steps =
-      std::ranges::count_if(axis.steps, [](const AxisStep& step) { return step.kind != AxisStep::Kind::kRotation; });
-  return kPairsOfOne * steps <= pairs;
+/// Whether gates of pairs were written as several, one behind the other.
+bool is_of_fewer_pairs(const Circuit& circuit) {
+  using Pair = std::pair<Qubit, Qubit>;
+  std::vector<std::optional<Pair>> last(circuit.qubits());
+  std::size_t gates = 0, pairs = 0;
+  for (const Operation& op : circuit.operations()) {
+    if (skipped(op) || op.controls + op.targets != 2) continue;
+    Qubit a = circuit.targets(op)[0], b = op.controls == 0 ? circuit.targets(op)[1] : circuit.controls(op)[0];
+    if (a > b) std::swap(a, b);
+    ++gates;
+    if (last[a] != Pair{a, b} || last[b] != Pair{a, b}) ++pairs;
+    last[a] = last[b] = Pair{a, b};
+  }
+  return kPairsOfOne * pairs <= gates;
 }
 
 /// With straight axes, and with the targets of flips chosen anew in that.
@@ -353,9 +360,9 @@ void add_straight(Ways& written, OtherForms& others) {
   if (circuit.operations().size() > kMostStraightened || !others.may(kStraightenAxes)) return;
   // By other names the pairs of one basis may be of several kinds.
   const Axes axes = std::max(axes_of(circuit), axes_of(others.written));
-  if (axes == Axes::kAsWritten) return;
+  if (axes == Axes::kAsWritten || (!others.few && axes != Axes::kBent && !is_of_fewer_pairs(circuit))) return;
   const std::optional<AxisForm> axis = axis_form(circuit);
-  if (!axis || (!others.few && axes != Axes::kBent && !is_of_fewer_pairs(*axis, circuit))) return;
+  if (!axis) return;
   Rewritten straight;
   straighten_axes(circuit, *axis, straight);
   const bool turned_pairs = has_turned_pairs(straight.circuit);
