@@ -13,6 +13,7 @@
 #include "base/threads/thread_team.h"
 #include "optimizer/diagonal_term.h"
 #include "plan/build/builder.h"
+#include "plan/build/low_bits.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/state_bytes.h"
 #include "plan/lower/known.h"
@@ -46,6 +47,7 @@ class Planner {
         options_(options),
         births_(births),
         beginning_(beginning),
+        given_(lowered),
         lowered_(lowered),
         wires_(lowered.qubits),
         local_(static_cast<int>(lowered.qubits - options.rank_bits)) {
@@ -61,6 +63,12 @@ class Planner {
     const std::uint64_t write = state_bytes(plan.precision, plan.local_bits());
     const auto sweeps = static_cast<std::uint64_t>(std::max(1, first_write_sweeps_));
     return work.sweeps <= few && work.bytes_swept_per_rank > saturating_multiply(write, 2 * sweeps - 1);
+  }
+
+  /// The plan with all births in the first write, unless run() has made it.
+  Plan with_first_write() {
+    if (first_write_) return *std::move(first_write_);
+    return Planner(given_, machine_, options_, Births::kFirstWrite, beginning_).run();
   }
 
   Plan run() {
@@ -116,7 +124,20 @@ class Planner {
     const double seconds = seconds_on(machine_, plan);
     const double worth = std::ldexp(seconds, static_cast<int>(options_.rank_bits));  // of all ranks
     const LateBirthBudget budget = late_birth_budget(part.timeline.turns.size(), worth, machine_);
-    if (budget.moves == 0 || kLeastLeft * seconds > beginning_.at_hand) return plan;
+    if (budget.moves == 0) return plan;
+    if (beginning_.at_hand.valid() && kLeastLeft * seconds > beginning_.at_hand.get()) return plan;
+    std::vector<Plan> later;
+    ThreadTeam(team_size(2)).run(first_write_may_win(plan) ? 2 : 1, [&](std::uint64_t k, int) {
+      if (k == 0) return void(later = start.later_births(part, seconds, budget));
+      first_write_ = with_first_write();
+    });
+    for (Plan& other : later)
+      if (cheaper(other, plan, options_)) plan = std::move(other);
+    return plan;
+  }
+
+  // Plans of the part's operations whose wires are born later than its schedule, which takes `seconds`, has them.
+  std::vector<Plan> later_births(const Part& part, double seconds, const LateBirthBudget& budget) const {
     const MemoryCosts memory = memory_costs(machine_.cost(options_.precision), options_.precision, local_);
     const auto schedules = with_later_births(part.problem, part.rules, part.schedule, memory, seconds, budget,
                                              team_size(2 * budget.looks));
@@ -124,11 +145,9 @@ class Planner {
     ThreadTeam(team_size(later.size())).run(later.size(), [&](std::uint64_t k, int) {
       Part other = part;
       other.schedule = schedules[k];
-      later[k] = Planner(start).best_of_paces(other);
+      later[k] = Planner(*this).best_of_paces(other);
     });
-    for (Plan& other : later)
-      if (cheaper(other, plan, options_)) plan = std::move(other);
-    return plan;
+    return later;
   }
 
   // A sweep's set says what it may do; that some of it can wait may make sweeps more even.
@@ -328,7 +347,7 @@ class Planner {
       for (const Qubit w : qubits_of(all_wires() & ~part.rules.segments.front())) order.push_back(w);
       initial_.bit_of.resize(wires_);
       for (std::size_t bit = 0; bit < order.size(); ++bit) initial_.bit_of[order[bit]] = static_cast<Bit>(bit);
-      keep_low(part);
+      if (!schedule.sets.empty()) put_low(initial_, wires_that_stay(schedule, 0), static_cast<Bit>(part.rules.low));
     }
     KnownStart start = start_;
     if (known_) {
@@ -342,18 +361,6 @@ class Planner {
       start.zero_wires = births_ == Births::kLate ? all_wires() : all_wires() & ~part.unborn;
     }
     builder_.emplace(wires_, options_, machine_, initial_, start);
-  }
-
-  // The wires that stay active longest get the lowest bits of the first sweep.
-  void keep_low(const Part& part) {
-    if (part.schedule.sets.empty()) return;
-    const std::vector<Qubit> wanted = wires_that_stay(part.schedule, 0);
-    auto wire_at = initial_.qubit_at();
-    for (std::size_t bit = 0; bit < std::min(wanted.size(), static_cast<std::size_t>(part.rules.low)); ++bit) {
-      const Qubit here = wire_at[bit], wire = wanted[bit];
-      std::swap(wire_at[bit], wire_at[initial_.bit_of[wire]]);
-      std::swap(initial_.bit_of[here], initial_.bit_of[wire]);
-    }
   }
 
   SweepPrograms programs_of(const Part& part, Pace pace) const {
@@ -377,33 +384,12 @@ class Planner {
       stage = schedule.segment[i];
       for (std::uint32_t& op : programs.sweeps[i]) op += first;
       builder_->add_sweep(schedule.sets[i], out_, programs.sweeps[i]);
-      if (i + 1 < schedule.sets.size()) store_low(part, i);
+      if (i + 1 < schedule.sets.size()) {
+        const auto low = static_cast<Bit>(part.rules.low);
+        builder_->store_low(low_order(builder_->layout(), wires_that_stay(schedule, i), low));
+      }
     }
     if (options_.trace) trace_part(part.timeline, programs, first);
-  }
-
-  // Keeps low bits that hold a wire of the next set; gives the others one.
-  void store_low(const Part& part, std::size_t i) {
-    const auto low = static_cast<std::size_t>(part.rules.low);
-    const std::vector<Qubit> wire_at = builder_->layout().qubit_at();
-    std::vector<Qubit> wanted = wires_that_stay(part.schedule, i);
-    if (wanted.size() > low) wanted.resize(low);
-    std::vector<Qubit> order(low, wires_);
-    for (std::size_t bit = 0; bit < low; ++bit) {
-      const auto found = std::find(wanted.begin(), wanted.end(), wire_at[bit]);
-      if (found == wanted.end()) continue;
-      order[bit] = wire_at[bit];
-      wanted.erase(found);
-    }
-    for (std::size_t bit = 0; bit < low && !wanted.empty(); ++bit) {
-      if (order[bit] != wires_) continue;
-      order[bit] = wanted.front();
-      wanted.erase(wanted.begin());
-    }
-    while (!order.empty() && order.back() == wires_) order.pop_back();
-    for (std::size_t bit = 0; bit < order.size(); ++bit)
-      if (order[bit] == wires_) order[bit] = wire_at[bit];
-    builder_->store_low(order);
   }
 
   void exchange(Index before, Index after) {
@@ -469,7 +455,8 @@ class Planner {
   const PlanOptions& options_;
   const Births births_;
   const SearchBeginning beginning_;
-  Lowered lowered_;
+  const Lowered& given_;
+  Lowered lowered_;  // what the known start leaves of it
   const std::uint32_t wires_;
   const int local_;  // bits of a shard
   bool known_ = false, fixed_ = false, births_matter_ = false;
@@ -478,6 +465,7 @@ class Planner {
   Layout initial_;             // of the wires
   std::vector<Index> stages_;  // local wires; the first is that of what is looked for next
   Index last_set_ = 0;         // of what has been looked for
+  std::optional<Plan> first_write_;
   std::optional<PlanBuilder> builder_;
   Lowered out_;                                                  // the operations of the plan, over wires
   std::vector<std::pair<std::uint32_t, std::uint32_t>> traced_;  // (operation of the circuit, of out_)
@@ -491,7 +479,7 @@ Plan searched_plan(const Lowered& lowered, const Machine& machine, const PlanOpt
   Planner late(lowered, machine, options, Births::kLate, beginning);
   Plan plan = late.run();
   if (!options.knows_zero() || !late.first_write_may_win(plan)) return plan;
-  Plan first = Planner(lowered, machine, options, Births::kFirstWrite, beginning).run();
+  Plan first = late.with_first_write();
   return cheaper(first, plan, options) ? first : plan;
 }
 

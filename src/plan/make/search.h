@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <future>
 
 #include "plan/cost/machine.h"
 #include "plan/lower/lower.h"
@@ -17,8 +17,8 @@ struct SearchBeginning {
   bool pack = false;  // SetRules::pack
   /// By whose costs plans are chosen from, where that is not the machine by whose costs schedules are looked for.
   const Machine* priced = nullptr;
-  /// Seconds of a plan that is there already; what is hopeless beside it is not worth more time.
-  double at_hand = std::numeric_limits<double>::infinity();
+  /// Seconds of a plan of another kind, which may be in the making; what is hopeless beside it is not worth more time.
+  std::shared_future<double> at_hand = {};
 };
 
 /// Plans a lowered unitary; the same circuit, machine, options and beginning give the same plan everywhere. The caller

@@ -6,8 +6,11 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <future>
 #include <limits>
 #include <list>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -74,8 +77,8 @@ bool is_worth_whole(const Lowered& lowered) {
 }
 
 /// Where the second of two searches begins.
-SearchBeginning packed(double at_hand = std::numeric_limits<double>::infinity()) {
-  return {.seed = 2, .pack = true, .at_hand = at_hand};
+SearchBeginning packed(std::shared_future<double> at_hand = {}) {
+  return {.seed = 2, .pack = true, .at_hand = std::move(at_hand)};
 }
 
 class Tasks {
@@ -90,6 +93,22 @@ class Tasks {
 
  private:
   std::vector<std::function<void()>> tasks_;
+};
+
+/// Seconds of the best of several plans, known when none of them is in the making any more: nobody holds it then.
+class AtHand {
+ public:
+  ~AtHand() { seconds_.set_value(least_); }
+  std::shared_future<double> seconds() { return seconds_.get_future().share(); }
+  void add(double seconds) {
+    const std::scoped_lock lock(mutex_);
+    least_ = std::min(least_, seconds);
+  }
+
+ private:
+  std::mutex mutex_;
+  double least_ = std::numeric_limits<double>::infinity();
+  std::promise<double> seconds_;
 };
 
 /// What births add hardly differs between schedules, but for whole lines: they are looked for as if it were nothing,
@@ -115,29 +134,23 @@ class Written {
     tasks.add([this] { worth_whole_ = lowered_.qubits >= kManyQubits && is_worth_whole(lowered_); });
   }
 
-  /// Plans of other kinds than searches find, of all ways before any search.
-  void add_others(Tasks& tasks) {
+  /// Plans of other kinds than searches find, of all ways before any search, which may wait for them.
+  void add_others(Tasks& tasks, const std::shared_ptr<AtHand>& at_hand) {
     const auto add = [&](std::optional<Plan>& plan, auto make) {
-      tasks.add([this, &plan, make] {
+      tasks.add([this, &plan, make, held = at_hand]() mutable {
+        const std::shared_ptr<AtHand> until_made = std::move(held);
         plan = make(lowered_, machine_, options_);
-        if (plan) predict(*plan, priced_);
+        if (!plan) return;
+        predict(*plan, priced_);
+        until_made->add(plan_work(*plan).total_seconds);
       });
     };
     add(strings_, string_plan);
     add(permuting_, permutation_plan);
   }
 
-  /// Seconds of the best of them.
-  double seconds_of_others() const {
-    double least = std::numeric_limits<double>::infinity();
-    for (const std::optional<Plan>* const plan : {&strings_, &permuting_}) {
-      if (*plan) least = std::min(least, plan_work(**plan).total_seconds);
-    }
-    return least;
-  }
-
   /// After the look. `at_hand`: seconds of what is there without searches.
-  void add_searches(Tasks& tasks, double at_hand) {
+  void add_searches(Tasks& tasks, const std::shared_future<double>& at_hand) {
     const std::size_t size = lowered_.ops.size();
     if (size > kSearchedTwice && !worth_whole_)
       return add_search(tasks, first_, options_, {});  // whatever is beside it
@@ -418,14 +431,13 @@ Plan search_plan(const Circuit& circuit, const Machine& machine, const PlanOptio
   std::list<Written> ways = all_ways_of(circuit, {level, machine}, options, form);
   const int threads = circuit.qubits() >= kManyQubits ? affinity_threads() : 1;
   Tasks tasks;
-  for (Written& way : ways) {
-    way.add_look(tasks);
-    way.add_others(tasks);
-  }
+  for (Written& way : ways) way.add_look(tasks);
   tasks.run(threads);
-  double at_hand = std::numeric_limits<double>::infinity();
-  for (const Written& way : ways) at_hand = std::min(at_hand, way.seconds_of_others());
-  for (Written& way : ways) way.add_searches(tasks, at_hand);
+  auto at_hand = std::make_shared<AtHand>();
+  const std::shared_future<double> seconds_at_hand = at_hand->seconds();
+  for (Written& way : ways) way.add_others(tasks, at_hand);
+  at_hand.reset();
+  for (Written& way : ways) way.add_searches(tasks, seconds_at_hand);
   tasks.run(threads);
   const std::optional<Machine> whole_lines = with_whole_lines(machine, options.precision);
   const bool may_look_again = whole_lines && options.knows_zero() && circuit.qubits() >= kManyQubits;

@@ -199,16 +199,14 @@ class SetSearch : SetGame {
     return schedule;
   }
 
-  // Turns between what is reached and what is needed; `lacking` = wires that have some.
-  int gap(const Positions& reached, const Positions& back, Index& lacking) const {
+  // Turns that all wires miss; `missed` = wires that miss some.
+  int gap(const Positions& reached, const Positions& back, Index& missed) const {
     int total = 0;
-    lacking = 0;
+    missed = 0;
     for (int w = 0; w < forward_.wires(); ++w) {
-      const auto i = static_cast<std::size_t>(w);
-      const int missing = static_cast<int>(forward_.length(w)) - reached[i] - back[i];
-      if (missing <= 0) continue;
-      total += missing;
-      lacking |= Index{1} << w;
+      const int turns = missing(w, reached, back);
+      total += turns;
+      missed |= Index{turns != 0} << w;
     }
     return total;
   }
@@ -293,7 +291,8 @@ class SetSearch : SetGame {
           return neighbour != 0 && common < rules_.low && common < popcount(schedule.sets[i] & neighbour);
         };
         if (few(previous) || few(next)) continue;
-        if (meet(advanced(before_[i], other, schedule.segment[i]), after_[i + 1])) schedule.sets[i] = other;
+        const Positions reached = advanced(before_[i], other, schedule.segment[i]);
+        if (lacking(reached, after_[i + 1]) == 0) schedule.sets[i] = other;
       }
       before_[i + 1] = advanced(before_[i], schedule.sets[i], schedule.segment[i]);
     }
@@ -302,27 +301,40 @@ class SetSearch : SetGame {
   // Moves of set i alone; true when nothing is missing any more.
   bool improve(SetSchedule& schedule, std::size_t i, double heat) {
     const std::size_t segment = schedule.segment[i];
+    const Positions &from = before_[i], &back = after_[i + 1];
     const Index previous = i > 0 ? schedule.sets[i - 1] : rules_.before;
     const Index next = i + 1 < schedule.sets.size() ? schedule.sets[i + 1] : 0;
     const int keep_before = shared(previous, segment);
-    Index lacking = 0;
-    int missing = gap(advanced(before_[i], schedule.sets[i], schedule.segment[i]), after_[i + 1], lacking);
-    for (int move = 0; move < kMovesInPlace && missing > 0; ++move) {
-      const Index other = neighbour(schedule.sets[i], segment, lacking);
+    Index lacks = 0;
+    int gaps = gap(advanced(from, schedule.sets[i], segment), back, lacks);
+    for (int move = 0; move < kMovesInPlace && gaps > 0; ++move) {
+      const Index other = neighbour(schedule.sets[i], segment, lacks);
       if (other == schedule.sets[i]) {
         ++used_;
         continue;
       }
       if (popcount(other & previous) < keep_before) continue;
       if (next != 0 && popcount(other & next) < shared(other, schedule.segment[i + 1])) continue;
-      Index still_lacking = 0;
-      const int then = gap(advanced(before_[i], other, segment), after_[i + 1], still_lacking);
-      if (then > missing && random_.uniform() >= std::exp((missing - then) / heat)) continue;
+      std::optional<double> draw;
+      const auto refused = [&](int then) {
+        if (then <= gaps) return false;
+        if (!draw) draw = random_.uniform();
+        return *draw >= std::exp((gaps - then) / heat);
+      };
+      int least = 0;  // what the wires that it leaves out miss tells of many moves
+      for_each_bit(forward_.turning() & ~other, [&](unsigned w) { least += missing(static_cast<int>(w), from, back); });
+      if (refused(least)) {
+        ++used_;
+        continue;
+      }
+      Index still = 0;
+      const int then = gap(advanced(from, other, segment), back, still);
+      if (refused(then)) continue;
       schedule.sets[i] = other;
-      missing = then;
-      lacking = still_lacking;
+      gaps = then;
+      lacks = still;
     }
-    return missing == 0;
+    return gaps == 0;
   }
 
   SplitMix random_;
@@ -372,12 +384,10 @@ void SetGame::replay(const std::vector<Index>& sets, const std::vector<std::uint
   }
 }
 
-bool SetGame::meet(const Positions& reached, const Positions& back) const {
-  for (int w = 0; w < forward_.wires(); ++w) {
-    const auto wire = static_cast<std::size_t>(w);
-    if (static_cast<std::uint32_t>(reached[wire] + back[wire]) < forward_.length(w)) return false;
-  }
-  return true;
+Index SetGame::lacking(const Positions& reached, const Positions& back) const {
+  Index wires = 0;
+  for (int w = 0; w < forward_.wires(); ++w) wires |= Index{missing(w, reached, back) != 0} << w;
+  return wires;
 }
 
 int SetGame::room(std::size_t segment) const { return std::min(rules_.size, popcount(allowed_[segment])); }

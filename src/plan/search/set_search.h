@@ -1,6 +1,7 @@
 // Finds the fewest sets of active wires that play a SetProblem to its end.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -49,8 +50,13 @@ class SetGame {
 
   /// Fills before_ and after_.
   void replay(const std::vector<Index>& sets, const std::vector<std::uint32_t>& segment);
-  /// Whether no turn is missing between what is reached and what is done from the end.
-  bool meet(const Positions& reached, const Positions& back) const;
+  /// Turns that a wire misses between what is reached and what is done from the end.
+  int missing(int wire, const Positions& reached, const Positions& back) const {
+    const auto w = static_cast<std::size_t>(wire);
+    return std::max(0, static_cast<int>(forward_.length(wire)) - reached[w] - back[w]);
+  }
+  /// Wires that miss any.
+  Index lacking(const Positions& reached, const Positions& back) const;
 
   const SetProblem& forward_;
   const SetProblem backward_;
