@@ -21,7 +21,7 @@ namespace qsim {
 constexpr std::size_t kFewOperations = 8000;
 
 /// Those of twice as many and more go through the passes in parts of about so many, each part by itself.
-constexpr std::size_t kOptimizerPart = 100'000;
+constexpr std::size_t kOptimizerPart = 200'000;
 
 constexpr std::uint32_t kNoPlace = std::numeric_limits<std::uint32_t>::max();
 
