@@ -117,6 +117,23 @@ TEST(OrientFlips, HadamardGatesMoveOutOfWhatTheyStandAround) {
   EXPECT_EQ(made(orient_flips, behind), (Texts{"h", "cx", "t", "cx", "tdg", "cx", "t", "cx", "h"}));
 }
 
+// The carry of an adder: between two Toffoli gates it is read by a wire that ends there. Fewer gates are left where
+// that wire is the control, but for a Hadamard gate at its end that no other takes away.
+TEST(OrientFlips, TheLastHadamardGateOfAWireIsTakenFirst) {
+  Compiled made(Compiled::Basis::kMatrices, 4);
+  made.u(3, 0.3, 0, 0);
+  made.toffoli(0, 2, 1);
+  made.cx(1, 3);
+  made.toffoli(0, 2, 1);
+  Rewritten rewritten;
+  ASSERT_TRUE(orient_flips(made.circuit, rewritten));
+  expect_same(made.circuit, rewritten);
+  const auto reads_the_carry = [&](const Operation& op) {
+    return is_cx(op) && rewritten.circuit.controls(op)[0] == 1 && rewritten.circuit.targets(op)[0] == 3;
+  };
+  EXPECT_EQ(std::ranges::count_if(rewritten.circuit.operations(), reads_the_carry), 1);
+}
+
 TEST(OrientFlips, HalfTurnsBetweenHadamardGatesAreFlips) {
   Circuit circuit(3);
   circuit.cz(0, 2).h(1).z(1).h(1).t(1).h(1).rzz(0.3, 0, 1);

@@ -29,6 +29,8 @@ constexpr double kBetweenTargets = 1;
 constexpr double kHadamard = 1.5;  // mostly some other form sees it gone
 // A Hadamard gate between two targets may as well stand before the first one: pairs of them are seen further apart.
 constexpr double kInBetween = 0.02;
+// One at the end of a wire has no partner that sees it gone: it weighs more than a pair elsewhere.
+constexpr double kWithoutPartner = kHadamard + 0.05;
 
 /// How a wire sees a CZ gate: as it is, as the target of a CX gate between Hadamard gates, or behind HS and before its
 /// inverse, so that rotations about Y between two such are about Z.
@@ -149,6 +151,11 @@ class FlipOrienter {
   void find(Wire& wire) const {
     using Costs = std::array<double, kViews.size()>;
     const std::size_t count = wire.sights.size();
+    const auto of_run = [&](std::size_t j, View from, View to) {
+      const double of = wire.runs[j].weights[from][to];
+      const bool stays = j + 1 == count && of >= kHadamard && of < weight::kRealTurn;
+      return stays ? of + kWithoutPartner : of;
+    };
     const auto least = [&](const auto& cost) {
       double best = std::numeric_limits<double>::infinity();
       for (const View view : views_) best = std::min(best, cost(view));
@@ -157,22 +164,22 @@ class FlipOrienter {
     std::vector<Costs> to(count), from(count);
     for (std::size_t j = 0; j < count; ++j) {
       for (const View is : views_) {
-        const auto behind_last = [&](View last) { return to[j - 1][last] + wire.runs[j].weights[last][is]; };
-        to[j][is] = (j == 0 ? wire.runs[j].weights[0][is] : least(behind_last)) + of_sight(wire.sights[j], is);
+        const auto behind_last = [&](View last) { return to[j - 1][last] + of_run(j, last, is); };
+        to[j][is] = (j == 0 ? of_run(j, kAsItIs, is) : least(behind_last)) + of_sight(wire.sights[j], is);
       }
     }
     from.back().fill(0);
     for (std::size_t j = count - 1; j-- > 0;) {
       for (const View is : views_) {
         from[j][is] = least([&](View next) {
-          return wire.runs[j + 1].weights[is][next] + of_sight(wire.sights[j + 1], next) + from[j + 1][next];
+          return of_run(j + 1, is, next) + of_sight(wire.sights[j + 1], next) + from[j + 1][next];
         });
       }
     }
     View last = kAsItIs;
     for (std::size_t j = 0; j < count; ++j) {
       Sight& sight = wire.sights[j];
-      const auto through = [&](View is) { return wire.runs[j].weights[last][is] + of_sight(sight, is) + from[j][is]; };
+      const auto through = [&](View is) { return of_run(j, last, is) + of_sight(sight, is) + from[j][is]; };
       const auto of_all = [&](View is) { return to[j][is] + from[j][is]; };
       sight.is = std::ranges::min(views_, {}, through);
       sight.gain = of_all(kAsItIs) - of_all(std::ranges::min(views_.subspan(1), {}, of_all));
