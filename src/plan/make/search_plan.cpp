@@ -130,6 +130,8 @@ class Written {
     }
   }
 
+  const Lowered& lowered() const { return lowered_; }
+
   void add_look(Tasks& tasks) {
     tasks.add([this] { worth_whole_ = lowered_.qubits >= kManyQubits && is_worth_whole(lowered_); });
   }
@@ -299,6 +301,20 @@ struct OtherForms {
   }
 };
 
+/// From zero sums over paths know where they begin, and may then leave turns at wires' ends that those from anywhere
+/// see gone: where they found permutations, what these find is planned beside it.
+void add_from_anywhere(const Written& from_zero, const Rewritten* form, OtherForms& others) {
+  const auto permutes = [](const Lowered& lowered) {
+    return std::ranges::find(lowered.recognised, "recognise_permutations") != lowered.recognised.end();
+  };
+  const Lowered& known = from_zero.lowered();
+  if (!others.options.knows_zero() || !permutes(known)) return;
+  Optimizer anywhere(others.written, false, form);
+  Lowered lowered = form_of(anywhere, others.options);
+  if (permutes(lowered) && lowered.weight != known.weight && lowered.weight < kOfStructure * known.weight)
+    others.ways.emplace_back(std::move(lowered), anywhere, others.machines, others.options, false);
+}
+
 /// As rotations about Pauli strings, where that is hardly more.
 void add_strings(const AxisForm& axis, double lightest, OtherForms& others) {
   Rewritten strings;
@@ -322,6 +338,7 @@ void add_oriented(Ways& written, OtherForms& others) {
   const double worth = lowered.recognised.empty() ? kMuchLighter : kNotHopeless;
   if (lowered.weight < worth * written.lightest) {
     others.ways = ways_of(std::move(lowered), of_oriented, others.machines, others.options, Way::kStraight).all;
+    add_from_anywhere(others.ways.front(), &form, others);
     if (!others.few) written.all.clear();
   }
   others.few = others.few || of_oriented.is_short();
@@ -412,6 +429,7 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines,
   if (Rewritten named; others.may(kNamePairs) && name_pairs(circuit, named)) others.named = std::move(named);
   add_oriented(written, others);
   add_straight(written, others);
+  if (others.few && !written.all.empty()) add_from_anywhere(written.all.front(), nullptr, others);
   written.all.splice(written.all.end(), others.ways);
   return std::move(written.all);
 }
