@@ -271,6 +271,20 @@ TEST(KnownStart, TheQftOfZeroIsOnlyAFirstWrite) {
   for (Qubit q = 0; q < 5; ++q) EXPECT_NEAR(start.factor[q][1].real(), std::sqrt(0.5), 1e-15);
 }
 
+// First writes of real product states take less time; e^{i pi} in doubles has an imaginary part.
+TEST(KnownStart, HalfAndQuarterTurnsAreExact) {
+  Circuit circuit(3);
+  circuit.ry(0.3, 0).z(0).ry(0.4, 1).p(-kPi, 1).p(kPi, 1).h(2).s(2);
+  Lowered lowered = lower(circuit);
+  const KnownStart start = absorb_known_start(lowered, {});
+  ASSERT_TRUE(lowered.ops.empty());
+  EXPECT_EQ(start.factor[0][1], Complex(-std::sin(0.15)));
+  EXPECT_EQ(start.factor[1][1].imag(), 0);
+  EXPECT_GT(start.factor[1][1].real(), 0);
+  EXPECT_EQ(start.factor[2][1].real(), 0);
+  EXPECT_GT(start.factor[2][1].imag(), 0.7);
+}
+
 TEST(KnownStart, GatesAmongGlobalWiresBecomeTheStartOfTheRanks) {
   Circuit circuit(4);
   circuit.h(2);

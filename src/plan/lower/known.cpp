@@ -3,12 +3,24 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "base/bits.h"
 #include "plan/plan.h"
 
 namespace qsim {
 namespace {
+
+/// e^{i angle}; of a multiple of a quarter turn, as a double holds it, exactly 1, i, -1 or -i: a product state that is
+/// real stays so, and a first write makes it sooner.
+Complex phase_by(double angle) {
+  constexpr double kQuarter = 1.5707963267948966192;
+  const double quarters = std::nearbyint(angle / kQuarter);
+  if (std::abs(quarters) > 4 || angle != quarters * kQuarter) return std::polar(1.0, angle);
+  const int turns = static_cast<int>(quarters) & 3;
+  const double part = turns < 2 ? 1 : -1;
+  return turns % 2 == 0 ? Complex(part, 0) : Complex(0, part);
+}
 
 class Absorber {
  public:
@@ -91,7 +103,7 @@ class Absorber {
       const Index ones = term.mask & known_ & ones_, zeros = term.mask & known_ & ~ones_;
       if (term.parity) {
         if (popcount(ones) % 2 != 0) {
-          scalar_ *= std::polar(1.0, term.angle);
+          scalar_ *= phase_by(term.angle);
           term.angle = -term.angle;
         }
       } else if (zeros != 0) {
@@ -99,10 +111,10 @@ class Absorber {
       }
       term.mask &= ~known_;
       if (term.mask == 0) {
-        if (!term.parity) scalar_ *= std::polar(1.0, term.angle);
+        if (!term.parity) scalar_ *= phase_by(term.angle);
       } else if (std::has_single_bit(term.mask) && (term.mask & product_) != 0) {
         const auto wire = static_cast<Qubit>(std::countr_zero(term.mask));
-        start_.factor[wire][1] *= std::polar(1.0, term.angle);
+        start_.factor[wire][1] *= phase_by(term.angle);
       } else if ((term.mask & ~group_) == 0) {
         multiply_group(term);
       } else {
@@ -139,7 +151,7 @@ class Absorber {
     const Index mask = to_group(term.mask);
     for (Index value = 0; value < start_.global_start.size(); ++value) {
       const bool applies = term.parity ? popcount(value & mask) % 2 != 0 : (value & mask) == mask;
-      if (applies) start_.global_start[value] *= std::polar(1.0, term.angle);
+      if (applies) start_.global_start[value] *= phase_by(term.angle);
     }
   }
 
