@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "base/numbers/phase.h"
 #include "plan/lower/basis_change.h"
 #include "plan/matrix_forms.h"
 
@@ -106,8 +107,7 @@ struct ChosenPhases {
   }
 
   Matrix2 between(const Matrix2& a, const Matrix2& b, std::size_t holds) const {
-    return unitary_product(
-        b, product({std::polar(1.0, base[holds]), 0, 0, std::polar(1.0, base[holds] + delta[holds])}, a));
+    return unitary_product(b, product({phase_by(base[holds]), 0, 0, phase_by(base[holds] + delta[holds])}, a));
   }
 
  private:
@@ -148,8 +148,8 @@ struct Phased {
   double cost = 0;
 
   Matrix2 product() const {
-    const Matrix2 inner = qsim::product(matrix, {1, 0, 0, std::polar(1.0, right)});
-    return scaled(qsim::product({1, 0, 0, std::polar(1.0, joint - right)}, inner), std::polar(1.0, phase));
+    const Matrix2 inner = qsim::product(matrix, {1, 0, 0, phase_by(right)});
+    return scaled(qsim::product({1, 0, 0, phase_by(joint - right)}, inner), phase_by(phase));
   }
 };
 Phased taken_apart(const Matrix2& unitary, const FormCosts& cost) {
@@ -161,7 +161,7 @@ Phased taken_apart(const Matrix2& unitary, const FormCosts& cost) {
     if (other.cost < best.cost) best = other;
   };
   const double phase = special_phase(unitary);
-  offer({without_dust(scaled(unitary, std::polar(1.0, -phase))), phase});
+  offer({without_dust(scaled(unitary, phase_by(-phase))), phase});
   if (const std::optional<RotationAngles> parts = rotation_angles(unitary)) {
     const double joint = wrap_angle(parts->left + parts->right);
     offer({parts->rotation(), parts->around, parts->right, std::abs(joint) <= kRounding ? 0 : joint});

@@ -5,6 +5,7 @@
 #include <complex>
 #include <numbers>
 
+#include "base/numbers/phase.h"
 #include "plan/matrix_forms.h"
 
 namespace qsim {
@@ -33,7 +34,7 @@ std::optional<Eigenbasis> eigenbasis(const Matrix2& unitary) {
   const Complex around = plane > 0 ? Complex(x / plane, y / plane) : Complex(1);
   const double c = std::cos(half), s = std::sin(half);
   const Eigenbasis basis{{c, -std::conj(around) * s, around * s, c}, {phase - angle, phase + angle}};
-  const Matrix2 phases{std::polar(1.0, basis.angle[0]), 0, 0, std::polar(1.0, basis.angle[1])};
+  const Matrix2 phases{phase_by(basis.angle[0]), 0, 0, phase_by(basis.angle[1])};
   const Matrix2 made = product(basis.vectors, product(phases, adjoint(basis.vectors)));
   return recomposes(made, unitary) ? std::optional(basis) : std::nullopt;
 }
@@ -60,7 +61,7 @@ std::optional<BasisChange> diagonalize(const LoweredOp& op, std::span<const Comp
   std::vector<Complex> made(order * order);
   for (std::size_t row = 0; row < order; ++row) {
     angles[row] = std::arg(total[row * order + row]);
-    made[row * order + row] = std::polar(1.0, angles[row]);
+    made[row * order + row] = phase_by(angles[row]);
   }
   if (!recomposes(made, total)) return std::nullopt;
   change.terms = phase_terms(std::move(angles), std::span(op.targets.data(), op.target_count), 0);

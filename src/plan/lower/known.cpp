@@ -3,24 +3,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "base/bits.h"
+#include "base/numbers/phase.h"
 #include "plan/plan.h"
 
 namespace qsim {
 namespace {
-
-/// e^{i angle}; of a multiple of a quarter turn, as a double holds it, exactly 1, i, -1 or -i: a product state that is
-/// real stays so, and a first write makes it sooner.
-Complex phase_by(double angle) {
-  constexpr double kQuarter = 1.5707963267948966192;
-  const double quarters = std::nearbyint(angle / kQuarter);
-  if (std::abs(quarters) > 4 || angle != quarters * kQuarter) return std::polar(1.0, angle);
-  const int turns = static_cast<int>(quarters) & 3;
-  const double part = turns < 2 ? 1 : -1;
-  return turns % 2 == 0 ? Complex(part, 0) : Complex(0, part);
-}
 
 class Absorber {
  public:

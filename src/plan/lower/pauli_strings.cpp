@@ -2,12 +2,12 @@
 #include "plan/lower/pauli_strings.h"
 
 #include <array>
-#include <cmath>
 #include <numbers>
 #include <optional>
 #include <utility>
 
 #include "base/bits.h"
+#include "base/numbers/phase.h"
 #include "base/numbers/rounding.h"
 #include "plan/lower/basis_change.h"
 #include "qsim/error.h"
@@ -115,7 +115,7 @@ class Reader {
     if (op.form == Form::kPhases) {
       const std::span<const PhaseTerm> terms = lowered_.terms(op);
       if (terms.size() == 1 && count_bits(terms[0].mask) == 1 && terms[0].open == 0) {
-        const Matrix2 matrix{1, 0, 0, std::polar(1.0, terms[0].angle)};
+        const Matrix2 matrix{1, 0, 0, phase_by(terms[0].angle)};
         if (turn(index, static_cast<Qubit>(log2_exact(terms[0].mask)), matrix)) return true;
       }
       return add_terms(index, {}, terms);

@@ -42,9 +42,9 @@ class LateBirths : SetGame {
     for (std::uint64_t moves = 0; moves < budget; moves += kMovesInPlace) {
       const double done = static_cast<double>(moves) / static_cast<double>(budget);
       const double heat = kHot * std::pow(kCold / kHot, done);
-      needed_ = lacking(before_[i], after_[i + 1]);
+      const Index needed = lacking(before_[i], after_[i + 1]).wires;
       for (std::uint64_t move = 0; move < kMovesInPlace; ++move) {
-        if (!try_move(i, heat) || cost_ >= least_) continue;
+        if (!try_move(i, needed, heat) || cost_ >= least_) continue;
         least_ = cost_;
         best = sets_;
       }
@@ -198,13 +198,14 @@ class LateBirths : SetGame {
     return other;
   }
 
-  bool try_move(std::size_t i, double heat) {
+  // `needed`: wires without which no set does what the others leave to set i.
+  bool try_move(std::size_t i, Index needed, double heat) {
     const Index set = neighbour(sets_[i], segment_[i]);
     if (set == sets_[i] || !follows(set, before(i), segment_[i])) return false;
     if (i + 1 < sets_.size() && !follows(sets_[i + 1], set, segment_[i + 1])) return false;
-    if ((needed_ & ~set) != 0) return false;
+    if ((needed & ~set) != 0) return false;
     const Positions reached = advanced(before_[i], set, segment_[i]);
-    if (lacking(reached, after_[i + 1]) != 0) return false;
+    if (lacking(reached, after_[i + 1]).turns != 0) return false;
     const double turns = turns_between(before_[i], reached), then = cost_with(i, set, turns);
     if (then > cost_ && draws_.uniform() >= std::exp((cost_ - then) / (heat * cost_))) return false;
     sets_[i] = set;
@@ -220,7 +221,8 @@ class LateBirths : SetGame {
     for (std::size_t i = 0; i + 1 < sets_.size();) {
       replay();
       const bool alone = ends_segment(i) && (i == 0 || segment_[i - 1] != segment_[i]);
-      if (!alone && lacking(before_[i], after_[i + 1]) == 0 && follows(sets_[i + 1], before(i), segment_[i + 1])) {
+      if (!alone && lacking(before_[i], after_[i + 1]).turns == 0 &&
+          follows(sets_[i + 1], before(i), segment_[i + 1])) {
         sets_.erase(sets_.begin() + static_cast<std::ptrdiff_t>(i));
         segment_.erase(segment_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
@@ -234,7 +236,6 @@ class LateBirths : SetGame {
   std::vector<Index> sets_;
   std::vector<std::uint32_t> segment_;  // of each set
   std::vector<Index> born_;             // before each set
-  Index needed_ = 0;                    // wires without which no set does what the others leave to the one looked at
   std::vector<double> turns_;           // of each set
   double turn_ = 0;                     // seconds of one, an amplitude
   double left_ = 0;                     // turns of the last set

@@ -199,18 +199,6 @@ class SetSearch : SetGame {
     return schedule;
   }
 
-  // Turns that all wires miss; `missed` = wires that miss some.
-  int gap(const Positions& reached, const Positions& back, Index& missed) const {
-    int total = 0;
-    missed = 0;
-    for (int w = 0; w < forward_.wires(); ++w) {
-      const int turns = missing(w, reached, back);
-      total += turns;
-      missed |= Index{turns != 0} << w;
-    }
-    return total;
-  }
-
   // Leaves out the set that is missed least, where its neighbours still share enough.
   bool drop_one(SetSchedule& schedule) {
     replay(schedule.sets, schedule.segment);
@@ -220,8 +208,7 @@ class SetSearch : SetGame {
       const bool alone = (i == 0 || schedule.segment[i - 1] != schedule.segment[i]) &&
                          (i + 1 == schedule.sets.size() || schedule.segment[i + 1] != schedule.segment[i]);
       if (alone) continue;
-      Index lacking = 0;
-      int missed = 4 * gap(before_[i], after_[i + 1], lacking);
+      const int missed = lacking(before_[i], after_[i + 1]).turns;
       const Index previous = i == 0 ? rules_.before : schedule.sets[i - 1];
       if (i + 1 < schedule.sets.size() && previous != 0) {
         const int keep = shared(previous, schedule.segment[i + 1]);
@@ -237,13 +224,13 @@ class SetSearch : SetGame {
     return true;
   }
 
-  Index neighbour(Index set, std::size_t segment, Index lacking) {
+  Index neighbour(Index set, std::size_t segment, Index lacks) {
     Index other = set;
     const int swaps = (random_.next() & 3) == 0 ? 2 : 1;
     for (int i = 0; i < swaps; ++i) {
       const Index outside = allowed_[segment] & ~other & ~set;
       if (outside == 0 || (other & set) == 0) break;
-      const Index wanted = outside & lacking;
+      const Index wanted = outside & lacks;
       const bool helps = wanted != 0 && random_.uniform() < kWanted;
       other = (other & ~random_.pick(other & set)) | random_.pick(helps ? wanted : outside);
     }
@@ -292,7 +279,7 @@ class SetSearch : SetGame {
         };
         if (few(previous) || few(next)) continue;
         const Positions reached = advanced(before_[i], other, schedule.segment[i]);
-        if (lacking(reached, after_[i + 1]) == 0) schedule.sets[i] = other;
+        if (lacking(reached, after_[i + 1]).turns == 0) schedule.sets[i] = other;
       }
       before_[i + 1] = advanced(before_[i], schedule.sets[i], schedule.segment[i]);
     }
@@ -305,10 +292,9 @@ class SetSearch : SetGame {
     const Index previous = i > 0 ? schedule.sets[i - 1] : rules_.before;
     const Index next = i + 1 < schedule.sets.size() ? schedule.sets[i + 1] : 0;
     const int keep_before = shared(previous, segment);
-    Index lacks = 0;
-    int gaps = gap(advanced(from, schedule.sets[i], segment), back, lacks);
-    for (int move = 0; move < kMovesInPlace && gaps > 0; ++move) {
-      const Index other = neighbour(schedule.sets[i], segment, lacks);
+    Lacking now = lacking(advanced(from, schedule.sets[i], segment), back);
+    for (int move = 0; move < kMovesInPlace && now.turns > 0; ++move) {
+      const Index other = neighbour(schedule.sets[i], segment, now.wires);
       if (other == schedule.sets[i]) {
         ++used_;
         continue;
@@ -317,9 +303,9 @@ class SetSearch : SetGame {
       if (next != 0 && popcount(other & next) < shared(other, schedule.segment[i + 1])) continue;
       std::optional<double> draw;
       const auto refused = [&](int then) {
-        if (then <= gaps) return false;
+        if (then <= now.turns) return false;
         if (!draw) draw = random_.uniform();
-        return *draw >= std::exp((gaps - then) / heat);
+        return *draw >= std::exp((now.turns - then) / heat);
       };
       int least = 0;  // what the wires that it leaves out miss tells of many moves
       for_each_bit(forward_.turning() & ~other, [&](unsigned w) { least += missing(static_cast<int>(w), from, back); });
@@ -327,14 +313,12 @@ class SetSearch : SetGame {
         ++used_;
         continue;
       }
-      Index still = 0;
-      const int then = gap(advanced(from, other, segment), back, still);
-      if (refused(then)) continue;
+      const Lacking then = lacking(advanced(from, other, segment), back);
+      if (refused(then.turns)) continue;
       schedule.sets[i] = other;
-      gaps = then;
-      lacks = still;
+      now = then;
     }
-    return gaps == 0;
+    return now.turns == 0;
   }
 
   SplitMix random_;
@@ -384,10 +368,14 @@ void SetGame::replay(const std::vector<Index>& sets, const std::vector<std::uint
   }
 }
 
-Index SetGame::lacking(const Positions& reached, const Positions& back) const {
-  Index wires = 0;
-  for (int w = 0; w < forward_.wires(); ++w) wires |= Index{missing(w, reached, back) != 0} << w;
-  return wires;
+SetGame::Lacking SetGame::lacking(const Positions& reached, const Positions& back) const {
+  Lacking result;
+  for (int w = 0; w < forward_.wires(); ++w) {
+    const int turns = missing(w, reached, back);
+    result.turns += turns;
+    result.wires |= Index{turns != 0} << w;
+  }
+  return result;
 }
 
 int SetGame::room(std::size_t segment) const { return std::min(rules_.size, popcount(allowed_[segment])); }

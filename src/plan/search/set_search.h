@@ -55,8 +55,11 @@ class SetGame {
     const auto w = static_cast<std::size_t>(wire);
     return std::max(0, static_cast<int>(forward_.length(wire)) - reached[w] - back[w]);
   }
-  /// Wires that miss any.
-  Index lacking(const Positions& reached, const Positions& back) const;
+  struct Lacking {
+    int turns = 0;    // that are missed
+    Index wires = 0;  // that miss any
+  };
+  Lacking lacking(const Positions& reached, const Positions& back) const;
 
   const SetProblem& forward_;
   const SetProblem backward_;

@@ -1,12 +1,12 @@
 // What a wire has collected since its last turn: one matrix, and what it is the product of where that is open.
 #pragma once
 
-#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <vector>
 
 #include "base/numbers/matrix2.h"
+#include "base/numbers/phase.h"
 #include "plan/open_numbers.h"
 
 namespace qsim {
@@ -31,13 +31,13 @@ struct Pending {
 
   void multiply(const Matrix2& left) { multiply(left, {0, true, left}); }
   void multiply_phase(const OpenAngle& angle, bool on_one) {
-    const Complex phase = std::polar(1.0, angle.value);
+    const Complex phase = phase_by(angle.value);
     const Matrix2 left = on_one ? Matrix2{1, 0, 0, phase} : Matrix2{phase, 0, 0, 1};
     multiply(left, {angle.sum, on_one, left});
   }
   /// Multiplies from the right: before all that is pending.
   void put_phase_before(const OpenAngle& angle) {
-    const Matrix2 right{1, 0, 0, std::polar(1.0, angle.value)};
+    const Matrix2 right{1, 0, 0, phase_by(angle.value)};
     if (!open.empty() || angle.sum != 0) {
       if (open.empty() && matrix != kIdentity2) open.push_back({0, true, matrix});
       open.insert(open.begin(), {angle.sum, true, right});

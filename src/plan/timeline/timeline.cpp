@@ -9,6 +9,7 @@
 
 #include "base/bits.h"
 #include "base/numbers/bit_products.h"
+#include "base/numbers/phase.h"
 #include "plan/lower/basis_change.h"
 #include "plan/matrix_forms.h"
 #include "plan/plan.h"
@@ -371,7 +372,7 @@ class Builder {
     if (const OpenAngle angle = sum(one, result_.open.negated(zero)); angle.value != 0) {
       const std::uint32_t last = position(wire);
       if (absorbs(wire)) {  // commutes with the diagonals of the last gap
-        const Matrix2 phase{1, 0, 0, std::polar(1.0, angle.value)};
+        const Matrix2 phase{1, 0, 0, phase_by(angle.value)};
         return merge_into_last(wire, {angle.sum, true, phase});
       }
       Diagonal diagonal{bit_mask(wire), bit_mask(wire), 0, angle.value, result_.gaps.size(), pending.gates, angle.sum};
