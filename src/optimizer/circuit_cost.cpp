@@ -55,4 +55,22 @@ double circuit_cost(const Circuit& circuit) {
   return total;
 }
 
+double cost_in_pieces(const Circuit& circuit) {
+  constexpr double kOfPiece = 20;
+  // By qubit how often flips and gates that turn have taken turns so far, with what stands on other qubits before: odd
+  // behind those that turn.
+  std::vector<std::uint32_t> turns(circuit.qubits(), 0);
+  std::uint32_t most = 0;
+  for (const Operation& op : circuit.operations()) {
+    if (skipped(op)) continue;
+    std::uint32_t after = 0;
+    for_each_qubit(circuit, op, [&](Qubit q) { after = std::max(after, turns[q]); });
+    const bool flips = op.kind == OpKind::kGate && (op.gate == Gate::kX || op.gate == Gate::kSwap);
+    if (!support_of(circuit, op).is_diagonal()) after += after % 2 == (flips ? 1 : 0) ? 1 : 0;
+    for_each_qubit(circuit, op, [&](Qubit q) { turns[q] = after; });
+    most = std::max(most, after);
+  }
+  return circuit_cost(circuit) + kOfPiece * (most / 2);
+}
+
 }  // namespace qsim

@@ -46,9 +46,9 @@ void chain(Rewritten& result, bool& changed, Rewritten next);
 struct Pass {
   std::string_view name;
   bool (*run)(const Circuit& circuit, Rewritten& result);
-  /// What runs first where every qubit is 0 at the start, if anything, and instead where it finds something: what that
-  /// makes need be the same only then.
-  bool (*run_from_zero)(const Circuit& circuit, Rewritten& result) = nullptr;
+  /// Instead, if there is such: several things that the pass may make of it, between which only plans can tell. Where
+  /// every qubit is 0 at the start they need be the same only then.
+  std::vector<Rewritten> (*run_each)(const Circuit& circuit, bool from_zero) = nullptr;
   /// circuit_cost() does not judge what it makes of a short circuit: many terms that are one diagonal later. The pass
   /// weighs that itself, and so do plans with and without it.
   bool weighs_itself = false;
@@ -78,7 +78,10 @@ class Optimizer {
 
   /// All passes but the disabled ones. What a pass makes dearer by circuit_cost() is not taken, but for passes that
   /// weigh it themselves. False when nothing changed: the circuit can be used as it is (`result` has its cost).
-  bool run(const std::vector<std::string>& disabled, Rewritten& result);
+  /// `choice`: of what sums over paths make, 0 the lightest.
+  bool run(const std::vector<std::string>& disabled, Rewritten& result, std::size_t choice = 0);
+  /// How many choices there are; of short circuits alone more than one is kept.
+  std::size_t choices(const std::vector<std::string>& disabled);
 
   const Circuit& circuit() const { return circuit_; }
   /// Of few operations, as it is or as it is rewritten already.
@@ -92,20 +95,26 @@ class Optimizer {
   };
   struct Part;
   std::size_t operations() const { return (form_ != nullptr ? form_->circuit : circuit_).operations().size(); }
-  bool run_whole(PassSet left_out, Rewritten& result);
+  bool run_whole(PassSet left_out, Rewritten& result, std::size_t choice = 0);
   bool run_in_parts(PassSet left_out, Rewritten& result);
-  const Made& beginning(PassSet left_out);  // those up to the dearest one
-  Made until_last(PassSet left_out);        // all but the last one
-  Made run_without(PassSet left_out);
-  /// The passes from place `first` to `end` of the list, over what there is.
-  void run_passes(std::size_t first, std::size_t end, PassSet left_out, Rewritten& result, bool& changed) const;
+  /// From place `first` of the list up to the dearest one, by choice.
+  std::vector<Made> permuted(Made made, std::size_t first, PassSet left_out) const;
+  /// Those up to where what several sets begin with ends, by choice.
+  const std::vector<Made>& beginning(PassSet left_out);
+  Made until_last(PassSet left_out, std::size_t choice);  // all but the last one
+  Made run_without(PassSet left_out, std::size_t choice);
+  /// The passes from place `first` to `end` of the list, over what there is. `others`: what else there is to choose
+  /// from then, in addition.
+  void run_passes(std::size_t first, std::size_t end, PassSet left_out, Made& made,
+                  std::vector<Made>* others = nullptr) const;
 
   const Circuit& circuit_;
   bool from_zero_;
   const Rewritten* form_;
   std::size_t part_operations_;
   bool is_short_;
-  std::map<PassSet, Made> beginnings_, made_;
+  std::map<PassSet, std::vector<Made>> permuted_, beginnings_;
+  std::map<std::pair<PassSet, std::size_t>, Made> made_;
   std::vector<std::unique_ptr<Part>> parts_;  // of a long circuit
 };
 
@@ -116,6 +125,8 @@ bool optimize(const Circuit& circuit, const std::vector<std::string>& disabled, 
 /// qubit are nearly free where a diagonal on several qubits stands between the same gates: one merged diagonal does
 /// both.
 double circuit_cost(const Circuit& circuit);
+/// The same, and more for each piece of flips that gates which turn qubits cut off: a piece by itself may be one sweep.
+double cost_in_pieces(const Circuit& circuit);
 
 /// Flips of one qubit move past diagonals and CX gates to where a gate on the qubit or another flip takes them in.
 bool absorb_flips(const Circuit& circuit, Rewritten& result);
@@ -160,8 +171,9 @@ bool gather_runs(const Circuit& circuit, Rewritten& result);
 /// Hadamard gates with phases between them that only permute basis states and give them phases become flips, with
 /// controls, and phases: what gates with several controls are written as.
 bool recognise_permutations(const Circuit& circuit, Rewritten& result);
-/// The same where every qubit is 0 at the start; the result need be the same only then.
-bool recognise_permutations_from_zero(const Circuit& circuit, Rewritten& result);
+/// The same in several ways, those that find something. `from_zero`: every qubit is 0 at the start, and the first ones
+/// need be the same only then.
+std::vector<Rewritten> recognise_permutations_each(const Circuit& circuit, bool from_zero);
 
 /// Gates on a qubit between CX gates onto it of one control become one gate on it and one under the control.
 bool recognise_controlled(const Circuit& circuit, Rewritten& result);

@@ -44,10 +44,17 @@ double tolerance(const Circuit& circuit) {
   return test::rounding_tolerance(Precision::kDouble, circuit.operations().size());
 }
 
+bool from_zero(const Circuit& circuit, Rewritten& result) {
+  std::vector<Rewritten> found = recognise_permutations_each(circuit, true);
+  if (found.empty()) return false;
+  result = std::move(found.front());
+  return true;
+}
+
 /// How far what is recognised from |0...0> is from the circuit on any state; nothing where nothing is recognised.
 double elsewhere(const Circuit& circuit) {
   Rewritten zero;
-  if (!recognise_permutations_from_zero(circuit, zero)) return 0;
+  if (!from_zero(circuit, zero)) return 0;
   return difference(circuit, zero.circuit, dense::random_state(circuit.qubits(), 1));
 }
 
@@ -75,7 +82,7 @@ TEST(PermutationsFromZero, AncillasThatAreGivenBackAreOneFlip) {
       test::append_chain(circuit, controls, relative ? test::append_margolus : test::append_toffoli,
                          test::append_toffoli);
       Rewritten zero, any;
-      ASSERT_TRUE(recognise_permutations_from_zero(circuit, zero));
+      ASSERT_TRUE(from_zero(circuit, zero));
       EXPECT_LE(difference(circuit, zero.circuit, dense::zero_state(circuit.qubits())), tolerance(circuit));
       EXPECT_LE(zero.circuit.operations().size(), turns + 1) << controls << relative;
       // From any other state the ancillas may be anything.
@@ -95,7 +102,7 @@ TEST(PermutationsFromZero, RandomCircuitsStayWhatTheyAreFromZero) {
     const auto qubits = static_cast<std::uint32_t>(6 + i % 4);
     const Circuit circuit = test::busy_ancillas({.qubits = qubits, .pieces = 4 + static_cast<unsigned>(i % 9)}, random);
     Rewritten zero, any;
-    const bool found = recognise_permutations_from_zero(circuit, zero);
+    const bool found = from_zero(circuit, zero);
     const bool found_any = recognise_permutations(circuit, any);
     const dense::State start = dense::random_state(circuit.qubits(), i);
     if (found) {

@@ -17,6 +17,7 @@
 #include "support/ancilla_circuit.h"
 #include "support/campaign.h"
 #include "support/dense.h"
+#include "support/passes.h"
 #include "support/tolerance.h"
 
 namespace qsim {
@@ -141,17 +142,16 @@ void expect_unchanged(std::uint64_t seed, Found& found) {
   const auto qubits = static_cast<std::uint32_t>(3 + seed % 6);
   const auto pieces = static_cast<unsigned>(seed % 16 == 0 ? 300 : 3 + random() % 40);
   const Circuit circuit = joined(qubits, pieces, random);
-  Rewritten any, zero;
-  if (recognise_permutations(circuit, any)) {
-    ++found.any;
-    expect_same(circuit, any, seed);
-  }
-  if (recognise_permutations_from_zero(circuit, zero)) {
-    ++found.from_zero;
+  const std::vector<Rewritten> any = recognise_permutations_each(circuit, false);
+  for (const Rewritten& each : any) expect_same(circuit, each, seed);
+  if (!any.empty()) ++found.any;
+  const std::vector<Rewritten> known = recognise_permutations_each(circuit, true);
+  for (const Rewritten& each : known) {
     const dense::State start = dense::zero_state(qubits);
-    EXPECT_LE(dense::max_difference(dense::run(circuit, start), dense::run(zero.circuit, start)),
+    EXPECT_LE(dense::max_difference(dense::run(circuit, start), dense::run(each.circuit, start)),
               test::rounding_tolerance(Precision::kDouble, circuit.operations().size()));
   }
+  if (!known.empty()) ++found.from_zero;
 }
 
 TEST(PermutationsJoined, RandomRowsStayWhatTheyAre) {
@@ -163,6 +163,31 @@ TEST(PermutationsJoined, RandomRowsStayWhatTheyAre) {
   }
   EXPECT_GT(found.any, campaign.count / 2);
   EXPECT_GT(found.from_zero, campaign.count / 2);
+}
+
+/// Whatever sums make of a circuit, the passes behind them go on with each.
+TEST(PermutationsJoined, EveryChoiceIsTheSameCircuit) {
+  const test::Campaign campaign(300);
+  std::uint64_t several = 0;
+  for (std::uint64_t seed = campaign.first; seed < campaign.first + campaign.count; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto qubits = static_cast<std::uint32_t>(3 + seed % 6);
+    const Circuit circuit = joined(qubits, static_cast<unsigned>(3 + random() % 60), random);
+    for (const bool from_zero : {false, true}) {
+      Optimizer optimizer(circuit, from_zero);
+      const std::size_t choices = optimizer.choices({});
+      for (std::size_t choice = 0; choice < choices; ++choice) {
+        Rewritten rewritten;
+        if (!optimizer.run({}, rewritten, choice)) continue;
+        const dense::State start = from_zero ? dense::zero_state(qubits) : dense::random_state(qubits, seed);
+        ASSERT_LE(dense::max_difference(dense::run(circuit, start), test::run_rewritten(rewritten, start)),
+                  test::rounding_tolerance(Precision::kDouble, circuit.operations().size()))
+            << seed << " choice " << choice;
+      }
+      several += choices > 1 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(several, campaign.count / 4);
 }
 
 /// Several gates lack their last turns at one place, and one of those changes what the others' qubits hold.

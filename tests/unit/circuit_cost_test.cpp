@@ -93,5 +93,24 @@ TEST(CircuitCost, OfSeveralQubitsOperationsIsByTheirKind) {
                    2);
 }
 
+/// How many pieces of flips follow what turns qubits.
+double pieces_of(const std::function<void(Circuit&)>& fill) {
+  Circuit circuit(4);
+  fill(circuit);
+  return (cost_in_pieces(circuit) - circuit_cost(circuit)) / 20;
+}
+
+TEST(CircuitCost, InPiecesCountsFlipsThatTurnsCutOff) {
+  EXPECT_EQ(pieces_of([](Circuit&) {}), 0);
+  EXPECT_EQ(pieces_of([](Circuit& c) { c.cx(0, 1).ccx(0, 1, 2).x(3).swap(0, 3); }), 0);
+  EXPECT_EQ(pieces_of([](Circuit& c) { c.h(0).h(1).cx(0, 1).ccx(0, 1, 2); }), 1);
+  EXPECT_EQ(pieces_of([](Circuit& c) { c.cx(0, 1).h(1).h(0).h(1); }), 0);               // nothing behind them
+  EXPECT_EQ(pieces_of([](Circuit& c) { c.h(1).cx(0, 1).h(1).cx(0, 1); }), 2);           // of one qubit
+  EXPECT_EQ(pieces_of([](Circuit& c) { c.cx(0, 1).h(2).cx(0, 1).cx(2, 3); }), 1);       // beside each other
+  EXPECT_EQ(pieces_of([](Circuit& c) { c.h(0).cx(0, 1).cx(1, 2).h(2).cx(2, 3); }), 2);  // by way of others
+  EXPECT_EQ(pieces_of([](Circuit& c) { c.cx(0, 1).cp(0.3, 0, 1).t(0).cx(0, 1); }), 0);  // diagonals cut nothing
+  EXPECT_EQ(pieces_of([](Circuit& c) { c.h(0).cp(0.3, 0, 1).cx(2, 1); }), 1);           // but stand between
+}
+
 }  // namespace
 }  // namespace qsim

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "optimizer/weights.h"
 
 namespace qsim {
 namespace {
@@ -83,6 +84,32 @@ std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& val
     for (const Lack& lack : lacks) products += lack.flips.size();
   }
   return flips;
+}
+
+double weight_of(const PhasedPermutation& permutation, double& least_flips) {
+  double sum = weight::kRealTurn * count_bits(permutation.turned);
+  for (const auto& [product, turns] : permutation.phases_before) sum += weight::diagonal(count_bits(product));
+  for (const auto& [product, turns] : permutation.phases) {
+    if (product != 0) sum += weight::diagonal(count_bits(product));
+  }
+  for (const PhasedPermutation::Turn& turn : permutation.turned_after) {
+    sum += weight::kRealTurn + (turn.phase != 0 ? weight::kPhase + weight::kLonelyPhases : 0);
+    sum += turn.flips ? weight::kFlip : 0;
+  }
+  // At least a flip for each qubit that changes.
+  for (Qubit q = 0; q < permutation.values.size(); ++q) {
+    const Boolean<Index>& value = permutation.values[q];
+    const bool stays = test_bit(permutation.zeros, q) ? value.empty() : value.size() == 1 && value[0] == bit_mask(q);
+    const bool once = !value.empty() && value[0] == 0 && value.size() <= 2;
+    if (!stays) least_flips += weight::flip(!once);
+  }
+  return sum;
+}
+
+double weight_of(const std::vector<Flip>& flips) {
+  double sum = 0;
+  for (const Flip& flip : flips) sum += weight::flip(flip.controls != 0);
+  return sum;
 }
 
 }  // namespace qsim

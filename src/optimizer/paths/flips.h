@@ -17,4 +17,9 @@ struct Flip {
 /// are 0 before. Nothing where that goes in no order, or where it takes many.
 std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& values, Index zeros);
 
+/// In circuit_cost().
+double weight_of(const std::vector<Flip>& flips);
+/// The same of what a permutation is made of but its flips; to `least_flips` is added what those are at least.
+double weight_of(const PhasedPermutation& permutation, double& least_flips);
+
 }  // namespace qsim

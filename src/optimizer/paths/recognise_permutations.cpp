@@ -6,6 +6,7 @@
 // Sums run along the circuit from several gates at once. Where one is closed the gates since its beginning may be
 // replaced; the cheapest way from the first gate to the last is taken.
 #include <algorithm>
+#include <limits>
 #include <list>
 #include <numeric>
 #include <optional>
@@ -25,39 +26,20 @@
 namespace qsim {
 namespace {
 
-constexpr std::size_t kMostSums = 4;          // that run at once
-constexpr std::uint32_t kPiece = 1 << 14;     // operations that are brought into an order at a time
-constexpr std::uint64_t kFewSteps = 300'000;  // products that may be looked at without finding anything
-constexpr std::uint64_t kGivenBack = 64;      // of them for each gate of what is found
+constexpr std::uint32_t kPiece = 1 << 14;           // operations that are brought into an order at a time
+constexpr std::uint64_t kFewSteps = 300'000;        // products that may be looked at without finding anything
+constexpr std::uint64_t kGivenBack = 64;            // of them for each gate of what is found
+constexpr std::size_t kMostLookedAtAgain = 20'000;  // operations
+
+/// Which sums run at once. More see more, mostly, but not all, and run out of steps sooner.
+struct Sums {
+  std::size_t most = 0;
+  std::size_t patience = 0;  // gates, for each that runs, after which another one begins although none was closed
+  bool even = false;         // which one is given up: the least missed, or the newest that is open
+};
+constexpr Sums kFew{4, 48, false}, kMany{8, 12, true};
 
 bool turns_alone(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kH && op.controls == 0; }
-
-/// Of what a permutation is made of but its flips; and what those are at least.
-double weight_of(const PhasedPermutation& permutation, double& least_flips) {
-  double sum = weight::kRealTurn * count_bits(permutation.turned);
-  for (const auto& [product, turns] : permutation.phases_before) sum += weight::diagonal(count_bits(product));
-  for (const auto& [product, turns] : permutation.phases) {
-    if (product != 0) sum += weight::diagonal(count_bits(product));
-  }
-  for (const PhasedPermutation::Turn& turn : permutation.turned_after) {
-    sum += weight::kRealTurn + (turn.phase != 0 ? weight::kPhase + weight::kLonelyPhases : 0);
-    sum += turn.flips ? weight::kFlip : 0;
-  }
-  // At least a flip for each qubit that changes.
-  for (Qubit q = 0; q < permutation.values.size(); ++q) {
-    const Boolean<Index>& value = permutation.values[q];
-    const bool stays = test_bit(permutation.zeros, q) ? value.empty() : value.size() == 1 && value[0] == bit_mask(q);
-    const bool once = !value.empty() && value[0] == 0 && value.size() <= 2;
-    if (!stays) least_flips += weight::flip(!once);
-  }
-  return sum;
-}
-
-double weight_of(const std::vector<Flip>& flips) {
-  double sum = 0;
-  for (const Flip& flip : flips) sum += weight::flip(flip.controls != 0);
-  return sum;
-}
 
 /// What gates between two places of the order become.
 struct Replacement {
@@ -83,8 +65,8 @@ struct Running {
 
 class PermutationRecogniser {
  public:
-  PermutationRecogniser(const Circuit& circuit, bool from_zero)
-      : circuit_(circuit), zeros_(from_zero ? low_mask(circuit.qubits()) : 0) {}
+  PermutationRecogniser(const Circuit& circuit, bool from_zero, const Sums& sums)
+      : circuit_(circuit), sums_(sums), zeros_(from_zero ? low_mask(circuit.qubits()) : 0) {}
 
   bool run(Rewritten& result) {
     if (circuit_.qubits() > 64 || !is_promising(circuit_)) return false;
@@ -240,6 +222,7 @@ class PermutationRecogniser {
       while (running.ended && begin_again(running)) running.ended = !catch_up(running, at);
     }
     std::erase_if(running_, [](const Running& running) { return running.ended; });
+    if (sums_.even) running_.sort([](const Running& a, const Running& b) { return a.first < b.first; });
     zeros_ &= ~gate.changed;
     for (const Running& running : running_) zeros_ |= running.sum.zeros();
     if (gate.turns) note_closed();
@@ -288,19 +271,38 @@ class PermutationRecogniser {
 
   /// A new sum before the gate, where one is closed or none has begun for long.
   void begin(std::size_t at) {
-    constexpr std::size_t kPatience = 48;
     const auto closed = [&](const Running& running) { return running.closed_at == at; };
     if (!running_.empty() && std::ranges::none_of(running_, closed) &&
-        at - running_.back().first < kPatience * running_.size()) {
+        at - running_.back().first < sums_.patience * running_.size()) {
       return;
     }
-    if (running_.size() == kMostSums) {
-      const auto stays = [&](const Running& running) { return closed(running) || running.kept_on; };
-      const auto second = std::next(running_.begin());
-      const auto open = std::find_if_not(running_.rbegin(), std::make_reverse_iterator(second), stays);
-      running_.erase(open.base() == second ? second : std::prev(open.base()));
-    }
+    if (running_.size() == sums_.most) running_.erase(sums_.even ? least_missed(at) : newest_open(at));
     running_.push_back(sum_from(at));
+  }
+
+  std::list<Running>::iterator newest_open(std::size_t at) {
+    const auto second = std::next(running_.begin());
+    const auto stays = [&](const Running& running) { return running.closed_at == at || running.kept_on; };
+    const auto open = std::find_if_not(running_.rbegin(), std::make_reverse_iterator(second), stays);
+    return open.base() == second ? second : std::prev(open.base());
+  }
+
+  /// The sum without which those that are left begin most evenly, on a logarithmic scale of how long ago; none that is
+  /// closed, where there is another, nor the first.
+  std::list<Running>::iterator least_missed(std::size_t at) {
+    const auto second = std::next(running_.begin());
+    auto least = second;
+    double least_gap = std::numeric_limits<double>::infinity();
+    for (auto sum = second; sum != running_.end(); ++sum) {
+      if (sum->closed_at == at || sum->kept_on) continue;
+      const auto next = std::next(sum);
+      const std::size_t until = next == running_.end() ? at : next->first;
+      const double gap = static_cast<double>(until - std::prev(sum)->first) / static_cast<double>(at - sum->first + 1);
+      if (gap >= least_gap) continue;
+      least_gap = gap;
+      least = sum;
+    }
+    return least;
   }
 
   /// False where the sum ends before the gate.
@@ -422,6 +424,7 @@ class PermutationRecogniser {
   }
 
   const Circuit& circuit_;
+  const Sums sums_;
   Index zeros_;             // qubits that are 0 before the next gate, however one comes there
   std::uint32_t seen_ = 0;  // operations that were looked at
   std::vector<std::uint32_t> order_;
@@ -437,32 +440,48 @@ class PermutationRecogniser {
   bool found_ = false;
 };
 
-/// Sums see further over the flips that others became. Each look is at half the operations of the one before at most.
-bool recognise(const Circuit& circuit, bool from_zero, Rewritten& result) {
+/// Sums see further over the flips that others became. Each look is at three quarters of the operations of the one
+/// before at most.
+bool look(const Circuit& circuit, bool from_zero, const Sums& sums, Rewritten& result) {
   bool changed = false;
   for (std::size_t before = 0;;) {
     const Circuit& now = changed ? result.circuit : circuit;
     const std::size_t operations = now.operations().size();
-    if (changed && 2 * operations > before) return true;
+    if (changed && 4 * operations > 3 * before) return true;
     before = operations;
     Rewritten next;
-    if (!PermutationRecogniser(now, from_zero).run(next)) return changed;
+    if (!PermutationRecogniser(now, from_zero, sums).run(next)) return changed;
     chain(result, changed, std::move(next));
   }
 }
 
+/// In one way after the other.
+void recognise(const Circuit& circuit, bool from_zero, std::vector<Rewritten>& found) {
+  Rewritten few, many;
+  if (!look(circuit, from_zero, kFew, few)) return;
+  const bool again = circuit.operations().size() <= kMostLookedAtAgain && is_promising(few.circuit);
+  found.push_back(std::move(few));
+  if (again && look(circuit, from_zero, kMany, many)) found.push_back(std::move(many));
+}
+
 }  // namespace
 
-bool recognise_permutations(const Circuit& circuit, Rewritten& result) { return recognise(circuit, false, result); }
-
-bool recognise_permutations_from_zero(const Circuit& circuit, Rewritten& result) {
-  if (!recognise(circuit, true, result)) return false;
-  // Where turns are left, sums that do not know the zeros may end elsewhere and see more.
-  Rewritten other;
-  if (is_promising(result.circuit) && recognise(circuit, false, other) &&
-      circuit_cost(other.circuit) < circuit_cost(result.circuit))
-    result = std::move(other);
+bool recognise_permutations(const Circuit& circuit, Rewritten& result) {
+  std::vector<Rewritten> found;
+  recognise(circuit, false, found);
+  if (found.empty()) return false;
+  result =
+      std::move(*std::ranges::min_element(found, {}, [](const Rewritten& of) { return cost_in_pieces(of.circuit); }));
   return true;
+}
+
+std::vector<Rewritten> recognise_permutations_each(const Circuit& circuit, bool from_zero) {
+  std::vector<Rewritten> found;
+  if (from_zero) recognise(circuit, true, found);
+  // Where turns are left, sums that do not know the zeros may end elsewhere and see more.
+  const auto is_left = [](const Rewritten& of) { return is_promising(of.circuit); };
+  if (std::ranges::all_of(found, is_left)) recognise(circuit, false, found);
+  return found;
 }
 
 }  // namespace qsim

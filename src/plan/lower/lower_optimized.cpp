@@ -61,11 +61,11 @@ Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& 
   return lower_optimized(optimizer, disabled);
 }
 
-Lowered lower_optimized(Optimizer& optimizer, const std::vector<std::string>& disabled) {
+Lowered lower_optimized(Optimizer& optimizer, const std::vector<std::string>& disabled, std::size_t choice) {
   check_names(disabled);
   const Circuit& circuit = optimizer.circuit();
   Rewritten rewritten;
-  if (!circuit.measurements_are_terminal() || !optimizer.run(disabled, rewritten)) {
+  if (!circuit.measurements_are_terminal() || !optimizer.run(disabled, rewritten, choice)) {
     Lowered lowered = lower(circuit);
     lowered.weight = rewritten.cost;
     return lowered;

@@ -18,8 +18,8 @@ std::vector<std::string_view> pass_names();
 bool pass_enabled(const std::vector<std::string>& disabled, std::string_view name);
 
 /// The circuit after the passes, lowered; sources and gate counts are those of the circuit before. UsageError with the
-/// known names when `disabled` has another.
-Lowered lower_optimized(Optimizer& optimizer, const std::vector<std::string>& disabled);
+/// known names when `disabled` has another. `choice`: Optimizer::run()'s.
+Lowered lower_optimized(Optimizer& optimizer, const std::vector<std::string>& disabled, std::size_t choice = 0);
 Lowered lower_optimized(const Circuit& circuit, const std::vector<std::string>& disabled);
 
 }  // namespace qsim

@@ -45,12 +45,14 @@ constexpr std::size_t kSearchedTwice = 4000, kSearchedThrice = 2000, kSearchedWh
 // well, and, of gates about no axis, alone.
 constexpr double kMuchLighter = 0.9, kNotHopeless = 2, kAlone = 0.75;
 constexpr double kOfStructure = 1.6;
+constexpr std::size_t kMostChoices = 4;
 // The same of strings: ladders of CX gates and what they leave of each other may weigh as much as the strings and take
 // more sweeps.
 constexpr double kHardlyHeavier = 1.05;
 constexpr std::size_t kMostStraightened = 400'000;  // operations
-// A long circuit has its axes straightened where its pairs are so many times fewer then.
-constexpr std::size_t kPairsOfOne = 3;
+// A long circuit has its axes straightened where its pairs are so many times fewer then; a short one whose pairs turn
+// about other letters than Z is planned so beside others.
+constexpr std::size_t kPairsOfOne = 3, kPairsOfOneOfFew = 2;
 
 // A plan that takes so many times as long with what births add is looked for once more with whole lines, which few
 // others are better with; and what another one takes at most to be worth it.
@@ -120,12 +122,12 @@ struct Machines {
 /// A way to write the circuit, and the plans that are made of it.
 class Written {
  public:
-  /// `options`: with the passes that are left out here. `open`: the greedy planner, which multiplies as it goes, has no
-  /// part in it.
-  Written(Lowered of, Optimizer& optimizer, const Machines& machines, const PlanOptions& options, bool open)
+  /// `options`: with the passes that are left out here. `in_order`: it may be packed in order as well, by the greedy
+  /// planner, which multiplies as it goes.
+  Written(Lowered of, Optimizer& optimizer, const Machines& machines, const PlanOptions& options, bool in_order = true)
       : lowered_(std::move(of)), machine_(machines.level), priced_(machines.priced), options_(options) {
     check_targets_fit(lowered_, lowered_.qubits - options_.rank_bits);
-    if (!open && lowered_.ops.size() <= kSearchedTwice) {
+    if (in_order && lowered_.ops.size() <= kSearchedTwice) {
       in_order_ = lower_optimized(optimizer, options_.disabled_passes);
     }
   }
@@ -220,11 +222,11 @@ class Written {
   std::optional<Plan> strings_, permuting_, first_, second_, whole_, greedy_;
 };
 
-Lowered form_of(Optimizer& optimizer, const PlanOptions& options) {
+Lowered form_of(Optimizer& optimizer, const PlanOptions& options, std::size_t choice = 0) {
   // The timeline would join split gates again; each sweep splits its own turns, beside its own diagonals.
   std::vector<std::string> left_out = options.disabled_passes;
   left_out.emplace_back("split_turns");
-  return lower_optimized(optimizer, left_out);
+  return lower_optimized(optimizer, left_out, choice);
 }
 
 bool has_turned_pairs(const Circuit& circuit) {
@@ -247,8 +249,8 @@ Ways ways_of(Lowered lowered, Optimizer& optimizer, const Machines& machines, co
   std::list<Written>& ways = made.all;
   double& lightest = made.lightest;
   std::vector<std::string_view> recognised = lowered.recognised;
-  const bool open = way == Way::kOpen;
-  ways.emplace_back(std::move(lowered), optimizer, machines, options, open);
+  const bool in_order = way != Way::kOpen;
+  ways.emplace_back(std::move(lowered), optimizer, machines, options, in_order);
   if (!optimizer.is_short()) return made;
   const auto try_without = [&](std::span<const std::string_view> passes, double hopeless = 4) {
     PlanOptions fewer = options;
@@ -258,7 +260,7 @@ Ways ways_of(Lowered lowered, Optimizer& optimizer, const Machines& machines, co
     const bool worth = other.weight <= (ways.size() < 3 ? hopeless : std::min(hopeless, 2.0)) * lightest;
     lightest = std::min(lightest, other.weight);
     std::vector<std::string_view> found = other.recognised;
-    if (worth) ways.emplace_back(std::move(other), optimizer, machines, fewer, open);
+    if (worth) ways.emplace_back(std::move(other), optimizer, machines, fewer, in_order);
     return found;
   };
   const auto among = [&](std::string_view pass) { return std::ranges::find(recognised, pass) != recognised.end(); };
@@ -301,18 +303,18 @@ struct OtherForms {
   }
 };
 
-/// From zero sums over paths know where they begin, and may then leave turns at wires' ends that those from anywhere
-/// see gone: where they found permutations, what these find is planned beside it.
-void add_from_anywhere(const Written& from_zero, const Rewritten* form, OtherForms& others) {
-  const auto permutes = [](const Lowered& lowered) {
-    return std::ranges::find(lowered.recognised, "recognise_permutations") != lowered.recognised.end();
-  };
-  const Lowered& known = from_zero.lowered();
-  if (!others.options.knows_zero() || !permutes(known)) return;
-  Optimizer anywhere(others.written, false, form);
-  Lowered lowered = form_of(anywhere, others.options);
-  if (permutes(lowered) && lowered.weight != known.weight && lowered.weight < kOfStructure * known.weight)
-    others.ways.emplace_back(std::move(lowered), anywhere, others.machines, others.options, false);
+/// What sums over paths may make as well is planned beside the lightest: by how many run at once, and from zero by
+/// whether they know it, they leave turns that others see gone.
+void add_choices(const Written& lightest, Optimizer& optimizer, OtherForms& others) {
+  std::vector<double> weights{lightest.lowered().weight};
+  const std::size_t choices = std::min(kMostChoices, optimizer.choices(others.options.disabled_passes));
+  for (std::size_t choice = 1; choice < choices; ++choice) {
+    Lowered lowered = form_of(optimizer, others.options, choice);
+    const double weight = lowered.weight;
+    if (weight >= kOfStructure * weights.front() || std::ranges::find(weights, weight) != weights.end()) continue;
+    weights.push_back(weight);
+    others.ways.emplace_back(std::move(lowered), optimizer, others.machines, others.options, false);
+  }
 }
 
 /// As rotations about Pauli strings, where that is hardly more.
@@ -323,7 +325,7 @@ void add_strings(const AxisForm& axis, double lightest, OtherForms& others) {
   Optimizer of_strings(others.written, others.options.knows_zero(), &form);
   Lowered lowered = form_of(of_strings, others.options);
   if (lowered.weight >= kHardlyHeavier * lightest) return;
-  others.ways.emplace_back(std::move(lowered), of_strings, others.machines, others.options, false);
+  others.ways.emplace_back(std::move(lowered), of_strings, others.machines, others.options);
 }
 
 /// With the targets of flips chosen anew, where that is less or gives back structure. Of long circuits it is all that
@@ -338,14 +340,14 @@ void add_oriented(Ways& written, OtherForms& others) {
   const double worth = lowered.recognised.empty() ? kMuchLighter : kNotHopeless;
   if (lowered.weight < worth * written.lightest) {
     others.ways = ways_of(std::move(lowered), of_oriented, others.machines, others.options, Way::kStraight).all;
-    add_from_anywhere(others.ways.front(), &form, others);
+    add_choices(others.ways.front(), of_oriented, others);
     if (!others.few) written.all.clear();
   }
   others.few = others.few || of_oriented.is_short();
 }
 
-/// Whether gates of pairs were written as several, one behind the other.
-bool is_of_fewer_pairs(const Circuit& circuit) {
+/// Whether gates of pairs were written as several, one behind the other: at least so many in the mean.
+bool is_of_fewer_pairs(const Circuit& circuit, std::size_t gates_of_one) {
   using Pair = std::pair<Qubit, Qubit>;
   std::vector<std::optional<Pair>> last(circuit.qubits());
   std::size_t gates = 0, pairs = 0;
@@ -357,7 +359,7 @@ bool is_of_fewer_pairs(const Circuit& circuit) {
     if (last[a] != Pair{a, b} || last[b] != Pair{a, b}) ++pairs;
     last[a] = last[b] = Pair{a, b};
   }
-  return kPairsOfOne * pairs <= gates;
+  return pairs > 0 && gates_of_one * pairs <= gates;
 }
 
 /// With straight axes, and with the targets of flips chosen anew in that.
@@ -384,18 +386,20 @@ void add_straight_oriented(Rewritten straight, OtherForms& others) {
   others.ways.splice(others.ways.end(), ways.all);
 }
 
-/// With straight axes and as strings, of circuits that a compiler may have written so.
+/// With straight axes, and as strings what a compiler may have written so.
 void add_straight(Ways& written, OtherForms& others) {
   const Circuit& circuit = others.circuit();
   if (circuit.operations().size() > kMostStraightened || !others.may(kStraightenAxes)) return;
   // By other names the pairs of one basis may be of several kinds.
   const Axes axes = std::max(axes_of(circuit), axes_of(others.written));
-  if (axes == Axes::kAsWritten || (!others.few && axes != Axes::kBent && !is_of_fewer_pairs(circuit))) return;
+  const bool as_written = axes == Axes::kAsWritten;
+  if (!others.few && (as_written || (axes != Axes::kBent && !is_of_fewer_pairs(circuit, kPairsOfOne)))) return;
   const std::optional<AxisForm> axis = axis_form(circuit);
   if (!axis) return;
   Rewritten straight;
   straighten_axes(circuit, *axis, straight);
   const bool turned_pairs = has_turned_pairs(straight.circuit);
+  if (as_written && !turned_pairs && circuit_cost(straight.circuit) >= kNotHopeless * written.lightest) return;
   const Rewritten form = others.form(straight);
   Optimizer of_straight(others.written, others.options.knows_zero(), &form);
   Lowered lowered = form_of(of_straight, others.options);
@@ -410,9 +414,12 @@ void add_straight(Ways& written, OtherForms& others) {
     others.ways.splice(others.ways.end(), ways.all);
   } else if (others.few && weight < kNotHopeless * written.lightest) {
     // Gates do not weigh what plans make of permutations and of turned pairs.
-    if (axes == Axes::kBent || turned_pairs)
-      others.ways.emplace_back(std::move(lowered), of_straight, others.machines, others.options, false);
+    const bool turned =
+        turned_pairs && (!as_written || (has_turned_pairs(circuit) && is_of_fewer_pairs(circuit, kPairsOfOneOfFew)));
+    if (axes == Axes::kBent || turned)
+      others.ways.emplace_back(std::move(lowered), of_straight, others.machines, others.options);
   }
+  if (as_written) return;
   others.few = others.few || of_straight.is_short();
   if (others.few) add_strings(*axis, written.lightest, others);
   add_straight_oriented(std::move(straight), others);
@@ -429,7 +436,7 @@ std::list<Written> all_ways_of(const Circuit& circuit, const Machines& machines,
   if (Rewritten named; others.may(kNamePairs) && name_pairs(circuit, named)) others.named = std::move(named);
   add_oriented(written, others);
   add_straight(written, others);
-  if (others.few && !written.all.empty()) add_from_anywhere(written.all.front(), nullptr, others);
+  if (others.few && !written.all.empty()) add_choices(written.all.front(), optimizer, others);
   written.all.splice(written.all.end(), others.ways);
   return std::move(written.all);
 }
