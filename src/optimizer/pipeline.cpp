@@ -90,6 +90,10 @@ void chain(Rewritten& result, bool& changed, Rewritten next) {
 std::span<const Pass> optimizer_passes() { return kPasses; }
 std::span<const std::string_view> recognising_passes() { return kRecognisers; }
 
+double Optimizer::cost_of(const Circuit& permuted) const {
+  return is_short() ? cost_in_pieces(permuted) : circuit_cost(permuted);
+}
+
 void Optimizer::run_passes(std::size_t first, std::size_t end, PassSet left_out, Made& made,
                            std::vector<Made>* others) const {
   for (std::size_t i = first; i < end; ++i) {
@@ -109,7 +113,7 @@ void Optimizer::run_passes(std::size_t first, std::size_t end, PassSet left_out,
     });
     if (found.empty()) continue;
     if (found.size() > 1) {
-      std::ranges::stable_sort(found, {}, [](const Rewritten& next) { return cost_in_pieces(next.circuit); });
+      std::ranges::stable_sort(found, {}, [&](const Rewritten& next) { return cost_of(next.circuit); });
     }
     const auto take = [&](Rewritten& next, Made& into) {
       if (is_among(pass.name, kRecognisers)) next.recognised = {pass.name};
@@ -159,7 +163,7 @@ const std::vector<Optimizer::Made>& Optimizer::beginning(PassSet left_out) {
   const auto is_less = [&](const Made& a, const Made& b) {
     const bool permutes = is_among(kPermutations, a.result.recognised) || is_among(kPermutations, b.result.recognised);
     const auto cost = [&](const Made& of) {
-      return permutes ? cost_in_pieces(of.changed ? of.result.circuit : circuit_) : of.result.cost;
+      return permutes ? cost_of(of.changed ? of.result.circuit : circuit_) : of.result.cost;
     };
     return cost(a) < cost(b);
   };

@@ -95,6 +95,8 @@ class Optimizer {
   };
   struct Part;
   std::size_t operations() const { return (form_ != nullptr ? form_->circuit : circuit_).operations().size(); }
+  /// What choices are by; a long circuit is planned in parts, each of which is a piece at best.
+  double cost_of(const Circuit& permuted) const;
   bool run_whole(PassSet left_out, Rewritten& result, std::size_t choice = 0);
   bool run_in_parts(PassSet left_out, Rewritten& result);
   /// From place `first` of the list up to the dearest one, by choice.

@@ -37,7 +37,8 @@ struct Pending {
   }
   /// Multiplies from the right: before all that is pending.
   void put_phase_before(const OpenAngle& angle) {
-    const Matrix2 right{1, 0, 0, phase_by(angle.value)};
+    // Not exact: matrices that are real for it are kept apart by sweeps, and a quantum walk takes 4 % longer.
+    const Matrix2 right{1, 0, 0, std::polar(1.0, angle.value)};
     if (!open.empty() || angle.sum != 0) {
       if (open.empty() && matrix != kIdentity2) open.push_back({0, true, matrix});
       open.insert(open.begin(), {angle.sum, true, right});
