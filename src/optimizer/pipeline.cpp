@@ -185,7 +185,9 @@ Optimizer::Made Optimizer::run_without(PassSet left_out, std::size_t choice) {
   const PassSet in_vain = recognisers | set_of(std::array{std::string_view("gather_runs")});
   if ((recognisers & ~left_out) == 0) left_out |= in_vain;
   const auto until_recognised = [&] {
-    Made made = beginning(left_out)[choice];
+    // Without recognisers there may be fewer.
+    const std::vector<Made>& choices = beginning(left_out);
+    Made made = choices[choice < choices.size() ? choice : 0];
     run_passes(kShared, kRecognised, left_out, made);
     return made;
   };
