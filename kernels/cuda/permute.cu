@@ -4,6 +4,7 @@
 // one control: places are XORs of columns.
 #include <algorithm>
 
+#include "kernels/cuda/complex.cuh"
 #include "kernels/cuda/norm.cuh"
 #include "kernels/cuda/permute.h"
 
@@ -121,6 +122,8 @@ __global__ void __launch_bounds__(kBlock, 4)
   const std::uint64_t warp = static_cast<std::uint64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
   const std::uint64_t first = warp << 10, count = 1ull << a.bundle_bits;
   std::uint32_t* const column = columns + threadIdx.x;
+  using Real = decltype(Amplitude::x);
+  const Amplitude phase{static_cast<Real>(a.phase[0]), static_cast<Real>(a.phase[1])};
   double sum = 0;
   if (first < count) {
     const std::uint64_t base = place_of(a.map, first);
@@ -156,7 +159,7 @@ __global__ void __launch_bounds__(kBlock, 4)
       const std::uint64_t packed = first | i * 32 | lane;
       if (packed >= count) continue;
       Amplitude value = (place & a.unborn) != 0 ? Amplitude{} : __ldg(state + place);
-      if (kPhases) value = sixteenths.turned(value, i);
+      if (kPhases) value = times(sixteenths.turned(value, i), phase);
       gathered[in_place ? high | low : packed] = value;
       if (norm != nullptr) {
         const double re = value.x, im = value.y;
@@ -180,6 +183,8 @@ __global__ void __launch_bounds__(kBlock, 4)
   const std::uint64_t first = warp << 10, count = 1ull << a.bits;
   double sum = 0;
   if (first < count) {
+    using Real = decltype(Amplitude::x);
+    const Amplitude phase{static_cast<Real>(a.phase[0]), static_cast<Real>(a.phase[1])};
     std::uint64_t to = 0, from = a.from;
     const std::uint64_t number = first | lane;
     for (unsigned b = 10; b < a.bits; ++b) {
@@ -212,6 +217,10 @@ __global__ void __launch_bounds__(kBlock, 4)
         }
         const bool there = (number | (part * kAtOnce + i) * 32) < count && (place & a.unborn) == 0;
         value[i] = there ? __ldg(state + place) : Amplitude{};
+      }
+      if (a.turns) {
+#pragma unroll
+        for (unsigned i = 0; i < kAtOnce; ++i) value[i] = times(value[i], phase);
       }
 #pragma unroll
       for (unsigned i = 0; i < kAtOnce; ++i) {
@@ -273,9 +282,7 @@ __global__ void __launch_bounds__(kBlock, 2)
       if ((there >> i & 1) != 0) {
         value = {static_cast<Real>(a.scale[0]), static_cast<Real>(a.scale[1])};
         std::uint32_t rest = index[i];
-        const auto multiply = [&](const Amplitude by) {
-          value = {value.x * by.x - value.y * by.y, value.x * by.y + value.y * by.x};
-        };
+        const auto multiply = [&](const Amplitude by) { value = times(value, by); };
         for (std::uint32_t t = 0; t < a.table_count; ++t) {
           multiply(table[(t << a.width) + (rest & ((1u << a.width) - 1))]);
           rest >>= a.width;

@@ -19,7 +19,8 @@ constexpr std::uint32_t kMostRows = 64;  // and bits of a place
 struct PermuteArguments {
   const std::uint32_t* steps = nullptr;  // PermutationStep::packed, a multiple of kStepsAtOnce of them
   std::uint32_t step_count = 0, rows = 0, bundle_bits = 0;
-  bool phases = false;                         // some steps are
+  bool phases = false;                         // some steps are, or `phase` is not 1
+  double phase[2] = {1, 0};                    // of every amplitude
   std::uint64_t unborn = 0, high_targets = 0;  // of those that are flipped the bits from 32 on
   ViewMap map;                                 // of the bundle
   std::uint8_t bit[kMostRows] = {};            // of each row
@@ -28,11 +29,14 @@ struct PermuteArguments {
 };
 
 /// A sweep whose flips have at most one control (device/permutation/affine.h), for bundles of 2^bits amplitudes:
-/// amplitude k is gathered[the XOR of the columns of k's bits] = state[`from` ^ those]. Columns past `bits` are 0.
+/// amplitude k is gathered[the XOR of the columns of k's bits] = state[`from` ^ those], where it `turns` times `phase`.
+/// Columns past `bits` are 0.
 struct AffineArguments {
   std::uint32_t bits = 0;
   std::uint64_t unborn = 0, from = 0;
   std::uint64_t to_column[kMostRows] = {}, from_column[kMostRows] = {};
+  double phase[2] = {1, 0};
+  bool turns = false;
 };
 constexpr std::uint32_t kAffineLanes = 5;  // bits of k by which a warp's lanes differ; a thread has those behind them
 

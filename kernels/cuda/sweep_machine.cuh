@@ -19,18 +19,10 @@
 //            read columns of slots; the table has (write address | read address << 16) for each thread
 #pragma once
 
+#include "kernels/cuda/complex.cuh"
 #include "kernels/cuda/sweep.h"
 
 namespace qsim::cuda {
-
-template <class C>
-__device__ __forceinline__ C times(C a, C b) {
-  return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
-}
-template <class C>
-__device__ __forceinline__ C times_add(C a, C b, C c) {
-  return {fma(a.x, b.x, fma(-a.y, b.y, c.x)), fma(a.x, b.y, fma(a.y, b.x, c.y))};
-}
 
 /// A load that lets the second-level cache fetch the 256 bytes around it: a tile's runs are 128 bytes or more, and the
 /// tile that needs the other half is under way at the same time, so that DRAM opens a row once for both.

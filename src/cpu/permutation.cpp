@@ -27,6 +27,11 @@ QSIM_ANY_VECTORS void find_places(const PermuteProgram& program, Index base, std
   permuted_places(program, base, words, out, sixteenths);
 }
 
+template <typename T>
+std::complex<T> times(std::complex<T> a, std::complex<T> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
 /// Turns the values of as many of the 512 places as there are.
 template <typename T>
 void turn(std::span<std::complex<T>> values, const PermuteSixteenths& sixteenths) {
@@ -42,8 +47,7 @@ void turn(std::span<std::complex<T>> values, const PermuteSixteenths& sixteenths
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto bit = [&](std::size_t k) { return static_cast<std::size_t>(sixteenths[k][i / 64] >> (i % 64) & 1); };
-    const std::complex<T> a = values[i], b = roots[bit(0) | bit(1) << 1 | bit(2) << 2 | bit(3) << 3];
-    values[i] = {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+    values[i] = times(values[i], roots[bit(0) | bit(1) << 1 | bit(2) << 2 | bit(3) << 3]);
   }
 }
 
@@ -78,6 +82,7 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits) {
   fixed_ = program.fixed;
   unborn_ = program.unborn;
   above_ = program.above;
+  phase_ = program.phase;
   whole_size_ = is_one_bundle(sweep, local_bits) ? Index{1} << local_bits : 0;
   if (!sweep.reads) {
     products_ = products_of(sweep);
@@ -120,6 +125,8 @@ void Permutation::gather_affine(const std::complex<T>* shard, std::complex<T>* t
                                 Index fixed) const {
   constexpr std::size_t kLine = 64 / sizeof(std::complex<T>);
   const Columns& columns = *affine_;
+  const std::complex<T> phase(phase_);
+  const bool turns = phase_ != 1.0;
   const Index source = columns.gather.source(extract_bits(fixed, fixed_));
   const auto from_of = [&](Index first) { return source ^ combined(first, columns.gather.from); };
   Index from = from_of(begin);
@@ -131,7 +138,8 @@ void Permutation::gather_affine(const std::complex<T>* shard, std::complex<T>* t
     for (Index i = 0; i < count; ++i) {
       if (i % kLine == 0) __builtin_prefetch(shard + (next ^ columns.low_from[i]));
       const Index place = from ^ columns.low_from[i];
-      to[at ^ columns.low_to[i]] = (place & unborn_) != 0 ? std::complex<T>() : shard[place];
+      const std::complex<T> value = (place & unborn_) != 0 ? std::complex<T>() : shard[place];
+      to[at ^ columns.low_to[i]] = turns ? times(value, phase) : value;
     }
     from = next;
   }
@@ -151,13 +159,13 @@ void Permutation::gather(const std::complex<T>* shard, std::complex<T>* to, Inde
     const Index count = std::min<Index>(kPermuteLanes, end - first);
     const auto place = [&](Index i) { return whole_size_ != 0 ? base | program_.lane[i] : first + i; };
     const auto value = [&](Index i) { return (from[i] & unborn_) != 0 ? std::complex<T>() : shard[from[i]]; };
-    if (!program_.phases) {
+    if (!program_.phases && phase_ == 1.0) {
       for (Index i = 0; i < count; ++i) to[place(i)] = value(i);
       continue;
     }
     for (Index i = 0; i < count; ++i) values[i] = value(i);
-    turn(std::span(values).first(count), sixteenths);
-    for (Index i = 0; i < count; ++i) to[place(i)] = values[i];
+    if (program_.phases) turn(std::span(values).first(count), sixteenths);
+    for (Index i = 0; i < count; ++i) to[place(i)] = times(values[i], std::complex<T>(phase_));
   }
 }
 

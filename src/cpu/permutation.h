@@ -64,6 +64,7 @@ class Permutation {
 
   Index bundle_, fixed_, unborn_, above_;
   Index whole_size_;  // of the shard, where it is one bundle; else 0
+  Complex phase_;     // of every amplitude that is gathered
   PermuteProgram program_;
   std::optional<Products> products_;  // of the first write
   std::optional<Columns> affine_;

@@ -28,7 +28,7 @@ constexpr std::array<Pass, 23> kPasses{{
     {"recognise_exchanges", recognise_exchanges},
     {"gather_products", gather_products, nullptr, false, kSaving},
     {"merge_controlled", merge_controlled},
-    {"recognise_permutations", recognise_permutations, recognise_permutations_each},
+    {"recognise_permutations", nullptr, recognise_permutations},
     {"recognise_flips", recognise_flips},
     {"cancel_flips", cancel_flips},
     {"recognise_controlled", recognise_controlled, nullptr, false, kSaving},
@@ -87,6 +87,13 @@ void chain(Rewritten& result, bool& changed, Rewritten next) {
   result.cost = next.cost;
 }
 
+std::vector<Rewritten> Pass::run(const Circuit& circuit, bool from_zero) const {
+  if (make_several != nullptr) return make_several(circuit, from_zero);
+  std::vector<Rewritten> found(1);
+  if (!make(circuit, found.front())) found.clear();
+  return found;
+}
+
 std::span<const Pass> optimizer_passes() { return kPasses; }
 std::span<const std::string_view> recognising_passes() { return kRecognisers; }
 
@@ -100,12 +107,7 @@ void Optimizer::run_passes(std::size_t first, std::size_t end, PassSet left_out,
     if ((left_out & bit_of(i)) != 0) continue;
     const Pass& pass = kPasses[i];
     const Circuit& before = made.changed ? made.result.circuit : circuit_;
-    std::vector<Rewritten> found;
-    if (pass.run_each != nullptr) {
-      found = pass.run_each(before, from_zero_);
-    } else if (Rewritten next; pass.run(before, next)) {
-      found.push_back(std::move(next));
-    }
+    std::vector<Rewritten> found = pass.run(before, from_zero_);
     for (Rewritten& next : found) next.cost = circuit_cost(next.circuit);
     std::erase_if(found, [&](const Rewritten& next) {
       const bool judged_by_plan = pass.weighs_itself && is_short();

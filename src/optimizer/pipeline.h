@@ -41,19 +41,22 @@ struct Rewritten {
 /// `result`, where it is `changed` already, and then `next`; it is changed afterwards.
 void chain(Rewritten& result, bool& changed, Rewritten next);
 
-/// A pass (docs/plan.md has what each does). False when it found nothing: the result is then of no use and the circuit
-/// stays.
+/// A pass (docs/plan.md has what each does).
 struct Pass {
   std::string_view name;
-  bool (*run)(const Circuit& circuit, Rewritten& result);
-  /// Instead, if there is such: several things that the pass may make of it, between which only plans can tell. Where
-  /// every qubit is 0 at the start they need be the same only then.
-  std::vector<Rewritten> (*run_each)(const Circuit& circuit, bool from_zero) = nullptr;
+  /// False when it found nothing: the result is then of no use and the circuit stays.
+  bool (*make)(const Circuit& circuit, Rewritten& result);
+  /// Instead: several things that the pass may make of it, between which only plans can tell. Where every qubit is 0 at
+  /// the start they need be the same only then.
+  std::vector<Rewritten> (*make_several)(const Circuit& circuit, bool from_zero) = nullptr;
   /// circuit_cost() does not judge what it makes of a short circuit: many terms that are one diagonal later. The pass
   /// weighs that itself, and so do plans with and without it.
   bool weighs_itself = false;
   /// It is not taken for less than this part of the circuit's weight: another form of it is planned then.
   double least_saving = 0;
+
+  /// What it makes of the circuit; nothing where it found nothing.
+  std::vector<Rewritten> run(const Circuit& circuit, bool from_zero) const;
 };
 
 /// A bit for each pass, in the order in which they run.
@@ -171,11 +174,9 @@ bool merge_runs(const Circuit& circuit, Rewritten& result);
 bool gather_runs(const Circuit& circuit, Rewritten& result);
 
 /// Hadamard gates with phases between them that only permute basis states and give them phases become flips, with
-/// controls, and phases: what gates with several controls are written as.
-bool recognise_permutations(const Circuit& circuit, Rewritten& result);
-/// The same in several ways, those that find something. `from_zero`: every qubit is 0 at the start, and the first ones
-/// need be the same only then.
-std::vector<Rewritten> recognise_permutations_each(const Circuit& circuit, bool from_zero);
+/// controls, and phases: what gates with several controls are written as. In several ways, those that find something.
+/// `from_zero`: every qubit is 0 at the start, and the first ones need be the same only then.
+std::vector<Rewritten> recognise_permutations(const Circuit& circuit, bool from_zero);
 
 /// Gates on a qubit between CX gates onto it of one control become one gate on it and one under the control.
 bool recognise_controlled(const Circuit& circuit, Rewritten& result);

@@ -146,10 +146,12 @@ inline bool is_one_bundle(const Sweep& sweep, std::uint32_t local_bits) {
   return (sweep.bundle | unborn) == (Index{1} << local_bits) - 1;
 }
 
-/// Whether `sweep`, which permutes, is an affine map of places, over bits, and nothing else.
+/// Whether `sweep`, which permutes, is an affine map of places, over bits, and one phase of everything.
 inline bool is_affine(const Sweep& sweep) {
-  return std::ranges::all_of(sweep.ops, [](const PlanOp& op) {
-    return op.form == Form::kFlip && (op.control_mask & (op.control_mask - 1)) == 0;
+  return std::ranges::all_of(sweep.ops, [&](const PlanOp& op) {
+    if (op.form == Form::kFlip) return (op.control_mask & (op.control_mask - 1)) == 0;
+    const auto has_bits = [&](const PhaseTerm& term) { return (term.mask | op.control_mask) != 0; };
+    return op.form == Form::kPhases && std::ranges::none_of(terms_of(sweep, op), has_bits);
   });
 }
 

@@ -247,8 +247,7 @@ class Verifier {
     }
     require(std::ranges::none_of(sweep.ops, [](const PlanOp& op) { return op.form == Form::kMatrix; }),
             "a sweep that permutes has a matrix");
-    require(std::ranges::all_of(sweep.phases,
-                                [](const PhaseTerm& term) { return term.open == 0 && sixteenths_of(term.angle); }),
+    require(std::ranges::all_of(sweep.ops, [&](const PlanOp& op) { return may_permute(op, terms_of(sweep, op)); }),
             "a sweep that permutes has a phase that is no whole number of sixteenths of a turn");
   }
 

@@ -86,6 +86,22 @@ TEST(Axes, AnglesAreSimplePartsToRounding) {
   EXPECT_EQ(simple_angle(1e-15, 2e-15), 0);
 }
 
+// Sums over paths see through ladders of phases only where they are exactly what was meant.
+TEST(StraightenAxes, TurnsOfPairsAreSimplePartsToRounding) {
+  for (const int power : {3, 6, 10, 20}) {
+    const double part = std::ldexp(kPi, -power);
+    for (const double off : {-3e-15, 0.0, 5e-16, 3e-15}) {
+      Circuit circuit(2);
+      circuit.ry(0.3, 0).rxx(part + off, 0, 1).ry(-1.1, 1);
+      const Rewritten rewritten = straight(circuit);
+      const auto& operations = rewritten.circuit.operations();
+      const auto turn = std::ranges::find_if(operations, [](const Operation& op) { return op.targets == 2; });
+      ASSERT_NE(turn, operations.end());
+      EXPECT_EQ(std::abs(rewritten.circuit.params(*turn)[0]), part) << power << " " << off;
+    }
+  }
+}
+
 TEST(StraightenAxes, TheUnitaryIsTheSame) {
   for (const Append append : {&pairs_of_every_class, &small_turns, &beside_special}) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <numbers>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "optimizer/operations.h"
@@ -318,6 +319,23 @@ TEST(OrientFlips, PlansAreThoseOfTheCircuit) {
     EXPECT_LE(seconds(Compiled::Basis::kMatrices), 1.25 * written);
     EXPECT_LE(seconds(Compiled::Basis::kSwaps), 1.25 * written);
   }
+}
+
+// Deutsch and Jozsa: somebody chose the targets, and Hadamard gates around all of them say that the controls are.
+TEST(OrientFlips, TargetsOfCxGatesAreChosenAnewWhereThatIsHalf) {
+  constexpr Qubit kQubits = 26, kLast = kQubits - 1;
+  Circuit circuit(kQubits);
+  for (Qubit q = 0; q < kQubits; ++q) circuit.h(q);
+  for (Qubit q = 0; q < kLast; q += 2) circuit.x(q);
+  for (Qubit q = 0; q < kLast; ++q) circuit.cx(q, kLast);
+  for (Qubit q = 0; q < kLast; q += 2) circuit.x(q);
+  for (Qubit q = 0; q < kLast; ++q) circuit.h(q);
+  PlanOptions options;
+  options.start = Start::kState;
+  const auto seconds = [&] { return plan_work(make_plan(circuit, find_machine("h200"), options)).total_seconds; };
+  const double found = seconds();
+  options.disabled_passes = {std::string(kOrientFlips)};
+  EXPECT_LT(found, 0.9 * seconds());
 }
 
 TEST(OrientFlips, FlipsAreCzGatesBetweenHadamardGates) {

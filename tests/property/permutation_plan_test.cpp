@@ -263,6 +263,30 @@ TEST(PermutationPlan, TakesNoPhaseForAHalfTurnThatIsNone) {
   }
 }
 
+// A phase of everything, whatever it is, needs no sweep of its own: rotations leave one where phases were meant.
+TEST(PermutationPlan, TakesAnyPhaseOfEverything) {
+  for (const bool affine : {false, true}) {
+    for (const double angle : {0.3, 2 * std::numbers::pi, 0.25 * std::numbers::pi, 1e-13}) {
+      Circuit circuit(9);
+      for (const Qubit distance : {2U, 7U, 4U, 1U}) {
+        for (Qubit q = 0; q < 9; ++q) circuit.cx(q, (q * distance + 4) % 9 == q ? (q + 1) % 9 : (q * distance + 4) % 9);
+      }
+      for (Qubit q = 0; q < 9 && !affine; ++q)
+        circuit.ccx(q, (q + 1) % 9, (q + 5) % 9).rz(std::numbers::pi / 8, (q + 5) % 9).cx((q + 5) % 9, (q + 3) % 9);
+      circuit.add_pauli_rotation(angle, "", {});
+      PlanOptions options;
+      options.tile_bits = 3;
+      options.start = Start::kState;
+      const Plan plan = make_plan(circuit, eager_machine("h200"), options);
+      ASSERT_EQ(plan_work(plan).sweeps, 1u) << angle;
+      const Sweep& sweep = plan.stages.front().sweeps.front();
+      EXPECT_TRUE(sweep.permutes());
+      EXPECT_EQ(is_affine(sweep), affine);
+      test::expect_the_circuit(plan, circuit, 5);
+    }
+  }
+}
+
 // Flips of any qubits, as a compiler writes them: a thousand gates are one write.
 TEST(PermutationPlan, WritesArithmeticInHadamardGatesAtOnce) {
   PhiloxSequence random(9);

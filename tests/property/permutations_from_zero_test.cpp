@@ -29,6 +29,7 @@
 #include "support/flow_interpreter.h"
 #include "support/open_circuit.h"
 #include "support/outcomes.h"
+#include "support/passes.h"
 #include "support/plan_interpreter.h"
 #include "support/simulate.h"
 #include "support/test_backend.h"
@@ -36,6 +37,8 @@
 
 namespace qsim {
 namespace {
+
+using test::recognise_lightest;
 
 double difference(const Circuit& a, const Circuit& b, const dense::State& start) {
   return dense::max_difference(dense::run(a, start), dense::run(b, start));
@@ -45,7 +48,7 @@ double tolerance(const Circuit& circuit) {
 }
 
 bool from_zero(const Circuit& circuit, Rewritten& result) {
-  std::vector<Rewritten> found = recognise_permutations_each(circuit, true);
+  std::vector<Rewritten> found = recognise_permutations(circuit, true);
   if (found.empty()) return false;
   result = std::move(found.front());
   return true;
@@ -86,7 +89,7 @@ TEST(PermutationsFromZero, AncillasThatAreGivenBackAreOneFlip) {
       EXPECT_LE(difference(circuit, zero.circuit, dense::zero_state(circuit.qubits())), tolerance(circuit));
       EXPECT_LE(zero.circuit.operations().size(), turns + 1) << controls << relative;
       // From any other state the ancillas may be anything.
-      ASSERT_TRUE(recognise_permutations(circuit, any));
+      ASSERT_TRUE(recognise_lightest(circuit, any));
       const dense::State start = dense::random_state(circuit.qubits(), 3);
       EXPECT_LE(difference(circuit, any.circuit, start), tolerance(circuit));
       EXPECT_GT(difference(circuit, zero.circuit, start), 1e-3);
@@ -103,7 +106,7 @@ TEST(PermutationsFromZero, RandomCircuitsStayWhatTheyAreFromZero) {
     const Circuit circuit = test::busy_ancillas({.qubits = qubits, .pieces = 4 + static_cast<unsigned>(i % 9)}, random);
     Rewritten zero, any;
     const bool found = from_zero(circuit, zero);
-    const bool found_any = recognise_permutations(circuit, any);
+    const bool found_any = recognise_lightest(circuit, any);
     const dense::State start = dense::random_state(circuit.qubits(), i);
     if (found) {
       ASSERT_LE(difference(circuit, zero.circuit, dense::zero_state(circuit.qubits())), tolerance(circuit)) << i;

@@ -23,6 +23,8 @@
 namespace qsim {
 namespace {
 
+using test::recognise_lightest;
+
 constexpr double kPi = std::numbers::pi;
 
 void expect_same(const Circuit& circuit, const Rewritten& rewritten, std::uint64_t seed) {
@@ -57,7 +59,7 @@ TEST(PermutationsJoined, AGateThatLacksItsLastTurnIsFound) {
       if (phase) circuit.rz(0.3, 3);
       if (flip) circuit.x(3);
       Rewritten rewritten;
-      ASSERT_TRUE(recognise_permutations(circuit, rewritten)) << phase << flip;
+      ASSERT_TRUE(recognise_lightest(circuit, rewritten)) << phase << flip;
       expect_same(circuit, rewritten, 3);
       EXPECT_EQ(turns_of(rewritten.circuit), 1U);
       EXPECT_LE(3 * circuit_cost(rewritten.circuit), 2 * circuit_cost(circuit));
@@ -70,7 +72,7 @@ TEST(PermutationsJoined, PhasesBeforeTheFirstTurnStayThere) {
   circuit.t(2).cp(kPi / 8, 2, 0).h(2);
   test::append_toffoli(circuit, 0, 1, 2);
   Rewritten rewritten;
-  ASSERT_TRUE(recognise_permutations(circuit, rewritten));
+  ASSERT_TRUE(recognise_lightest(circuit, rewritten));
   expect_same(circuit, rewritten, 4);
   EXPECT_LE(turns_of(rewritten.circuit), 1U);
   EXPECT_LE(rewritten.circuit.operations().size(), 5U);
@@ -90,7 +92,7 @@ TEST(PermutationsJoined, LongRowsAreFoundToTheirEnd) {
     test::append_toffoli(circuit, q[0], q[1], q[2]);
   }
   Rewritten rewritten;
-  ASSERT_TRUE(recognise_permutations(circuit, rewritten));
+  ASSERT_TRUE(recognise_lightest(circuit, rewritten));
   expect_same(circuit, rewritten, 6);
   EXPECT_LE(turns_of(rewritten.circuit), kGates / 10);
 }
@@ -142,10 +144,10 @@ void expect_unchanged(std::uint64_t seed, Found& found) {
   const auto qubits = static_cast<std::uint32_t>(3 + seed % 6);
   const auto pieces = static_cast<unsigned>(seed % 16 == 0 ? 300 : 3 + random() % 40);
   const Circuit circuit = joined(qubits, pieces, random);
-  const std::vector<Rewritten> any = recognise_permutations_each(circuit, false);
+  const std::vector<Rewritten> any = recognise_permutations(circuit, false);
   for (const Rewritten& each : any) expect_same(circuit, each, seed);
   if (!any.empty()) ++found.any;
-  const std::vector<Rewritten> known = recognise_permutations_each(circuit, true);
+  const std::vector<Rewritten> known = recognise_permutations(circuit, true);
   for (const Rewritten& each : known) {
     const dense::State start = dense::zero_state(qubits);
     EXPECT_LE(dense::max_difference(dense::run(circuit, start), dense::run(each.circuit, start)),

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/numbers/rounding.h"
 #include "optimizer/axes/straighten_axes.h"
 #include "optimizer/pipeline.h"
 #include "plan/cost/machine.h"
@@ -340,6 +341,26 @@ TEST(Recognise, AToffoliGateIsAPhaseOfThreeQubitsBetweenTwoTurns) {
   expect_same(circuit, flip);
   EXPECT_EQ(count(flip.circuit, Gate::kX, 2), 1U);
   EXPECT_EQ(size_of(flip.circuit), 1U);
+}
+
+// Toffoli gates as compilers for rotations write them: the phases of everything that their products leave add up to
+// exactly a part of a turn, or to nothing.
+TEST(Recognise, PhasesOfEverythingAddUpExactly) {
+  Circuit circuit(8);
+  const double t = kPi / 4;
+  for (Qubit i = 0; i < 60; ++i) {
+    const Qubit a = i % 8, b = (i + 1 + i / 8 % 3) % 8, c = (i + 4 + i / 24 % 3) % 8;
+    circuit.h(c).cx(b, c).rz(-t, c).cx(a, c).rz(t, c).cx(b, c).rz(-t, c).cx(a, c).rz(t, b).rz(t, c).h(c);
+    circuit.cx(a, b).rz(t, a).rz(-t, b).cx(a, b);
+  }
+  Rewritten rewritten;
+  ASSERT_TRUE(gather_products(circuit, rewritten));
+  expect_same(circuit, rewritten);
+  for (const Operation& op : rewritten.circuit.operations()) {
+    if (op.controls + op.targets != 0) continue;
+    const double angle = wrap_angle(0.5 * rewritten.circuit.params(op)[0]);
+    EXPECT_EQ(angle, std::round(angle / (kPi / 8)) * (kPi / 8));
+  }
 }
 
 // Angles that are nearly those of a product: what is left of them is kept, however small, down to rounding.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "optimizer/pipeline.h"
@@ -29,6 +30,15 @@ inline dense::State run_rewritten(const Rewritten& rewritten, const dense::State
     result[index] = state[from];
   }
   return result;
+}
+
+/// The lightest of what sums over paths make of the circuit; false where that is nothing.
+inline bool recognise_lightest(const Circuit& circuit, Rewritten& rewritten) {
+  std::vector<Rewritten> found = recognise_permutations(circuit, false);
+  if (found.empty()) return false;
+  const auto cost = [](const Rewritten& of) { return cost_in_pieces(of.circuit); };
+  rewritten = std::move(*std::ranges::min_element(found, {}, cost));
+  return true;
 }
 
 /// Every operation is counted once, and the state is the same.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/bits.h"
+#include "plan/sixteenths.h"
 
 namespace qsim::test {
 namespace {
@@ -96,7 +97,7 @@ void add_operation(PhiloxSequence& random, const SweepShape& shape, const std::v
       term.parity = random.below(3) == 0;
       const std::size_t most = shape.phases ? all.size() : std::min<std::size_t>(all.size(), 4);
       for (const Bit bit : sample(random, all, random.below(most + 1))) {
-        term.mask |= bit_mask(bit);
+        if (!shape.affine) term.mask |= bit_mask(bit);
       }
       term.angle = random.uniform(-4, 4);
       if (shape.permutes) term.angle = std::numbers::pi / 8 * (static_cast<double>(random.below(41)) - 20);
@@ -120,8 +121,13 @@ void add_operation(PhiloxSequence& random, const SweepShape& shape, const std::v
     }
   }
   add_controls(random, op, all);
-  while (shape.affine && count_bits(op.control_mask) > 1) op.control_mask &= op.control_mask - 1;
+  const std::uint32_t most_controls = op.form == Form::kFlip ? 1 : 0;
+  while (shape.affine && count_bits(op.control_mask) > most_controls) op.control_mask &= op.control_mask - 1;
   op.control_value &= op.control_mask;
+  if (shape.permutes && op.form == Form::kPhases) {
+    for (PhaseTerm& term : std::span(sweep.phases).subspan(op.data_begin, op.data_count))
+      if (is_of_all(op, term)) term.angle = random.uniform(-4, 4);
+  }
   sweep.ops.push_back(op);
 }
 

@@ -22,12 +22,13 @@ struct SweepShape {
   std::uint32_t active = 0;
   std::uint32_t operations = 0;
   int max_targets = kMaxMatrixTargets;
-  bool births = false;            // some bits are unborn before
-  bool reach = false;             // active bits flip others of memory; without births
-  bool reads = true;              // false: all are, and the sweep writes the first state
-  bool phases = false;            // flips and phases alone, each of any bits
-  bool permutes = false;          // flips, of any bits, and with `phases` whole sixteenths of a turn; no bit is active
-  bool affine = false;            // no flip has more than one control
+  bool births = false;    // some bits are unborn before
+  bool reach = false;     // active bits flip others of memory; without births
+  bool reads = true;      // false: all are, and the sweep writes the first state
+  bool phases = false;    // flips and phases alone, each of any bits
+  bool permutes = false;  // flips, of any bits, and with `phases` whole sixteenths of a turn or any phase of all
+                          // amplitudes; no bit is active
+  bool affine = false;    // no flip has more than one control, phases are of everything
   std::uint32_t global_bits = 0;  // above those of the shard; where it permutes and does not read
 };
 Sweep random_sweep(PhiloxSequence& random, const SweepShape& shape);

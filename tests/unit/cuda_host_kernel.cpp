@@ -123,7 +123,7 @@ std::string generated_source(std::string source, HostGpu gpu, const char* run = 
 /// The interpreter's text, headers in line.
 std::string interpreter_source(Precision precision) {
   std::string source = precision == Precision::kDouble ? "using REAL = double;\n" : "using REAL = float;\n";
-  for (const char* const name : {"sweep.h", "norm.cuh", "sweep_machine.cuh", "sweep.cuh"}) {
+  for (const char* const name : {"sweep.h", "norm.cuh", "complex.cuh", "sweep_machine.cuh", "sweep.cuh"}) {
     std::ifstream file(std::string(QSIM_SOURCE_DIR) + "/kernels/cuda/" + name);
     if (!file) throw std::runtime_error(std::string("kernels/cuda/") + name + " cannot be read");
     for (std::string line; std::getline(file, line);) {

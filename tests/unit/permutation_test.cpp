@@ -46,13 +46,15 @@ Said said_of(const PermutationProgram& program, Index place) {
   return {place, sixteenths % 16};
 }
 
-/// What `sweep` does with the amplitude at `place`: where it is taken, and its phase in sixteenths of a turn.
+/// What `sweep` does with the amplitude at `place`: where it is taken, and its phase in sixteenths of a turn, beside
+/// that of all.
 Said done_to(const Sweep& sweep, Index place) {
   double angle = 0;
   for (const PlanOp& op : sweep.ops) {
     const bool meant = (place & op.control_mask) == op.control_value;
     for (const PhaseTerm& term : terms_of(sweep, op)) {
       const Index ones = place & term.mask;
+      if (is_of_all(op, term)) continue;
       if (meant && (term.parity ? count_bits(ones) % 2 == 1 : ones == term.mask)) angle += term.angle;
     }
     place = flipped(op, place);
@@ -270,6 +272,14 @@ TEST(AffineGather, IsForAtMostOneControl) {
   EXPECT_FALSE(is_affine(sweep));
   sweep.ops[0].control_mask = 0;
   sweep.ops[0].form = Form::kPhases;
+  sweep.ops[0].data_count = 1;
+  sweep.phases.push_back({0, false, OpenAngle{std::numbers::pi, 0}});
+  EXPECT_TRUE(is_affine(sweep));
+  EXPECT_EQ(phase_of_all(sweep), -1.0);
+  sweep.ops[0].control_mask = sweep.ops[0].control_value = 0b1;
+  EXPECT_FALSE(is_affine(sweep));
+  sweep.ops[0].control_mask = sweep.ops[0].control_value = 0;
+  sweep.phases[0].mask = 0b1;
   EXPECT_FALSE(is_affine(sweep));
 }
 

@@ -270,9 +270,9 @@ TEST(ProgramRun, DoesNotCountTheExchangesOfReadOuts) {
   test::RunSetup setup;
   setup.ranks = 4;
   Circuit circuit(6);
-  for (Qubit qubit = 0; qubit < 6; ++qubit) circuit.h(qubit);
+  for (Qubit qubit = 0; qubit < 6; ++qubit) ry(circuit, 0.3, qubit);
   for (Qubit qubit = 0; qubit < 5; ++qubit) circuit.cx(qubit, qubit + 1);
-  for (Qubit qubit = 0; qubit < 6; ++qubit) circuit.h(qubit);
+  for (Qubit qubit = 0; qubit < 6; ++qubit) ry(circuit, 0.3, qubit);
   const std::vector<PauliSum> sums{{"", {{1, {63, 0}}, {1, {63, 51}}}}};
   test::with_run_parts(circuit, setup, [&](test::RunParts& parts) {
     const std::uint64_t planned = plan_work(parts.program.plans.at(0)).bytes_exchanged_per_rank;

@@ -42,7 +42,7 @@ struct PermutationPointers {
   const void* tables = nullptr;
   void* norm = nullptr;
   std::uint64_t fixed = 0;  // the bits of every place outside the bundle
-  double scale[2] = {};
+  double scale[2] = {};     // of every amplitude, what it is or what it is multiplied by
 };
 constexpr std::uint32_t kPermutationThreads = 256;
 /// Amplitudes that a block makes at a time.

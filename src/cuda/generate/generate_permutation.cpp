@@ -277,6 +277,7 @@ class PermutationText {
       for (unsigned i = begin; i < begin + kAtOnce; ++i) {
         const Index apart = deposit_bits(Index{i} * 32, program_.bundle);
         turns(i);
+        if (program_.phase != 1.0) line(fmt::format("v{0} = times(v{0}, mk((R)p.scale[0], (R)p.scale[1]));", i));
         line(whole_ ? fmt::format("{}p.gathered[base ^ {}ull] = v{};", there(i), apart, i)
                     : fmt::format("{}p.gathered[packed | {}u] = v{};", there(i), i * 32, i));
         line(fmt::format("if (p.norm != 0) square(sum, v{});", i));

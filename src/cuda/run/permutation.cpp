@@ -20,13 +20,13 @@ Permutation::Permutation(const Sweep& sweep, std::uint32_t local_bits)
   if (!sweep.reads) {
     set_products(sweep, program);
   } else if (is_affine(sweep)) {
-    set_columns(sweep);
+    set_columns(sweep, program);
   } else {
     set_words(program);
   }
 }
 
-void Permutation::set_columns(const Sweep& sweep) {
+void Permutation::set_columns(const Sweep& sweep, const PermutationProgram& program) {
   constexpr std::uint32_t kLineBits = 4;  // 128 bytes in single precision
   gather_ = affine_gather(sweep, local_bits_, fixed_, kAffineLanes, kLineBits);
   affine_.emplace();
@@ -34,6 +34,9 @@ void Permutation::set_columns(const Sweep& sweep) {
   affine_->unborn = sweep.unborn;
   std::ranges::copy(gather_.to, affine_->to_column);
   std::ranges::copy(gather_.from, affine_->from_column);
+  affine_->phase[0] = program.phase.real();
+  affine_->phase[1] = program.phase.imag();
+  affine_->turns = program.phase != 1.0;
 }
 
 void Permutation::set_steps(const PermutationProgram& program) {
@@ -47,7 +50,9 @@ void Permutation::set_words(const PermutationProgram& program) {
   set_steps(program);
   arguments_.step_count = static_cast<std::uint32_t>(steps_.size());
   arguments_.rows = program.rows();
-  arguments_.phases = program.phases;
+  arguments_.phases = program.phases || program.phase != 1.0;
+  arguments_.phase[0] = program.phase.real();
+  arguments_.phase[1] = program.phase.imag();
   arguments_.bundle_bits = count_bits(bundle_);
   arguments_.unborn = program.unborn;
   std::ranges::fill(arguments_.target_at, kNoRow);
@@ -149,7 +154,12 @@ bool Permutation::run(std::byte* state, std::span<std::byte> spare, std::span<st
   for (Index number = 0; number < bundles; ++number) {
     arguments_.map = view_map(local_bits_, outside, deposit_bits(number, fixed_));
     if (kernel != nullptr) {
-      PermutationPointers pointers{amplitudes, gathered, nullptr, norm, deposit_bits(number, fixed_), {}};
+      PermutationPointers pointers{amplitudes,
+                                   gathered,
+                                   nullptr,
+                                   norm,
+                                   deposit_bits(number, fixed_),
+                                   {arguments_.phase[0], arguments_.phase[1]}};
       void* words[] = {&pointers};
       const Index blocks = std::max<Index>(size / kPermutationBlock, 1);
       kernel->launch(static_cast<std::uint32_t>(blocks), kPermutationThreads, stream, words);

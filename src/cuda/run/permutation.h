@@ -38,7 +38,7 @@ class Permutation {
  private:
   void set_steps(const PermutationProgram& program);
   void set_words(const PermutationProgram& program);
-  void set_columns(const Sweep& sweep);
+  void set_columns(const Sweep& sweep, const PermutationProgram& program);
   void set_products(const Sweep& sweep, const PermutationProgram& program);
   template <class Real>
   void write_products(std::byte* state, std::span<std::byte> steps, NormCell* norm, const DriverKernel* kernel,

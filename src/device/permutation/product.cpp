@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bits.h"
+#include "device/permutation/program.h"
 #include "plan/product_lookups.h"
 
 namespace qsim {
@@ -26,7 +27,7 @@ std::vector<Complex> birth_products(const Sweep& sweep, Index bits) {
 
 ProductStart product_start(const Sweep& sweep) {
   ProductStart start;
-  start.scale = sweep.start_scale;
+  start.scale = sweep.start_scale * phase_of_all(sweep);
   for (const Birth& birth : sweep.births) {
     if (varies(birth)) {
       start.varying |= bit_mask(birth.bit);

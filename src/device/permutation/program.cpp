@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "base/numbers/phase.h"
+#include "optimizer/paths/path_sum.h"
 #include "plan/sixteenths.h"
 #include "qsim/error.h"
 
@@ -22,6 +24,7 @@ class Writer {
   }
 
   PermutationProgram run() {
+    program_.phase = phase_of_all(sweep_);
     add_rows();
     for (auto op = sweep_.ops.rbegin(); op != sweep_.ops.rend(); ++op) {
       if (op->form == Form::kFlip) {
@@ -67,6 +70,7 @@ class Writer {
   }
 
   void add_phase(const PlanOp& op, const PhaseTerm& term) {
+    if (is_of_all(op, term)) return;
     constexpr std::uint32_t kKind = PermutationStep::kApplies | PermutationStep::kPhase;
     const std::uint32_t sixteenths = sixteenths_of(term.angle).value_or(0);
     if (!term.parity) {
@@ -102,6 +106,14 @@ void require_beside_state(std::uint64_t needed, std::uint64_t there) {
   throw CapacityError("a sweep that permutes needs " + std::to_string(needed) +
                           " bytes beside the state, the pool has " + std::to_string(there),
                       needed, there);
+}
+
+Complex phase_of_all(const Sweep& sweep) {
+  std::uint64_t turns = 0;
+  for (const PlanOp& op : sweep.ops) {
+    for (const PhaseTerm& term : terms_of(sweep, op)) turns += is_of_all(op, term) ? turns_of(term.angle) : 0;
+  }
+  return phase_by(angle_of_turns(turns));
 }
 
 PermutationProgram permutation_program(const Sweep& sweep, std::uint32_t local_bits) {

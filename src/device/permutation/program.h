@@ -33,12 +33,16 @@ struct PermutationProgram {
   std::uint32_t targets = 0;       // the first rows are the bits that are flipped
   std::vector<std::uint32_t> steps;  // PermutationStep::packed
   bool phases = false;               // whether any of them is one
+  Complex phase{1};                  // of every amplitude, beside them
 
   std::uint32_t rows() const { return static_cast<std::uint32_t>(bits.size()) + 1; }
 };
 
 /// CapacityError where less memory is `there` beside the state than a sweep that permutes has `needed`. Bytes.
 void require_beside_state(std::uint64_t needed, std::uint64_t there);
+
+/// What `sweep`, which permutes, multiplies every amplitude by.
+Complex phase_of_all(const Sweep& sweep);
 
 /// `sweep` of a shard of 2^local_bits, specialised.
 PermutationProgram permutation_program(const Sweep& sweep, std::uint32_t local_bits);

@@ -156,14 +156,11 @@ class AxisFormer {
   }
 
   /// What products of so many gates may be off.
-  double rounding(Qubit wire) const { return kRounding * (1 + 0.5 * std::sqrt(static_cast<double>(gates_[wire]))); }
+  double rounding(Qubit wire) const { return kRounding * (1 + 2 * std::sqrt(static_cast<double>(gates_[wire]))); }
 
   void meet(const std::array<Qubit, 2>& qubits, const std::array<Qubit, 2>& wires, const PairInteraction& of) {
     std::array<double, 3> turns = of.angles;
-    for (double& turn : turns) {
-      if (std::abs(turn) <= kTurnRounding) turn = 0;
-      if (std::abs(std::abs(turn) - kQuarterPi) <= kTurnRounding) turn = std::copysign(kQuarterPi, turn);
-    }
+    for (double& turn : turns) turn = simple_angle(turn, kTurnRounding);
     std::array<Matrix2, 2> after = of.after, here{kIdentity2, kIdentity2};
     const bool exchanged = without_exchange(turns, here);
     const auto some = std::ranges::count_if(turns, [](double turn) { return turn != 0; });

@@ -209,13 +209,13 @@ class ProductRecogniser {
       if (phases_[n].beside && phases_[n].angle != 0) beside[phases_[n].at].push_back(n);
     }
     Rewriter rewriter(circuit_, result);
-    long double everywhere = 0;
+    std::uint64_t everywhere = 0;  // exactly: many angles' rounding would add up
     const auto write = [&](const Phase& phase, std::uint32_t i) {
       DiagonalTerm term;
       const bool rotation = phase.parity && count_bits(phase.mask) > 1;
       (rotation ? term.parity : term.ones) = phase.mask;
       term.angle = phase.angle;
-      if (rotation) everywhere += 0.5L * phase.angle;
+      if (rotation) everywhere += turns_of(0.5 * phase.angle);
       append(rewriter.append_for(i), term);
     };
     for (std::uint32_t i = 0; i < operations.size(); ++i) {
@@ -225,7 +225,7 @@ class ProductRecogniser {
         rewriter.copy(i);
       } else {
         const auto term = term_of(circuit_, operations[i]);
-        if (term->parity != 0) everywhere -= 0.5L * term->angle;
+        if (term->parity != 0) everywhere -= turns_of(0.5 * term->angle);
         if (phases_[number].angle != 0) {
           write(phases_[number], i);
           rewriter.count_here(i);
@@ -237,8 +237,7 @@ class ProductRecogniser {
       }
       if (result.place[i] == kNoPlace) rewriter.remove(i, "recognised as products");
     }
-    const double phase =
-        wrap_angle(static_cast<double>(std::remainder(everywhere, 2 * std::numbers::pi_v<long double>)));
+    const double phase = wrap_angle(angle_of_turns(everywhere));
     if (phase != 0) result.circuit.add_pauli_rotation(-2 * phase, "", {});
   }
 

@@ -61,6 +61,10 @@ struct Running {
   double kept_weight = 0;
   bool kept_on = false;  // it begins where one that became too large was of use
   bool ended = false;
+
+  bool is_closed(std::size_t at) const { return closed_at == at; }
+  /// Where another one has to be given up.
+  bool is_kept(std::size_t at) const { return is_closed(at) || kept_on; }
 };
 
 class PermutationRecogniser {
@@ -271,8 +275,8 @@ class PermutationRecogniser {
 
   /// A new sum before the gate, where one is closed or none has begun for long.
   void begin(std::size_t at) {
-    const auto closed = [&](const Running& running) { return running.closed_at == at; };
-    if (!running_.empty() && std::ranges::none_of(running_, closed) &&
+    const auto is_closed = [&](const Running& running) { return running.is_closed(at); };
+    if (!running_.empty() && std::ranges::none_of(running_, is_closed) &&
         at - running_.back().first < sums_.patience * running_.size()) {
       return;
     }
@@ -282,8 +286,8 @@ class PermutationRecogniser {
 
   std::list<Running>::iterator newest_open(std::size_t at) {
     const auto second = std::next(running_.begin());
-    const auto stays = [&](const Running& running) { return running.closed_at == at || running.kept_on; };
-    const auto open = std::find_if_not(running_.rbegin(), std::make_reverse_iterator(second), stays);
+    const auto is_kept = [&](const Running& running) { return running.is_kept(at); };
+    const auto open = std::find_if_not(running_.rbegin(), std::make_reverse_iterator(second), is_kept);
     return open.base() == second ? second : std::prev(open.base());
   }
 
@@ -294,7 +298,7 @@ class PermutationRecogniser {
     auto least = second;
     double least_gap = std::numeric_limits<double>::infinity();
     for (auto sum = second; sum != running_.end(); ++sum) {
-      if (sum->closed_at == at || sum->kept_on) continue;
+      if (sum->is_kept(at)) continue;
       const auto next = std::next(sum);
       const std::size_t until = next == running_.end() ? at : next->first;
       const double gap = static_cast<double>(until - std::prev(sum)->first) / static_cast<double>(at - sum->first + 1);
@@ -466,16 +470,7 @@ void recognise(const Circuit& circuit, bool from_zero, std::vector<Rewritten>& f
 
 }  // namespace
 
-bool recognise_permutations(const Circuit& circuit, Rewritten& result) {
-  std::vector<Rewritten> found;
-  recognise(circuit, false, found);
-  if (found.empty()) return false;
-  result =
-      std::move(*std::ranges::min_element(found, {}, [](const Rewritten& of) { return cost_in_pieces(of.circuit); }));
-  return true;
-}
-
-std::vector<Rewritten> recognise_permutations_each(const Circuit& circuit, bool from_zero) {
+std::vector<Rewritten> recognise_permutations(const Circuit& circuit, bool from_zero) {
   std::vector<Rewritten> found;
   if (from_zero) recognise(circuit, true, found);
   // Where turns are left, sums that do not know the zeros may end elsewhere and see more.

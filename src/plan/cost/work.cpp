@@ -9,6 +9,7 @@
 #include "plan/cost/state_bytes.h"
 #include "plan/plan.h"
 #include "plan/product_lookups.h"
+#include "plan/sixteenths.h"
 #include "qsim/error.h"
 #include "qsim/target.h"
 #include "qsim/types.h"
@@ -102,6 +103,7 @@ std::uint64_t permutation_steps(const PlanOp& op, std::span<const PhaseTerm> ter
   if (op.form == Form::kFlip) return steps_under(popcount(op.control_mask));
   std::uint64_t steps = 0;
   for (const PhaseTerm& term : terms) {
+    if (is_of_all(op, term)) continue;
     const Index others = term.mask & ~op.control_mask;
     // The bits of a parity are flipped together in one of them, and back.
     const int together = term.parity && others != 0 ? popcount(others) - 1 : 0;

@@ -43,7 +43,7 @@ constexpr std::size_t kSearchedTwice = 4000, kSearchedThrice = 2000, kSearchedWh
 
 // Weights beside those of the circuit as it is written with which one with straight axes, or of strings, is planned as
 // well, and, of gates about no axis, alone.
-constexpr double kMuchLighter = 0.9, kNotHopeless = 2, kAlone = 0.75;
+constexpr double kMuchLighter = 0.9, kNotHopeless = 2, kAlone = 0.75, kHalf = 0.5;
 constexpr double kOfStructure = 1.6;
 constexpr std::size_t kMostChoices = 4;
 // The same of strings: ladders of CX gates and what they leave of each other may weigh as much as the strings and take
@@ -328,11 +328,18 @@ void add_strings(const AxisForm& axis, double lightest, OtherForms& others) {
   others.ways.emplace_back(std::move(lowered), of_strings, others.machines, others.options);
 }
 
-/// With the targets of flips chosen anew, where that is less or gives back structure. Of long circuits it is all that
-/// is planned then.
+/// With the targets of flips chosen anew, where that is less or gives back structure; of CX gates, whose targets
+/// somebody chose, where it is half as it stands. Of long circuits it is all that is planned then.
 void add_oriented(Ways& written, OtherForms& others) {
   Rewritten oriented;
-  if (!others.may(kOrientFlips) || !orient_flips(others.circuit(), oriented)) return;
+  if (!others.may(kOrientFlips)) return;
+  if (!orient_flips(others.circuit(), oriented)) {
+    Rewritten chosen;
+    bool changed = true;
+    flips_between_hadamards(others.circuit(), oriented);
+    if (!orient_flips(oriented.circuit, chosen) || chosen.cost >= kHalf * written.lightest) return;
+    chain(oriented, changed, std::move(chosen));
+  }
   const Rewritten form = others.form(std::move(oriented));
   Optimizer of_oriented(others.written, others.options.knows_zero(), &form);
   Lowered lowered = form_of(of_oriented, others.options);

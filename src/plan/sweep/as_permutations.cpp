@@ -195,7 +195,7 @@ class MatrixSplitter {
       LoweredOp flip = op;
       flip.form = Form::kFlip;
       flip.data_begin = flip.data_count = 0;
-      return put({}, flip, rounded_sixteenths(std::arg(m[2])), rounded_sixteenths(std::arg(m[1] * std::conj(m[2]))));
+      return put({}, flip, std::arg(m[2]), rounded_sixteenths(std::arg(m[1] * std::conj(m[2]))));
     }
     if (op.control_mask != 0 || is_hadamard(lowered_, op)) return false;
     // A rotation by half a turn is H diag(1, -1).
@@ -203,7 +203,7 @@ class MatrixSplitter {
     if (!parts || !is_tiny(parts->cosine - kHadamard2[0]) || !is_tiny(parts->sine - kHadamard2[0])) return false;
     LoweredOp hadamard = op;
     hadamard.data_begin = static_cast<std::uint32_t>(result_.matrices.size());
-    if (!put(rounded_sixteenths(parts->left), hadamard, rounded_sixteenths(parts->around),
+    if (!put(rounded_sixteenths(parts->left), hadamard, parts->around,
              rounded_sixteenths(parts->right + std::numbers::pi)))
       return false;
     result_.matrices.insert(result_.matrices.end(), kHadamard2.begin(), kHadamard2.end());
@@ -211,29 +211,31 @@ class MatrixSplitter {
   }
 
   /// `middle` between phases of its wire at 1, with one of all of it.
-  bool put(std::optional<std::uint32_t> after, const LoweredOp& middle, std::optional<std::uint32_t> whole,
+  bool put(std::optional<std::uint32_t> after, const LoweredOp& middle, double whole,
            std::optional<std::uint32_t> before) {
     const bool hadamard = middle.form == Form::kMatrix;
-    if (!whole || !before || (hadamard && !after)) return false;
-    push_phases(middle, {{0, *whole}, {middle.target_mask(), *before}});
+    const std::optional<std::uint32_t> part = rounded_sixteenths(whole);
+    if (!before || (hadamard && !after) || (middle.control_mask != 0 && !part)) return false;
+    push_phases(middle,
+                {{0, part ? angle_of_sixteenths(*part) : whole}, {middle.target_mask(), angle_of_sixteenths(*before)}});
     result_.ops.push_back(middle);
     if (hadamard) {
       result_.ops.back().z_mask = result_.ops.back().x_mask = result_.ops.back().y_mask = 0;
     } else {
       set_basis_masks(result_.ops.back(), {}, {});
     }
-    if (hadamard) push_phases(middle, {{middle.target_mask(), *after}});
+    if (hadamard) push_phases(middle, {{middle.target_mask(), angle_of_sixteenths(*after)}});
     return true;
   }
 
   /// Under the controls of `like`, whose gates they do not count.
-  void push_phases(LoweredOp like, std::initializer_list<std::pair<Index, std::uint32_t>> terms) {
+  void push_phases(LoweredOp like, std::initializer_list<std::pair<Index, double>> terms) {
     like.form = Form::kPhases;
     like.target_count = 0;
     like.gates = 0;
     like.data_begin = static_cast<std::uint32_t>(result_.phases.size());
-    for (const auto& [mask, sixteenths] : terms) {
-      if (sixteenths != 0) result_.phases.push_back({mask, false, OpenAngle{angle_of_sixteenths(sixteenths), 0}});
+    for (const auto& [mask, angle] : terms) {
+      if (angle != 0) result_.phases.push_back({mask, false, OpenAngle{angle, 0}});
     }
     like.data_count = static_cast<std::uint32_t>(result_.phases.size()) - like.data_begin;
     if (like.data_count > 0) push(like, result_);
@@ -264,8 +266,8 @@ class PhaseGatherer {
  private:
   struct Waiting {
     Index mask = 0;
-    std::uint32_t sixteenths = 0;
-    LoweredOp like;  // that it came with: what it counts
+    std::uint64_t turns = 0;  // whole sixteenths of one, but where the product is of no wire
+    LoweredOp like;           // that it came with: what it counts
   };
   static constexpr int kMostExpanded = 4;  // wires of a parity
   static constexpr int kMostCarried = 6;   // wires of what goes behind a flip
@@ -280,13 +282,13 @@ class PhaseGatherer {
     if (std::ranges::any_of(lowered_.terms(op), is_wide)) return false;
     LoweredOp like = op;
     for (const PhaseTerm& term : lowered_.terms(op)) {
-      const std::uint32_t sixteenths = *sixteenths_of(term.angle);
+      const std::uint64_t turns = turns_of(term.angle);
       if (!term.parity) {
-        add(term.mask | op.control_mask, sixteenths, like);
+        add(term.mask | op.control_mask, turns, like);
         continue;
       }
       for_each_product_of_parity(term.mask, [&](Index ones, std::int64_t weight) {
-        add(ones, sixteenths * static_cast<std::uint32_t>(weight), like);
+        add(ones, turns * static_cast<std::uint64_t>(weight), like);
       });
     }
     if (like.gates != 0) result_.remove(like, kReason);
@@ -301,27 +303,27 @@ class PhaseGatherer {
     if (!through_flips_ || !is_small || waiting_.size() > kMostWaiting) return false;
     const Index target = op.target_mask();
     const auto stays = [&](const Waiting& waiting) {
-      const bool grows = waiting.sixteenths % 4 != 0 || popcount(waiting.mask | op.control_mask) > kMostCarried;
-      return (waiting.mask & target) != 0 && waiting.sixteenths != 0 && grows;
+      const bool grows = waiting.turns << 2 != 0 || popcount(waiting.mask | op.control_mask) > kMostCarried;
+      return (waiting.mask & target) != 0 && waiting.turns != 0 && grows;
     };
     if (std::ranges::any_of(waiting_, stays)) return false;
-    std::vector<std::pair<Index, std::uint32_t>> more;
+    std::vector<std::pair<Index, std::uint64_t>> more;
     for (const Waiting& waiting : waiting_) {
-      if ((waiting.mask & target) == 0 || waiting.sixteenths == 0) continue;
-      more.emplace_back((waiting.mask & ~target) | op.control_mask, waiting.sixteenths);
-      more.emplace_back(waiting.mask | op.control_mask, 2 * (16 - waiting.sixteenths));
+      if ((waiting.mask & target) == 0 || waiting.turns == 0) continue;
+      more.emplace_back((waiting.mask & ~target) | op.control_mask, waiting.turns);
+      more.emplace_back(waiting.mask | op.control_mask, -2 * waiting.turns);
     }
     LoweredOp like;  // counts nothing
-    for (const auto& [mask, sixteenths] : more) add(mask, sixteenths, like);
+    for (const auto& [mask, turns] : more) add(mask, turns, like);
     return true;
   }
 
   /// `like` counts no gates afterwards.
-  void add(Index mask, std::uint32_t sixteenths, LoweredOp& like) {
+  void add(Index mask, std::uint64_t turns, LoweredOp& like) {
     const auto [at, is_new] = place_.try_emplace(mask, waiting_.size());
     if (is_new) waiting_.push_back({mask, 0, {}});
     Waiting& waiting = waiting_[at->second];
-    waiting.sixteenths = (waiting.sixteenths + sixteenths) % 16;
+    waiting.turns += turns;
     if (waiting.like.gates == 0) {
       waiting.like = like;
       like.gates = 0;
@@ -335,7 +337,7 @@ class PhaseGatherer {
     std::erase_if(waiting_, [&](Waiting& waiting) {
       if (!all && (waiting.mask & wires) == 0) return false;
       LoweredOp op = waiting.like;
-      if (waiting.sixteenths == 0) {
+      if (waiting.turns == 0) {
         result_.remove(op, kReason);
         return true;
       }
@@ -343,7 +345,7 @@ class PhaseGatherer {
       op.control_mask = op.control_value = 0;
       op.data_begin = static_cast<std::uint32_t>(result_.phases.size());
       op.data_count = 1;
-      result_.phases.push_back({waiting.mask, false, OpenAngle{angle_of_sixteenths(waiting.sixteenths), 0}});
+      result_.phases.push_back({waiting.mask, false, OpenAngle{angle_of_turns(waiting.turns), 0}});
       push(op, result_);
       return true;
     });
