@@ -90,7 +90,7 @@ TEST(Axes, AnglesAreSimplePartsToRounding) {
 TEST(StraightenAxes, TurnsOfPairsAreSimplePartsToRounding) {
   for (const int power : {3, 6, 10, 20}) {
     const double part = std::ldexp(kPi, -power);
-    for (const double off : {-3e-15, 0.0, 5e-16, 3e-15}) {
+    for (const double off : {-1.5e-15, 0.0, 5e-16, 1.5e-15}) {
       Circuit circuit(2);
       circuit.ry(0.3, 0).rxx(part + off, 0, 1).ry(-1.1, 1);
       const Rewritten rewritten = straight(circuit);
@@ -98,6 +98,36 @@ TEST(StraightenAxes, TurnsOfPairsAreSimplePartsToRounding) {
       const auto turn = std::ranges::find_if(operations, [](const Operation& op) { return op.targets == 2; });
       ASSERT_NE(turn, operations.end());
       EXPECT_EQ(std::abs(rewritten.circuit.params(*turn)[0]), part) << power << " " << off;
+    }
+  }
+}
+
+// Many times a simple part and little more: what passes for rounding may move along a wire, so that all of it moves the
+// state by no more than it is itself.
+TEST(StraightenAxes, WhatPassesForRoundingIsKept) {
+  constexpr Qubit kGates = 2000;
+  const dense::State start = dense::random_state(3, 5);
+  for (const double part : {kPi / 8, kPi / 1024}) {
+    for (const double off : {1e-15, 5e-15, 4e-14, 1e-12}) {
+      for (const bool turns : {false, true}) {
+        Circuit circuit(3), exact(3);
+        for (Qubit i = 0; i < kGates; ++i) {
+          const Qubit a = i % 3, b = (i + 1) % 3;
+          for (Circuit* const of : {&circuit, &exact}) {
+            const double angle = of == &exact ? part : part + off;
+            if (turns) of->rzz(angle, a, b).h(a);
+            if (!turns) of->rz(angle, a).cz(a, b).h(a);
+          }
+        }
+        Rewritten rewritten;
+        ASSERT_TRUE(straightened(circuit, rewritten));
+        rewritten = on_own_wires(std::move(rewritten));
+        const dense::State made = test::run_rewritten(rewritten, start), wanted = dense::run(circuit, start);
+        const double all = dense::max_difference(wanted, dense::run(exact, start));
+        EXPECT_LE(dense::max_difference(made, wanted),
+                  2 * all + test::rounding_tolerance(Precision::kDouble, 3 * kGates))
+            << part << " " << off << " " << turns;
+      }
     }
   }
 }

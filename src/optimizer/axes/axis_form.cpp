@@ -14,7 +14,9 @@
 namespace qsim {
 namespace {
 
-constexpr double kTurnRounding = 2 * kRounding;  // of the turns of a pair
+// Of the turns of a pair: of those that are none or a quarter, and of other simple parts, which are off by what finding
+// them takes; nothing carries on what is dropped of many.
+constexpr double kTurnRounding = 2 * kRounding, kPartRounding = 0.5 * kRounding;
 
 /// To rounding: the inverse of what is moved on is its adjoint.
 bool is_unitary(const Matrix2& matrix) {
@@ -133,9 +135,13 @@ class AxisFormer {
       control = ++pairs == 1 && is_cx(op) ? static_cast<int>(as_[circuit_.controls(op)[0]]) : -1;
     }
     constexpr std::array<Qubit, 2> kBoth{0, 1};
-    const Matrix product = circuit_matrix(small, kBoth), unitary = nearest_unitary(product);
-    const auto interaction = pair_interaction(unitary);
-    if (!interaction || !recomposes(unitary, product, static_cast<double>(4 + block.members.size()))) return false;
+    const Matrix product = circuit_matrix(small, kBoth);
+    std::optional<PairInteraction> interaction = named_interaction(small, product);
+    if (!interaction) {
+      const Matrix unitary = nearest_unitary(product);
+      interaction = pair_interaction(unitary);
+      if (!interaction || !recomposes(unitary, product, static_cast<double>(4 + block.members.size()))) return false;
+    }
     const std::array<Qubit, 2> wires{form_.wire_of[block.qubits[0]], form_.wire_of[block.qubits[1]]};
     for (const Qubit wire : wires) gates_[wire] += static_cast<std::uint32_t>(block.members.size());
     control_ = control;
@@ -160,7 +166,11 @@ class AxisFormer {
 
   void meet(const std::array<Qubit, 2>& qubits, const std::array<Qubit, 2>& wires, const PairInteraction& of) {
     std::array<double, 3> turns = of.angles;
-    for (double& turn : turns) turn = simple_angle(turn, kTurnRounding);
+    for (double& turn : turns) {
+      if (std::abs(turn) <= kTurnRounding) turn = 0;
+      if (std::abs(std::abs(turn) - kQuarterPi) <= kTurnRounding) turn = std::copysign(kQuarterPi, turn);
+      turn = simple_angle(turn, kPartRounding);
+    }
     std::array<Matrix2, 2> after = of.after, here{kIdentity2, kIdentity2};
     const bool exchanged = without_exchange(turns, here);
     const auto some = std::ranges::count_if(turns, [](double turn) { return turn != 0; });
@@ -423,7 +433,7 @@ void move_rotations_forward(AxisForm& form) {
     Segment& segment = visit(step.wires[0], step.letters[0]);
     if (segment.rotation != ~std::size_t{0}) {
       AxisStep& first = form.steps[segment.rotation];
-      first.angle = simple_angle(first.angle + step.angle, 4 * kRounding);
+      first.angle = simple_angle(first.angle + step.angle, kPartRounding);
       continue;
     }
     segment.rotation = i;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 #include "base/numbers/rounding.h"
+#include "optimizer/operations.h"
 #include "optimizer/pairs/letters.h"
 
 namespace qsim {
@@ -168,7 +170,96 @@ Matrix4 turned_by(const std::array<double, 3>& t) {
           outer * std::cos(apart)};
 }
 
+bool makes(const PairInteraction& made, std::span<const Complex> unitary) {
+  const Matrix4 again = product4(tensor(made.after[1], made.after[0]),
+                                 product4(turned_by(made.angles), tensor(made.before[1], made.before[0])));
+  return recomposes(again, unitary, 4);
+}
+
+/// exp(i pi/2 PP) = i PP, which is a gate on either qubit.
+void take_half_turns(PairInteraction& made, unsigned letter) {
+  double& angle = made.angles[letter - 1];
+  const long halves = std::lround(angle / (2 * kQuarterPi));
+  angle -= static_cast<double>(halves) * 2 * kQuarterPi;
+  const unsigned turns = static_cast<unsigned>(halves % 4 + 4) % 4;
+  for (unsigned i = 0; i < turns; ++i) {
+    for (Matrix2& gate : made.after) gate = product(gate, kLetterMatrices[letter - 1]);
+    made.after[0] = scaled(made.after[0], kImaginary);
+  }
+}
+
+/// exp(i (phase + alone[0] P + alone[1] Q + turn PQ)), of a letter of each qubit.
+struct NamedPair {
+  double phase = 0, turn = 0;
+  std::array<double, 2> alone{};
+  std::array<unsigned, 2> letters{kLetterZ, kLetterZ};
+};
+
+std::optional<NamedPair> named_pair(const Circuit& circuit, const Operation& op) {
+  if (op.kind != OpKind::kGate || op.controls + op.targets != 2 || op.targets == 0) return {};
+  const std::span<const double> angles = circuit.params(op);
+  NamedPair pair;
+  const auto letter_of = [&](Gate x, Gate y) { return op.gate == x ? kLetterX : op.gate == y ? kLetterY : kLetterZ; };
+  if (op.controls == 0) {
+    if (op.gate != Gate::kRxx && op.gate != Gate::kRyy && op.gate != Gate::kRzz) return {};
+    pair.letters.fill(letter_of(Gate::kRxx, Gate::kRyy));
+    pair.turn = -0.5 * angles[0];
+    return pair;
+  }
+  const Qubit target = circuit.targets(op)[0];
+  switch (op.gate) {
+    case Gate::kX:
+    case Gate::kY:
+    case Gate::kZ:
+    case Gate::kPhase: {  // (1 - P) (1 - Q) / 4 of the angle
+      const double quarter = op.gate == Gate::kPhase ? 0.25 * angles[0] : kQuarterPi;
+      pair = {quarter, quarter, {-quarter, -quarter}, pair.letters};
+      pair.letters[target] = letter_of(Gate::kX, Gate::kY);
+      return pair;
+    }
+    case Gate::kRx:
+    case Gate::kRy:
+    case Gate::kRz:
+      pair.turn = 0.25 * angles[0];
+      pair.alone[target] = -0.25 * angles[0];
+      pair.letters[target] = letter_of(Gate::kRx, Gate::kRy);
+      return pair;
+    default:
+      return {};
+  }
+}
+
+/// What takes the letter to Z.
+Matrix2 to_z(unsigned letter) {
+  if (letter == kLetterZ) return kIdentity2;
+  return letter == kLetterX ? kHadamard2 : product(kHadamard2, {1, 0, 0, -kImaginary});
+}
+
 }  // namespace
+
+std::optional<PairInteraction> named_interaction(const Circuit& circuit, const Matrix& unitary) {
+  const auto& operations = circuit.operations();
+  const auto is_pair = [](const Operation& op) { return op.controls + op.targets == 2; };
+  if (operations.empty() || std::any_of(operations.begin() + 1, operations.end(), is_pair)) return {};
+  const std::optional<NamedPair> pair = named_pair(circuit, operations.front());
+  if (!pair) return {};
+  PairInteraction made;
+  made.angles[kLetterZ - 1] = pair->turn;
+  for (unsigned k = 0; k < 2; ++k) {
+    made.before[k] = to_z(pair->letters[k]);
+    made.after[k] = letter_rotation(kLetterZ, -2 * pair->alone[k]);
+  }
+  take_half_turns(made, kLetterZ);
+  for (unsigned k = 0; k < 2; ++k) made.after[k] = product(adjoint(made.before[k]), made.after[k]);
+  made.after[0] = scaled(made.after[0], Complex(std::cos(pair->phase), std::sin(pair->phase)));
+  for (std::size_t i = 1; i < operations.size(); ++i) {
+    if (operations[i].controls + operations[i].targets != 1) return {};
+    Matrix2& after = made.after[circuit.targets(operations[i])[0]];
+    after = product(*single_qubit_matrix(circuit, operations[i]), after);
+  }
+  if (!makes(made, unitary)) return {};
+  return made;
+}
 
 std::optional<PairInteraction> pair_interaction(const Matrix& unitary) {
   Matrix4 special{};
@@ -222,19 +313,8 @@ std::optional<PairInteraction> pair_interaction(const Matrix& unitary) {
                  (angles[0] + angles[3] - angles[1] - angles[2]) / 4};
   const double rest = all / 4;  // what is no turn: a phase
   made.after[0] = scaled(made.after[0], around * Complex(std::cos(rest), std::sin(rest)));
-  // exp(i pi/2 PP) = i PP, which is a gate on either qubit.
-  for (unsigned letter = 0; letter < 3; ++letter) {
-    const long halves = std::lround(made.angles[letter] / (2 * kQuarterPi));
-    made.angles[letter] -= static_cast<double>(halves) * 2 * kQuarterPi;
-    const unsigned turns = static_cast<unsigned>(halves % 4 + 4) % 4;
-    for (unsigned i = 0; i < turns; ++i) {
-      for (Matrix2& gate : made.after) gate = product(gate, kLetterMatrices[letter]);
-      made.after[0] = scaled(made.after[0], kImaginary);
-    }
-  }
-  const Matrix4 again = product4(tensor(made.after[1], made.after[0]),
-                                 product4(turned_by(made.angles), tensor(made.before[1], made.before[0])));
-  if (!recomposes(again, unitary, 4)) return std::nullopt;
+  for (unsigned letter = 1; letter <= 3; ++letter) take_half_turns(made, letter);
+  if (!makes(made, unitary)) return std::nullopt;
   return made;
 }
 

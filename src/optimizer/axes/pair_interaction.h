@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/numbers/matrix2.h"
+#include "qsim/circuit.h"
 #include "qsim/gate.h"
 
 namespace qsim {
@@ -19,5 +20,10 @@ struct PairInteraction {
 /// Of a unitary 4 x 4 matrix, row-major, bit j of an index is qubit j; nothing where the parts put together again are
 /// not the matrix. B. Kraus and J. I. Cirac, Phys. Rev. A 63, 062309 (2001).
 std::optional<PairInteraction> pair_interaction(const Matrix& unitary);
+
+/// The same of a circuit of two qubits that is a gate on both, of those that turn about one letter of each, and then
+/// gates on either: as exact as its angle, of which many may be alike, and turned about ZZ. Nothing for others.
+/// `unitary`: what the circuit makes.
+std::optional<PairInteraction> named_interaction(const Circuit& circuit, const Matrix& unitary);
 
 }  // namespace qsim

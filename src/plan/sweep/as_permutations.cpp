@@ -311,7 +311,7 @@ class PhaseGatherer {
     for (const Waiting& waiting : waiting_) {
       if ((waiting.mask & target) == 0 || waiting.turns == 0) continue;
       more.emplace_back((waiting.mask & ~target) | op.control_mask, waiting.turns);
-      more.emplace_back(waiting.mask | op.control_mask, -2 * waiting.turns);
+      more.emplace_back(waiting.mask | op.control_mask, -(2 * waiting.turns));
     }
     LoweredOp like;  // counts nothing
     for (const auto& [mask, turns] : more) add(mask, turns, like);
