@@ -506,7 +506,16 @@ TEST(CostModel, OfWhatPermutesFollowWhereLinesGo) {
   const double whole = sweep_seconds(sweep_of(19, 1 << 18, all), 20, Precision::kDouble, machine);
   EXPECT_NEAR(sweep_seconds(sweep_of(19, 1 << 18, 1 << 19), 20, Precision::kDouble, machine), whole + read + written,
               1e-9);  // put back
-  machine.cost_double.permutation->affine = 1.25;
+  PermutationCosts& permutation = *machine.cost_double.permutation;
+  permutation.again = 2000;
+  permutation.near_again = 100;
+  permutation.near_bits = 4;
+  const double amplitudes = 1e-15 * (1 << 20);
+  EXPECT_NEAR(memory(sweep_of(5, 1, all)), read + written + 100 * amplitudes, 1e-12);    // asked for again
+  EXPECT_NEAR(memory(sweep_of(3, 1, all)), read + written, 1e-12);                       // not even that
+  EXPECT_NEAR(memory(sweep_of(19, 1, all)), read + written + 2100 * amplitudes, 1e-12);  // read again
+  permutation.again = permutation.near_again = 0;
+  permutation.affine = 1.25;
   EXPECT_NEAR(memory(sweep_of(19, 1, all)), 1.25 * (read + written), 1e-12);  // one control
   EXPECT_NEAR(memory(sweep_of(19, 3, all)), 1.6 * read + written, 1e-12);     // two
   EXPECT_EQ(swept_bytes(sweep_of(19, 1, all), 20, Precision::kDouble), 32u << 20);

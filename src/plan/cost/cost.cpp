@@ -133,26 +133,32 @@ struct SweepParts {
   double memory = 0, arithmetic = 0, overhead = 0;
 };
 
-// Amplitudes that are read for each that `sweep`, which permutes, gathers: those of its line, of `line` amplitudes,
-// that go elsewhere are read again. From a sample of places.
-double reads_each(const Sweep& sweep, std::uint32_t local_bits, std::uint32_t line, std::uint32_t window_bits) {
+// How many lines of `line` amplitudes are read for each of them that `sweep`, which permutes, gathers, where those that
+// go together, within 2^near bits and 2^window bits, are read once. From a sample of places.
+struct LinesRead {
+  double near = 1, window = 1;
+};
+LinesRead lines_read(const Sweep& sweep, std::uint32_t local_bits, std::uint32_t line, const PermutationCosts& costs) {
   constexpr std::uint32_t kSample = 48;
   const Index born = (pow2(local_bits) - 1) & ~sweep.unborn;
-  double together = 0;
+  double near = 0, window = 0;
   PhiloxSequence random(1);
   for (std::uint32_t i = 0; i < kSample; ++i) {
     const Index from = random.bits() & born;
     const Index to = target_of(sweep, from);
-    for (std::uint32_t other = 1; other < line; ++other)
-      together += (target_of(sweep, from ^ other) ^ to) >> window_bits == 0 ? 1 : 0;
+    for (std::uint32_t other = 1; other < line; ++other) {
+      const Index apart = target_of(sweep, from ^ other) ^ to;
+      near += apart >> costs.near_bits == 0 ? 1 : 0;
+      window += apart >> costs.window_bits == 0 ? 1 : 0;
+    }
   }
-  return line / (1 + together / kSample);
+  return {line / (1 + near / kSample), line / (1 + window / kSample)};
 }
 
 // Gathered beside the state and, bundle by bundle, put back.
 SweepParts permuting_parts(const Sweep& sweep, std::uint32_t local_bits, Precision precision, const CostTable& cost) {
-  constexpr double kLaunches = 3;                                                  // its steps are uploaded
-  constexpr PermutationCosts kDear{512, 10'000'000, 10'000, 0, 10'000'000, 0, 0};  // of a machine that does not say
+  constexpr double kLaunches = 3;                                               // its steps are uploaded
+  constexpr PermutationCosts kDear{512, 10'000'000, 10'000, 0, 10'000'000, 0};  // of a machine that does not say
   const PermutationCosts costs = cost.permutation.value_or(kDear);
   const auto bytes = static_cast<double>(amplitude_bytes(precision));
   const auto written = static_cast<double>(sweep_traffic(sweep, local_bits).amplitudes_written);
@@ -169,8 +175,12 @@ SweepParts permuting_parts(const Sweep& sweep, std::uint32_t local_bits, Precisi
   const double read = written * bytes / cost.read_bytes_per_second;
   const double trip = read + written * bytes / cost.write_bytes_per_second;
   const bool affine = costs.affine > 0 && is_affine(sweep);
-  const double again =
-      affine ? (costs.affine - 1) * trip : (reads_each(sweep, local_bits, line, costs.window_bits) - 1) * read;
+  const auto read_again = [&] {
+    const LinesRead lines = lines_read(sweep, local_bits, line, costs);
+    const double far = costs.again > 0 ? costs.again * 1e-15 * written : read;
+    return (lines.window - 1) * far + (lines.near - 1) * costs.near_again * 1e-15 * written;
+  };
+  const double again = affine ? (costs.affine - 1) * trip : read_again();
   const double places = affine ? 0 : costs.place + steps;
   SweepParts parts{trip + again, places * 1e-15 * written, kLaunches * cost.sweep_overhead};
   if (!is_one_bundle(sweep, local_bits)) parts.overhead += trip;

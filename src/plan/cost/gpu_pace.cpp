@@ -46,6 +46,8 @@ void slow_down(CostTable& table, double memory, double arithmetic, double moves)
   table.norm *= arithmetic * share;
   if (table.lanes) table.lanes->scale(arithmetic * share, moves * share);
   if (table.permutation) {
+    table.permutation->again *= memory;
+    table.permutation->near_again *= memory;
     table.permutation->place *= moves;
     table.permutation->step *= moves;
     table.permutation->interpreted_step *= moves;

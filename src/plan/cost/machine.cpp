@@ -153,8 +153,13 @@ CostTable parse_costs(const Json& json, const std::string& where) {
     if (permutation.has("interpreted_step")) {
       cost.permutation->interpreted_step = permutation.number("interpreted_step", false);
     }
-    permutation.finish(
-        {"line_bytes", "window_bits", "place", "step", "affine", "product", "lookup", "interpreted_step"});
+    if (permutation.has("again")) cost.permutation->again = permutation.number("again", false);
+    if (permutation.has("near_again")) {
+      cost.permutation->near_again = permutation.number("near_again", false);
+      permutation.integer<std::uint32_t>("near_bits", 0, 62, cost.permutation->near_bits);
+    }
+    permutation.finish({"line_bytes", "window_bits", "place", "step", "affine", "product", "lookup", "interpreted_step",
+                        "again", "near_again", "near_bits"});
   }
   cost.link_bytes_per_second = reader.number("link_bytes_per_s", true);
   cost.exchange_overhead = reader.number("exchange_overhead_s", false);

@@ -57,14 +57,18 @@ auto& of_turn(Table& table, TurnKind kind) {
 }
 
 /// Of sweeps that permute. Amplitudes come from far apart: `line_bytes` are read with each, and those that go where it
-/// goes, not more than 2^window_bits places away, are there then. Beside memory nanoseconds a million amplitudes: for
-/// making places of words, and for each step of a program. `affine`: trips over memory that a sweep takes which
+/// goes, not more than 2^window_bits places away, are there then; the others are read again, in nanoseconds a million
+/// amplitudes for each line (`again`; 0: as long as reading takes). Those that go further than 2^near_bits away are
+/// asked for once more, which takes `near_again`. Beside memory nanoseconds a million amplitudes: for making places of
+/// words, and for each step of a program. `affine`: trips over memory that a sweep takes which
 /// is_affine; 0: it is as any other. Of a first write that permutes: for each amplitude, and for each table in which a
 /// factor of it is looked up. `interpreted_step`: in programs of more than kMostCompiledSteps; 0: as in any other.
 struct PermutationCosts {
   double line_bytes = 0, place = 0, step = 0, affine = 0, product = 0, lookup = 0;
   std::uint32_t window_bits = 0;
   double interpreted_step = 0;
+  double again = 0, near_again = 0;
+  std::uint32_t near_bits = 0;
   friend bool operator==(const PermutationCosts&, const PermutationCosts&) = default;
 };
 
