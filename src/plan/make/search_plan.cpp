@@ -328,12 +328,13 @@ void add_strings(const AxisForm& axis, double lightest, OtherForms& others) {
   others.ways.emplace_back(std::move(lowered), of_strings, others.machines, others.options);
 }
 
-/// With the targets of flips chosen anew, where that is less or gives back structure; of CX gates, whose targets
-/// somebody chose, where it is half as it stands. Of long circuits it is all that is planned then.
+/// With the targets of flips chosen anew, where that is less or gives back structure; of short circuits of CX gates,
+/// whose targets somebody chose, where it is half as it stands. Of long circuits it is all that is planned then.
 void add_oriented(Ways& written, OtherForms& others) {
   Rewritten oriented;
   if (!others.may(kOrientFlips)) return;
   if (!orient_flips(others.circuit(), oriented)) {
+    if (!others.few) return;
     Rewritten chosen;
     bool changed = true;
     flips_between_hadamards(others.circuit(), oriented);
