@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/bits.h"
+#include "base/numbers/complex.h"
 #include "device/permutation/product.h"
 #include "plan/cost/pool_layout.h"
 
@@ -25,11 +26,6 @@ constexpr std::uint32_t kLaneBits = std::countr_zero(kPermuteLanes);
 QSIM_ANY_VECTORS void find_places(const PermuteProgram& program, Index base, std::span<PermuteWords> words,
                                   std::span<Index, kPermuteLanes> out, PermuteSixteenths& sixteenths) {
   permuted_places(program, base, words, out, sixteenths);
-}
-
-template <typename T>
-std::complex<T> times(std::complex<T> a, std::complex<T> b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
 /// Turns the values of as many of the 512 places as there are.
@@ -198,12 +194,11 @@ void Permutation::write_products(std::complex<T>* shard, ThreadTeam& team) const
       }
     }
   }
-  const auto times = [](std::complex<T> value, Entry by) {
+  const auto multiplied = [](std::complex<T> value, Entry by) {
     if constexpr (std::is_same_v<Entry, T>) {
-      return std::complex<T>(value.real() * by, value.imag() * by);
+      return value * by;
     } else {
-      return std::complex<T>(value.real() * by.real() - value.imag() * by.imag(),
-                             value.real() * by.imag() + value.imag() * by.real());
+      return times(value, by);
     }
   };
   const std::complex<T> scale(products_->start.scale);
@@ -219,7 +214,7 @@ void Permutation::write_products(std::complex<T>* shard, ThreadTeam& team) const
       const Index count = std::min<Index>(kPermuteLanes, end - first);
       for (Index i = 0; i < count; ++i) {
         std::complex<T> value = (from[i] & checked) == wanted ? scale : std::complex<T>();
-        for (const Table& table : tables) value = times(value, table.entries[from[i] >> table.first & table.mask]);
+        for (const Table& table : tables) value = multiplied(value, table.entries[from[i] >> table.first & table.mask]);
         shard[first + i] = value;
       }
       if (program_.phases) turn(std::span(shard + first, count), sixteenths);

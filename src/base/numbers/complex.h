@@ -1,12 +1,13 @@
 // Products of complex numbers that are known to be finite.
 #pragma once
 
-#include "qsim/types.h"
+#include <complex>
 
 namespace qsim {
 
 /// a b, without operator*'s care for infinities, which costs a comparison and keeps loops from becoming vectors.
-inline Complex times(Complex a, Complex b) {
+template <typename T>
+std::complex<T> times(std::complex<T> a, std::complex<T> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 

@@ -133,11 +133,12 @@ struct SweepParts {
   double memory = 0, arithmetic = 0, overhead = 0;
 };
 
-// How many lines of `line` amplitudes are read for each of them that `sweep`, which permutes, gathers, where those that
-// go together, within 2^near bits and 2^window bits, are read once. From a sample of places.
 struct LinesRead {
   double near = 1, window = 1;
 };
+
+// How many lines of `line` amplitudes are read for each of them that `sweep`, which permutes, gathers, where those that
+// go together, within 2^near_bits and 2^window_bits, are read once. From a sample of places.
 LinesRead lines_read(const Sweep& sweep, std::uint32_t local_bits, std::uint32_t line, const PermutationCosts& costs) {
   constexpr std::uint32_t kSample = 48;
   const Index born = (pow2(local_bits) - 1) & ~sweep.unborn;
