@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "optimizer/paths/path_sum.h"
+#include "optimizer/sums/path_sum.h"
 #include "plan/plan.h"
 
 namespace qsim {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/paths/path_sum.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/sums/path_sum.h"
 #include "plan/cost/cost.h"
 #include "plan/cost/machine.h"
 #include "plan/make/make_plan.h"

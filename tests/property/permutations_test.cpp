@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/paths/path_sum.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/sums/path_sum.h"
 #include "qsim/circuit.h"
 #include "support/ancilla_circuit.h"
 #include "support/dense.h"
@@ -142,6 +142,32 @@ TEST(Permutations, DecompositionsOfToffoliGatesAreFlips) {
   ASSERT_TRUE(recognise_lightest(circuit, rewritten));
   expect_same(circuit, rewritten);
   EXPECT_EQ(std::ranges::count(shapes(rewritten.circuit), "x3"), 1);
+}
+
+// What the last Hadamard gate of one has cancelled against the first of the next, with phases and CX gates left
+// between.
+TEST(Permutations, GatesThatHaveMetAreSeenThrough) {
+  std::mt19937_64 random(29);
+  std::size_t recognised = 0, met = 0;
+  for (int round = 0; round < 400; ++round) {
+    Circuit circuit(5);
+    for (std::uint64_t i = 2 + random() % 5; i > 0; --i) {
+      std::vector<Qubit> q = first_qubits(5);
+      std::ranges::shuffle(q, random);
+      if (random() % 3 != 0) std::swap(*std::ranges::find(q, 4U), q[2]);  // mostly onto the same qubit
+      if (random() % 3 == 0) circuit.x(q[3]);
+      (random() % 2 == 0 ? append_toffoli : append_margolus)(circuit, q[0], q[1], q[2]);
+    }
+    Rewritten cancelled, rewritten;
+    met += cancel_inverses(circuit, cancelled) ? 1 : 0;
+    const Circuit& before = cancelled.circuit.qubits() == 0 ? circuit : cancelled.circuit;
+    std::vector<Rewritten> found = recognise_permutations(before, false);
+    recognised += found.empty() ? 0 : 1;
+    for (const Rewritten& each : found) expect_same(before, each);
+    ASSERT_FALSE(HasFailure()) << round;
+  }
+  EXPECT_GT(met, 100U);
+  EXPECT_GT(recognised, 300U);
 }
 
 TEST(Permutations, AncillasThatAreGivenBackAreLeftOut) {

@@ -69,7 +69,7 @@ const std::map<std::string, Strings> kRooms{
     {"src/document", {"", "show"}},
     {"src/picture", {"", "circuit"}},
     {"src/qasm", {"text", "", "write"}},
-    {"src/optimizer", {"", "open", "paths", "flips", "pairs", "axes", "strings", "passes"}},
+    {"src/optimizer", {"", "open", "sums", "paths", "flips", "pairs", "axes", "strings", "passes"}},
     {"src/plan",
      {"", "cost", "lower", "timeline", "search", "element", "dense", "sweep", "build", "make", "program", "show"}},
     {"src/circuit", {"", "generate"}},

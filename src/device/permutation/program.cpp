@@ -5,7 +5,7 @@
 
 #include "base/bits.h"
 #include "base/numbers/phase.h"
-#include "optimizer/paths/path_sum.h"
+#include "optimizer/sums/path_sum.h"
 #include "plan/sixteenths.h"
 #include "qsim/error.h"
 

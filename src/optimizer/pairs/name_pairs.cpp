@@ -13,8 +13,8 @@
 #include "optimizer/operations.h"
 #include "optimizer/pairs/letters.h"
 #include "optimizer/pairs/pair_turns.h"
-#include "optimizer/paths/path_sum.h"
 #include "optimizer/paths/turn_run.h"
+#include "optimizer/sums/path_sum.h"
 #include "qsim/circuit.h"
 
 namespace qsim {

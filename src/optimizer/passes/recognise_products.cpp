@@ -14,7 +14,7 @@
 #include "base/numbers/rounding.h"
 #include "optimizer/diagonal_term.h"
 #include "optimizer/operations.h"
-#include "optimizer/paths/path_sum.h"
+#include "optimizer/sums/path_sum.h"
 #include "optimizer/weights.h"
 #include "qsim/circuit.h"
 

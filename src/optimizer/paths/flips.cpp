@@ -94,7 +94,6 @@ double weight_of(const PhasedPermutation& permutation, double& least_flips) {
   }
   for (const PhasedPermutation::Turn& turn : permutation.turned_after) {
     sum += weight::kRealTurn + (turn.phase != 0 ? weight::kPhase + weight::kLonelyPhases : 0);
-    sum += turn.flips ? weight::kFlip : 0;
   }
   // At least a flip for each qubit that changes.
   for (Qubit q = 0; q < permutation.values.size(); ++q) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "optimizer/paths/path_sum.h"
+#include "optimizer/sums/path_sum.h"
 
 namespace qsim {
 

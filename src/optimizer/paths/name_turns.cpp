@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "optimizer/operations.h"
-#include "optimizer/paths/path_sum.h"
 #include "optimizer/paths/turn_run.h"
+#include "optimizer/sums/path_sum.h"
 #include "optimizer/weights.h"
 #include "qsim/circuit.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "optimizer/paths/path_sum.h"
+#include "optimizer/sums/path_sum.h"
 #include "qsim/circuit.h"
 
 namespace qsim {

@@ -6,6 +6,7 @@
 // Sums run along the circuit from several gates at once. Where one is closed the gates since its beginning may be
 // replaced; the cheapest way from the first gate to the last is taken.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <list>
 #include <numeric>
@@ -15,29 +16,38 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "base/threads/thread_team.h"
 #include "optimizer/diagonal_term.h"
 #include "optimizer/operations.h"
 #include "optimizer/paths/flips.h"
 #include "optimizer/paths/path_steps.h"
-#include "optimizer/paths/path_sum.h"
+#include "optimizer/paths/turn_order.h"
+#include "optimizer/sums/path_sum.h"
 #include "optimizer/weights.h"
 #include "qsim/circuit.h"
 
 namespace qsim {
 namespace {
 
-constexpr std::uint32_t kPiece = 1 << 14;           // operations that are brought into an order at a time
-constexpr std::uint64_t kFewSteps = 300'000;        // products that may be looked at without finding anything
-constexpr std::uint64_t kGivenBack = 64;            // of them for each gate of what is found
-constexpr std::size_t kMostLookedAtAgain = 20'000;  // operations
+constexpr std::uint32_t kPiece = 1 << 14;  // operations that are brought into an order at a time
+constexpr std::uint64_t kGivenBack = 64;   // of them for each gate of what is found
+constexpr std::size_t kMostLookedAtAgain = 20'000, kMostWithNames = 100'000;  // operations
 
 /// Which sums run at once. More see more, mostly, but not all, and run out of steps sooner.
 struct Sums {
   std::size_t most = 0;
-  std::size_t patience = 0;  // gates, for each that runs, after which another one begins although none was closed
-  bool even = false;         // which one is given up: the least missed, or the newest that is open
+  std::size_t patience = 0;       // gates, for each that runs, after which another one begins although none was closed
+  bool even = false;              // which one is given up: the least missed, or the newest that is open
+  bool names = false;             // for long polynomials
+  std::uint64_t steps = 300'000;  // products that may be looked at without finding anything
 };
-constexpr Sums kFew{4, 48, false}, kMany{8, 12, true};
+constexpr Sums kFew{4, 48}, kMany{8, 12, true};
+constexpr Sums kFewNamed{4, 48, false, true, 600'000}, kManyNamed{8, 12, true, true, 600'000};
+
+/// How many sums ended, and how many because of what a qubit held.
+struct Ends {
+  std::size_t all = 0, too_long = 0;
+};
 
 bool turns_alone(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kH && op.controls == 0; }
 
@@ -79,6 +89,7 @@ class PermutationRecogniser {
     build(result);
     return true;
   }
+  const Ends& ends() const { return ends_; }
 
  private:
   struct Placed {
@@ -114,45 +125,6 @@ class PermutationRecogniser {
     return gate;
   }
 
-  /// The operations, each gate that turns one qubit as early as what it needs lets it be, all else as late as that.
-  std::vector<std::uint32_t> pulled(std::uint32_t first, std::uint32_t end) const {
-    const auto& operations = circuit_.operations();
-    std::vector<std::uint32_t> before, begin{0};  // by operation: the one before it on each of its qubits
-    std::vector<std::uint32_t> last(circuit_.qubits(), kNoPlace), order, pending, needed;
-    std::vector<bool> placed(end - first, false);
-    const auto pull = [&](std::uint32_t root) {
-      pending.push_back(root);
-      placed[root] = true;
-      while (!pending.empty()) {
-        const std::uint32_t i = pending.back();
-        pending.pop_back();
-        needed.push_back(first + i);
-        for (std::uint32_t j = begin[i]; j < begin[i + 1]; ++j) {
-          if (before[j] == kNoPlace || placed[before[j]]) continue;
-          placed[before[j]] = true;
-          pending.push_back(before[j]);
-        }
-      }
-      std::ranges::sort(needed);
-      order.insert(order.end(), needed.begin(), needed.end());
-      needed.clear();
-    };
-    for (std::uint32_t i = 0; i < end - first; ++i) {
-      const Operation& op = operations[first + i];
-      if (skipped(op)) {
-        placed[i] = true;
-      } else {
-        for_each_qubit(circuit_, op, [&](Qubit q) { before.push_back(std::exchange(last[q], i)); });
-      }
-      begin.push_back(static_cast<std::uint32_t>(before.size()));
-      if (op.controls + op.targets == 1 && !skipped(op) && turns(circuit_, op)) pull(i);
-    }
-    for (std::uint32_t i = 0; i < end - first; ++i) {
-      if (!placed[i]) pull(i);
-    }
-    return order;
-  }
-
   /// Gates of one qubit wait until another gate needs it, so that pairs of Hadamard gates are close; but not what goes
   /// into a sum, nor a Hadamard gate that ends a pair.
   void find() {
@@ -162,9 +134,9 @@ class PermutationRecogniser {
     };
     ways_.emplace_back();
     const auto size = static_cast<std::uint32_t>(circuit_.operations().size());
-    while (seen_ < size && spent_ <= kFewSteps) {
+    while (seen_ < size && spent_ <= sums_.steps) {
       const std::uint32_t first = std::exchange(seen_, std::min(size, seen_ + kPiece));
-      for (const std::uint32_t i : pulled(first, seen_)) {
+      for (const std::uint32_t i : turns_early(circuit_, first, seen_)) {
         const Operation& op = circuit_.operations()[i];
         const bool alone = op.controls == 0 && op.targets == 1;
         if (alone && (!waiting[circuit_.targets(op)[0]].empty() || !goes_on_now(op))) {
@@ -218,8 +190,8 @@ class PermutationRecogniser {
     began_again_.push_back(false);
     const Placed& gate = gates_.back();
     if (begins(at) || gate.steps == 0) note_closed();
-    if (begins(at) && spent_ <= kFewSteps) begin(at);
-    if (spent_ > kFewSteps) running_.clear();
+    if (begins(at) && spent_ <= sums_.steps) begin(at);
+    if (spent_ > sums_.steps) running_.clear();
     ways_.push_back({ways_[at].weight + gate.weight, -1});
     for (Running& running : running_) {
       running.ended = !spend_on(running, at);
@@ -241,17 +213,20 @@ class PermutationRecogniser {
     const std::uint64_t before = running.sum.work();
     const bool goes_on = go_on(running, at);
     spent_ += 1 + running.sum.work() - before;
-    return goes_on;
+    if (goes_on) return true;
+    ++ends_.all;
+    ends_.too_long += running.sum.is_too_long() ? 1 : 0;
+    return false;
   }
 
   Running sum_from(std::size_t at) {
-    return {at, at, at, 0, PathSum(circuit_.qubits(), zeros_before_[at]), 0, {}, 0, false, false};
+    return {at, at, at, 0, PathSum(circuit_.qubits(), zeros_before_[at], sums_.names), 0, {}, 0, false, false};
   }
 
   /// A sum that has become too large was of use up to somewhere: what comes next often begins there.
   bool begin_again(Running& running) {
     const std::size_t from = running.gained_at;
-    if (from == 0 || began_again_[from] || spent_ > kFewSteps) return false;
+    if (from == 0 || began_again_[from] || spent_ > sums_.steps) return false;
     began_again_[from] = true;
     const auto there = std::ranges::find(running_, from, &Running::first);
     if (there != running_.end()) {
@@ -336,12 +311,14 @@ class PermutationRecogniser {
 
   void note_closed(Running& running, std::size_t at) {
     if (running.first == at || std::exchange(running.looked_at, at) == at) return;
+    const std::uint64_t before = running.sum.work();
     std::optional<PhasedPermutation> permutation = running.sum.permutation();
     if (permutation) {
       running.closed_at = at;
     } else if (running.sum.saw_through()) {
       permutation = running.sum.permutation_before_turns();
     }
+    spent_ += running.sum.work() - before;
     if (!permutation) return;
     double least_flips = 0;
     const double own = running.kept_weight + weight_of(*permutation, least_flips);
@@ -414,7 +391,6 @@ class PermutationRecogniser {
     for (const PhasedPermutation::Turn& turn : replacement.permutation.turned_after) {
       out.h(turn.qubit);
       if (turn.phase != 0) qsim::append(out, {bit_mask(turn.qubit), 0, angle_of_turns(turn.phase)});
-      if (turn.flips) out.x(turn.qubit);
     }
     const bool empty = out.operations().size() == before;
     for (const std::uint32_t i : members) {
@@ -441,31 +417,69 @@ class PermutationRecogniser {
   std::list<Running> running_;
   std::uint64_t spent_ = 0;
   std::size_t gained_until_ = 0;  // the place
+  Ends ends_;
   bool found_ = false;
 };
 
 /// Sums see further over the flips that others became. Each look is at three quarters of the operations of the one
-/// before at most.
-bool look(const Circuit& circuit, bool from_zero, const Sums& sums, Rewritten& result) {
+/// before at most. `ends`: of the first look.
+bool look(const Circuit& circuit, bool from_zero, const Sums& sums, Rewritten& result, Ends& ends) {
   bool changed = false;
   for (std::size_t before = 0;;) {
     const Circuit& now = changed ? result.circuit : circuit;
     const std::size_t operations = now.operations().size();
     if (changed && 4 * operations > 3 * before) return true;
-    before = operations;
     Rewritten next;
-    if (!PermutationRecogniser(now, from_zero, sums).run(next)) return changed;
+    PermutationRecogniser recogniser(now, from_zero, sums);
+    const bool found = recogniser.run(next);
+    if (before == 0) ends = recogniser.ends();
+    before = operations;
+    if (!found) return changed;
     chain(result, changed, std::move(next));
   }
 }
 
-/// In one way after the other.
+/// In several ways, while turns are left. With names for long polynomials where many sums ended for those and much is
+/// left, and only what is much lighter then, since sums without names see more of what is short.
 void recognise(const Circuit& circuit, bool from_zero, std::vector<Rewritten>& found) {
-  Rewritten few, many;
-  if (!look(circuit, from_zero, kFew, few)) return;
-  const bool again = circuit.operations().size() <= kMostLookedAtAgain && is_promising(few.circuit);
-  found.push_back(std::move(few));
-  if (again && look(circuit, from_zero, kMany, many)) found.push_back(std::move(many));
+  constexpr double kMuch = 0.9, kLeft = 0.1;  // parts of a weight
+  struct Way {
+    Sums sums;
+    bool wanted = true;
+    Rewritten result{};
+    Ends ends{};
+  };
+  double least = std::numeric_limits<double>::infinity();
+  bool goes_on = true;
+  const auto look_for = [&](Way& way) {
+    way.wanted = way.wanted && look(circuit, from_zero, way.sums, way.result, way.ends);
+  };
+  const auto take = [&](Way& way) {
+    if (!goes_on || !way.wanted) return false;
+    const double weight = circuit_cost(way.result.circuit);
+    if (way.sums.names && weight > kMuch * least) return false;
+    least = std::min(least, weight);
+    goes_on = is_promising(way.result.circuit);
+    found.push_back(std::move(way.result));
+    return true;
+  };
+  Way first{kFew};
+  look_for(first);
+  if (!take(first) || !goes_on) return;
+  const std::size_t operations = circuit.operations().size();
+  const bool are_long = 4 * first.ends.too_long >= std::max<std::size_t>(first.ends.all, 1);
+  const bool is_much = least >= kLeft * circuit_cost(circuit);
+  const bool again = operations <= kMostLookedAtAgain;
+  std::array<Way, 2> others{
+      {{kMany, again}, {kFewNamed, !from_zero && are_long && is_much && operations <= kMostWithNames}}};
+  ThreadTeam(std::min(affinity_threads(), others[1].wanted ? 2 : 1)).run(others.size(), [&](std::uint64_t k, int) {
+    look_for(others[k]);
+  });
+  take(others[0]);
+  if (!take(others[1]) || !again) return;
+  Way last{kManyNamed};
+  look_for(last);
+  take(last);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/numbers/matrix2.h"
-#include "optimizer/paths/path_sum.h"
+#include "optimizer/sums/path_sum.h"
 #include "qsim/circuit.h"
 
 namespace qsim {

@@ -12,7 +12,7 @@
 #include "base/numbers/bit_products.h"
 #include "base/numbers/matrix2.h"
 #include "base/numbers/rounding.h"
-#include "optimizer/paths/path_sum.h"
+#include "optimizer/sums/path_sum.h"
 #include "plan/sixteenths.h"
 
 namespace qsim {

@@ -20,7 +20,9 @@
 #include <vector>
 
 #include "base/bits.h"
-#include "optimizer/paths/phase_table.h"
+#include "optimizer/sums/boolean.h"
+#include "optimizer/sums/named_polynomials.h"
+#include "optimizer/sums/phase_table.h"
 #include "qsim/types.h"
 
 namespace qsim {
@@ -37,14 +39,6 @@ std::uint64_t rounded_turns(std::uint64_t turns);
 /// Between -pi and pi.
 double angle_of_turns(std::uint64_t turns);
 
-/// The sum modulo 2 of products of variables, which are bits of a mask; ascending, each once. The product of none is 1.
-template <typename Mask>
-using Boolean = std::vector<Mask>;
-
-/// Adds a product to the polynomial, or takes it away.
-template <typename Mask>
-void toggle(Boolean<Mask>& polynomial, Mask product);
-
 /// Phases of products first and Hadamard gates of the qubits `turned`, and then for a basis state x: its phase is the
 /// sum of the phases of those products that are 1, and qubit q becomes values[q]. The qubits `zeros` are 0 in x. Then
 /// come Hadamard gates once more.
@@ -57,15 +51,14 @@ struct PhasedPermutation {
   struct Turn {
     Qubit qubit = 0;
     std::uint64_t phase = 0;  // after the Hadamard gate
-    bool flips = false;       // after the phase
   };
   std::vector<Turn> turned_after;
 };
 
 class PathSum {
  public:
-  /// At most 64 qubits, of which some are 0 at the start.
-  explicit PathSum(std::uint32_t qubits, Index zeros = 0);
+  /// At most 64 qubits, of which some are 0 at the start. `names`: whether long polynomials of inputs get names.
+  explicit PathSum(std::uint32_t qubits, Index zeros = 0, bool names = false);
 
   /// These may be anything at the start. Nothing may have been appended to them.
   void forget_zeros(Index qubits);
@@ -89,6 +82,8 @@ class PathSum {
 
   /// Whether Hadamard gates were taken out between which there were phases that no Clifford circuit has.
   bool saw_through() const { return saw_through_; }
+  /// Whether it has become too large for the polynomials that qubits hold.
+  bool is_too_long() const { return too_large_ && phases_.size() <= kMostPhases; }
   /// Hadamard gates that are still in the sum.
   unsigned variables() const { return count(created_); }
   /// Products looked at.
@@ -106,6 +101,11 @@ class PathSum {
   static Wide bit(unsigned variable) { return Wide{1} << variable; }
 
   bool multiply(Boolean<Wide>& product, const Boolean<Wide>& by);
+  /// With names for what is long.
+  Boolean<Wide> shortened(const Boolean<Wide>& polynomial);
+  /// A sum without names; nothing where that is too large.
+  std::optional<PathSum> written_out() const;
+  void forget_names();  // that are of no use any more
   void add(Wide product, std::uint64_t turns);
   /// turns * product * polynomial, as a number.
   void add_lifted(Wide product, std::span<const Wide> polynomial, std::uint64_t turns);
@@ -123,7 +123,14 @@ class PathSum {
   };
   void tidy(unsigned variable);
   Cofactor cofactor(unsigned variable) const;
-  std::vector<PhasedPermutation::Turn> lacks_turns() const;
+  /// A qubit and the variable that it alone holds.
+  struct Holder {
+    Qubit qubit = 0;
+    Wide variable = 0;
+  };
+  std::vector<Holder> may_lack_turns() const;
+  void make_its_value(const Holder& holder);
+  bool lacks_turn(Wide variable, Wide single) const;
   std::optional<unsigned> solvable(const Boolean<Wide>& polynomial) const;
   Wide substitute(unsigned variable, const Boolean<Wide>& by);
   void take_out(unsigned variable);
@@ -134,6 +141,8 @@ class PathSum {
   Index empty_ = 0;                    // qubits whose value is 0
   std::vector<Boolean<Wide>> values_;  // by qubit
   std::vector<Wide> holds_;            // by qubit: the variables of its value
+  bool names_;                         // whether there may be some
+  NamedPolynomials named_;
   PhaseTable phases_;
   std::array<std::vector<Wide>, kMostVariables> products_of_;  // by variable: with it, among them some that are gone
   std::array<std::uint32_t, kMostVariables> born_{};
@@ -141,20 +150,7 @@ class PathSum {
   Wide fine_ = 0;     // of them those with phases that no Clifford circuit has
   std::uint32_t turns_ = 0;
   bool too_large_ = false, saw_through_ = false;
-  std::uint64_t work_ = 0;
+  mutable std::uint64_t work_ = 0;
 };
-
-// Inline
-
-template <typename Mask>
-void toggle(Boolean<Mask>& polynomial, Mask product) {
-  auto place = polynomial.begin();
-  while (place != polynomial.end() && *place < product) ++place;
-  if (place != polynomial.end() && *place == product) {
-    polynomial.erase(place);
-  } else {
-    polynomial.insert(place, product);
-  }
-}
 
 }  // namespace qsim

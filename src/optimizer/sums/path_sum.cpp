@@ -1,5 +1,5 @@
 // Appending to a sum over paths, and taking variables out of it.
-#include "optimizer/paths/path_sum.h"
+#include "optimizer/sums/path_sum.h"
 
 #include <algorithm>
 #include <bit>
@@ -60,7 +60,8 @@ double angle_of_turns(std::uint64_t turns) {
   return std::ldexp(static_cast<double>(static_cast<std::int64_t>(turns)), -63) * std::numbers::pi;
 }
 
-PathSum::PathSum(std::uint32_t qubits, Index zeros) : qubits_(qubits), zeros_(zeros), values_(qubits), holds_(qubits) {
+PathSum::PathSum(std::uint32_t qubits, Index zeros, bool names)
+    : qubits_(qubits), zeros_(zeros), values_(qubits), holds_(qubits), names_(names) {
   for (Qubit q = 0; q < qubits; ++q) {
     if (!test_bit(zeros, q)) values_[q].push_back(bit(q));
     note_value(q);
@@ -77,20 +78,20 @@ void PathSum::forget_zeros(Index qubits) {
 
 bool PathSum::flip(Qubit target, Index controls) {
   Boolean<Wide> product{0};
-  for_each_bit(controls, [&](unsigned c) { too_large_ = too_large_ || !multiply(product, values_[c]); });
+  for_each_bit(controls, [&](unsigned c) { too_large_ = too_large_ || !multiply(product, shortened(values_[c])); });
   if (too_large_) return false;
-  for (const Wide p : product) toggle(values_[target], p);
+  for (const Wide p : shortened(product)) toggle(values_[target], p);
   note_value(target);
   return !too_large_;
 }
 
 bool PathSum::phase(Index ones, Index parity, std::uint64_t turns) {
   Boolean<Wide> product{0};
-  for_each_bit(ones, [&](unsigned q) { too_large_ = too_large_ || !multiply(product, values_[q]); });
+  for_each_bit(ones, [&](unsigned q) { too_large_ = too_large_ || !multiply(product, shortened(values_[q])); });
   if (parity != 0) {
     Boolean<Wide> sum;
     for_each_bit(parity, [&](unsigned q) {
-      for (const Wide p : values_[q]) toggle(sum, p);
+      for (const Wide p : shortened(values_[q])) toggle(sum, p);
     });
     too_large_ = too_large_ || !multiply(product, sum);
   }
@@ -105,8 +106,10 @@ bool PathSum::phase(Index ones, Index parity, std::uint64_t turns) {
 }
 
 bool PathSum::turn(Qubit qubit) {
-  const Wide free = ~(created_ | inputs());
-  if (free == 0 || too_large_) return false;
+  if (too_large_) return false;
+  if ((created_ | inputs() | named_.names()) == ~Wide{0}) forget_names();
+  const Wide free = ~(created_ | inputs() | named_.names());
+  if (free == 0) return false;
   const unsigned variable = low(free) != 0 ? static_cast<unsigned>(std::countr_zero(low(free)))
                                            : 64 + static_cast<unsigned>(std::countr_zero(high(free)));
   created_ |= bit(variable);
@@ -136,6 +139,40 @@ bool PathSum::multiply(Boolean<Wide>& product, const Boolean<Wide>& by) {
   }
   product = std::move(result);
   return product.size() <= kMostProducts;
+}
+
+Boolean<Wide> PathSum::shortened(const Boolean<Wide>& polynomial) {
+  if (!names_) return polynomial;
+  return named_.shortened(polynomial, created_, created_ | inputs());
+}
+
+void PathSum::forget_names() {
+  Wide used = held();
+  phases_.for_each([&](Wide product, std::uint64_t) { used |= product; });
+  work_ += phases_.size();
+  named_.forget_all_but(used);
+}
+
+std::optional<PathSum> PathSum::written_out() const {
+  constexpr int kMostNamed = 8;  // phases: what is computed and not taken back yet leaves many
+  int named = 0;
+  phases_.for_each([&](Wide product, std::uint64_t) { named += (product & named_.names()) != 0 ? 1 : 0; });
+  if (named > kMostNamed) return std::nullopt;
+  PathSum result(qubits_, zeros_);
+  result.created_ = created_;
+  for (Qubit q = 0; q < qubits_; ++q) {
+    result.values_[q] = values_[q];
+    if (!named_.write_out(result.values_[q], kMostProducts, work_)) return std::nullopt;
+    result.note_value(q);
+  }
+  bool all = true;
+  phases_.for_each([&](Wide product, std::uint64_t turns) {
+    Boolean<Wide> polynomial{product};
+    all = all && !result.too_large_ && named_.write_out(polynomial, kMostProducts, work_);
+    if (all) result.add_lifted(0, polynomial, turns);
+  });
+  if (!all || result.too_large_) return std::nullopt;
+  return result;
 }
 
 void PathSum::add(Wide product, std::uint64_t turns) {
@@ -304,68 +341,89 @@ void PathSum::forget(unsigned variable) {
   products_of_[variable].clear();
 }
 
-/// Qubits that hold a variable which a Hadamard gate would take out, but for a phase of the variable alone, and which
-/// is none of those that the sum may begin with.
-std::vector<PhasedPermutation::Turn> PathSum::lacks_turns() const {
-  std::vector<PhasedPermutation::Turn> result;
-  std::vector<Wide> beside;  // by place in the result: what the variable has half turns with
+/// Qubits of which one variable is held by no other one, and not in a product; none where they are too few for all
+/// variables.
+std::vector<PathSum::Holder> PathSum::may_lack_turns() const {
   Wide once = 0, twice = 0;
   for (const Wide holds : holds_) {
     twice |= once & holds;
     once |= holds;
   }
-  const Wide hidden = given() & ~once;
+  const unsigned begin = count((given() & ~once) | Wide{zeros_});
   constexpr unsigned kMostTurns = 2;
-  if (count(created_) > count(hidden | Wide{zeros_}) + kMostTurns) return {};
+  if (count(created_) > begin + kMostTurns) return {};
+  std::vector<Holder> result;
   for (Qubit q = 0; q < qubits_; ++q) {
     const Wide variable = holds_[q] & created_ & ~twice;
-    if (values_[q].empty() || values_[q].size() > 2 || variable == 0 || variable != values_[q].back()) continue;
-    const bool flips = values_[q].size() == 2;
-    if (flips && values_[q][0] != 0) continue;
-    Wide others = 0;
-    bool simple = true;
+    const auto with = [&](Wide product) { return (product & variable) != 0; };
+    if (count(variable) != 1 || std::ranges::count_if(values_[q], with) != 1) continue;
+    if (std::ranges::find(values_[q], variable) == values_[q].end()) continue;
+    // A phase of what the qubit holds is one of the variable and of its products with the rest; more stay.
+    constexpr std::size_t kMostFine = 8;
+    std::size_t fine = 0;
     for_each_variable(variable, [&](unsigned v) {
-      for (const Wide p : products_of_[v]) {
-        const std::uint64_t turns = p == variable ? 0 : phases_.at(p);
-        simple = simple && (turns == 0 || turns == kHalfTurn);
-        if (turns != 0) others |= p & ~variable;
-      }
+      for (const Wide p : products_of_[v]) fine += phases_.at(p) % kHalfTurn != 0 ? 1 : 0;
     });
-    if (!simple || others == 0) continue;
-    result.push_back({q, phases_.at(variable), flips});
-    beside.push_back(others);
+    const std::size_t rest = values_[q].size() - 1;
+    if (fine <= kMostFine + rest * (rest + 1) / 2) result.push_back({q, variable});
   }
-  if (count(created_) > count(hidden | Wide{zeros_}) + result.size()) return {};
-  // Inputs that stand beside variables in one product alone.
-  Wide single = 0, several = 0;
-  phases_.for_each([&](Wide product, std::uint64_t) {
-    if ((product & created_) == 0) return;
-    several |= single & product;
-    single |= product;
-  });
-  std::size_t place = 0;
-  std::erase_if(result, [&](const PhasedPermutation::Turn&) {
-    const Wide others = beside[place++];
-    return (others & ~(hidden & ~several)) == 0 && count(others) == 1;
-  });
+  if (count(created_) > begin + result.size()) return {};
   return result;
+}
+
+/// The variable becomes what the qubit holds.
+void PathSum::make_its_value(const Holder& holder) {
+  std::vector<std::pair<Wide, std::uint64_t>> taken;  // all of them before any is added
+  for_each_variable(holder.variable, [&](unsigned v) {
+    for (const Wide p : std::exchange(products_of_[v], {})) taken.emplace_back(p, phases_.take(p));
+  });
+  for (const auto& [p, turns] : taken) add_lifted(p & ~holder.variable, values_[holder.qubit], turns);
+  values_[holder.qubit].assign(1, holder.variable);
+  note_value(holder.qubit);
+}
+
+/// Whether a Hadamard gate would take the variable out, but for a phase of the variable alone, and it is none of those
+/// that the sum may begin with. `single`: inputs that stand beside variables in one product alone.
+bool PathSum::lacks_turn(Wide variable, Wide single) const {
+  Wide others = 0;
+  bool simple = true;
+  for_each_variable(variable, [&](unsigned v) {
+    for (const Wide p : products_of_[v]) {
+      const std::uint64_t turns = p == variable ? 0 : phases_.at(p);
+      simple = simple && (turns == 0 || turns == kHalfTurn);
+      if (turns != 0) others |= p & ~variable;
+    }
+  });
+  return simple && others != 0 && ((others & ~single) != 0 || count(others) != 1);
 }
 
 std::optional<PhasedPermutation> PathSum::permutation_before_turns() const {
   if (too_large_) return std::nullopt;
-  std::vector<PhasedPermutation::Turn> lacks = lacks_turns();
-  if (lacks.empty()) return std::nullopt;
-  PathSum turned = *this;
-  // All of what stands behind the gates first: each of them may change what other qubits hold.
-  for (const PhasedPermutation::Turn& turn : lacks) {
-    turned.phases_.take(holds_[turn.qubit]);
-    turned.values_[turn.qubit].assign(1, holds_[turn.qubit]);
+  if (named_.names() != 0) {
+    const std::optional<PathSum> written = written_out();
+    return written ? written->permutation_before_turns() : std::nullopt;
   }
-  for (const PhasedPermutation::Turn& turn : lacks) {
-    if (!turned.turn(turn.qubit)) return std::nullopt;
+  std::vector<Holder> holders = may_lack_turns();
+  if (holders.empty()) return std::nullopt;
+  PathSum turned = *this;
+  for (const Holder& holder : holders) turned.make_its_value(holder);
+  Wide once = 0, several = 0;
+  turned.phases_.for_each([&](Wide product, std::uint64_t) {
+    if ((product & created_) == 0) return;
+    several |= once & product;
+    once |= product;
+  });
+  const Wide single = given() & ~held() & ~several;
+  std::erase_if(holders, [&](const Holder& holder) { return !turned.lacks_turn(holder.variable, single); });
+  if (holders.empty()) return std::nullopt;
+  // All of what stands behind the gates first: each of them may change what other qubits hold.
+  std::vector<PhasedPermutation::Turn> after;
+  for (const Holder& holder : holders) after.push_back({holder.qubit, turned.phases_.take(holder.variable)});
+  for (const Holder& holder : holders) {
+    if (!turned.turn(holder.qubit)) return std::nullopt;
   }
   std::optional<PhasedPermutation> result = turned.permutation();
-  if (result) result->turned_after = std::move(lacks);
+  if (result) result->turned_after = std::move(after);
   return result;
 }
 
@@ -373,9 +431,13 @@ std::optional<PhasedPermutation> PathSum::permutation() const {
   // After a Hadamard gate its variable is the qubit's input, and all that is left of the one before is a half turn of
   // both, and phases from before. The powers of sqrt(1/2) are as many as those gates then, since each identity takes
   // its own. A variable without such a half turn is that of a Hadamard gate on a qubit that was 0 and still holds it.
-  const Wide hidden = given() & ~held();
+  const Wide hidden = given() & ~named_.holds(held());
   if (too_large_ || count(hidden) > count(created_) || count(created_) > count(hidden | Wide{zeros_})) {
     return std::nullopt;
+  }
+  if (named_.names() != 0) {
+    const std::optional<PathSum> written = written_out();
+    return written ? written->permutation() : std::nullopt;
   }
   PhasedPermutation result;
   std::array<Qubit, kMostVariables> qubit_of{};
