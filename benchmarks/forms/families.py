@@ -94,7 +94,7 @@ def prepared_state(n):
 
 
 def controlled(mode):
-    """X and phases under all but a few qubits, with the ancillas of a mode of Qiskit's synthesis."""
+    """X under all other qubits, or under half of them with the ancillas of a mode of Qiskit's synthesis."""
 
     def make(n):
         circuit = QuantumCircuit(n)
@@ -221,6 +221,12 @@ def of_registers(circuit):
     return flat.decompose(["permutation", "c-unitary"])
 
 
+def random_symmetric(n):
+    """A symmetric matrix of 0 and 1."""
+    bits = np.random.default_rng(SEED).integers(0, 2, (n, n))
+    return np.triu(bits) + np.triu(bits, 1).T
+
+
 def sized(make, qubits, least=1):
     """A family that `make` gives by another size, which takes `qubits(size)` qubits."""
     return lambda n: make(max(k for k in range(least, n + 1) if qubits(k) <= n))
@@ -263,7 +269,7 @@ CIRCUITS = {
     "modular_adder": (6, lambda n: mqt("modular_adder")(n - n % 2)),
     "random_gates": (4, mqt("randomcircuit")),
     "iqp": (4, lambda n: library.random_iqp(n, SEED).decompose()),
-    "hidden_linear": (4, lambda n: library.hidden_linear_function(np.triu(np.random.default_rng(SEED).integers(0, 2, (n, n))) + np.triu(np.random.default_rng(SEED).integers(0, 2, (n, n)), 1).T)),
+    "hidden_linear": (4, lambda n: library.hidden_linear_function(random_symmetric(n))),
     "zz_features": (4, lambda n: bound(library.zz_feature_map(n, 2))),
     "excitation_preserving": (4, lambda n: bound(library.excitation_preserving(n, reps=3))),
     "pauli_two_design": (4, lambda n: bound(library.pauli_two_design(n, 4, seed=SEED))),

@@ -23,6 +23,10 @@ import subprocess
 import sys
 import tempfile
 
+import numpy as np
+from qiskit import qasm2, transpile
+from qiskit.quantum_info import Statevector
+
 from families import CIRCUITS, of_registers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -47,8 +51,6 @@ SEED = 7
 
 def spellings(circuit, bases, levels):
     """(name, circuit) of the circuit as it is written and in each basis at each level."""
-    from qiskit import transpile
-
     yield WRITTEN, circuit
     for basis in bases:
         for level in levels:
@@ -58,16 +60,13 @@ def spellings(circuit, bases, levels):
 def behind_random_gates(circuit):
     draw = random.Random(SEED)
     whole = circuit.copy_empty_like()
-    whole.global_phase = 0
     for qubit in range(circuit.num_qubits):
         whole.u(draw.uniform(0.3, 2.8), draw.uniform(-3, 3), draw.uniform(-3, 3), qubit)
     return whole.compose(circuit)
 
 
 def write(circuit, path):
-    """As OpenQASM 2, but for the phase of everything, which that has not: it is kept beside."""
-    from qiskit import qasm2
-
+    """As OpenQASM 2, which has no phase of everything: a file is another circuit by that."""
     with open(path, "w", encoding="utf-8") as out:
         out.write(qasm2.dumps(circuit))
 
@@ -83,7 +82,7 @@ def make_one(job):
         for end, each in forms.items():
             path = os.path.join(arguments.files, f"{family}.{spelling}{end}.qasm")
             write(each, path)
-            made.append((family, spelling + end, path, circuit.num_qubits))
+            made.append((family, spelling + end, path))
     return made
 
 
@@ -99,10 +98,6 @@ def plan_one(job):
 
 def check_one(job):
     """The largest difference of any amplitude of a file from Qiskit's."""
-    import numpy as np
-    from qiskit import qasm2
-    from qiskit.quantum_info import Statevector
-
     path, arguments = job
     state = path[:-5] + ".npy"
     process = subprocess.run([arguments.qsim, path, "--shots", "0", "--quiet", "--statevector", state], check=False, capture_output=True, text=True)
@@ -177,14 +172,14 @@ def main():
         os.makedirs(arguments.files, exist_ok=True)
         made = [each for files in workers.map(make_one, [(family, arguments) for family in arguments.families]) for each in files]
         if arguments.check:
-            offs = or_exit(workers.map(check_one, [(path, arguments) for _, _, path, _ in made]))
+            offs = or_exit(workers.map(check_one, [(path, arguments) for _, _, path in made]))
             worst = sorted(zip(offs, made), reverse=True)[:5]
-            print(f"{len(offs)} runs, the largest differences: " + ", ".join(f"{off:.1e} ({family}.{form})" for off, (family, form, *_) in worst))
+            print(f"{len(offs)} runs, the largest differences: " + ", ".join(f"{off:.1e} ({family}.{form})" for off, (family, form, _) in worst))
             sys.exit(1 if worst[0][0] > MOST_OFF else 0)
-        jobs = [(path, start, arguments) for _, _, path, _ in made for start in STARTS]
+        jobs = [(path, start, arguments) for _, _, path in made for start in STARTS]
         predicted = or_exit(workers.map(plan_one, jobs))
     times = {}
-    for (family, form, *_), both in zip(made, zip(predicted[::2], predicted[1::2])):
+    for (family, form, _), both in zip(made, zip(predicted[::2], predicted[1::2])):
         times[f"{family}.{form}"] = dict(zip(STARTS, both))
     show(times, arguments)
     if arguments.before:

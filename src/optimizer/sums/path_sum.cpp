@@ -77,21 +77,22 @@ void PathSum::forget_zeros(Index qubits) {
 }
 
 bool PathSum::flip(Qubit target, Index controls) {
-  Boolean<Wide> product{0};
-  for_each_bit(controls, [&](unsigned c) { too_large_ = too_large_ || !multiply(product, shortened(values_[c])); });
+  Boolean<Wide> product{0}, room;
+  for_each_bit(controls,
+               [&](unsigned c) { too_large_ = too_large_ || !multiply(product, shortened(values_[c], room)); });
   if (too_large_) return false;
-  for (const Wide p : shortened(product)) toggle(values_[target], p);
+  for (const Wide p : shortened(product, room)) toggle(values_[target], p);
   note_value(target);
   return !too_large_;
 }
 
 bool PathSum::phase(Index ones, Index parity, std::uint64_t turns) {
-  Boolean<Wide> product{0};
-  for_each_bit(ones, [&](unsigned q) { too_large_ = too_large_ || !multiply(product, shortened(values_[q])); });
+  Boolean<Wide> product{0}, room;
+  for_each_bit(ones, [&](unsigned q) { too_large_ = too_large_ || !multiply(product, shortened(values_[q], room)); });
   if (parity != 0) {
     Boolean<Wide> sum;
     for_each_bit(parity, [&](unsigned q) {
-      for (const Wide p : shortened(values_[q])) toggle(sum, p);
+      for (const Wide p : shortened(values_[q], room)) toggle(sum, p);
     });
     too_large_ = too_large_ || !multiply(product, sum);
   }
@@ -141,9 +142,10 @@ bool PathSum::multiply(Boolean<Wide>& product, const Boolean<Wide>& by) {
   return product.size() <= kMostProducts;
 }
 
-Boolean<Wide> PathSum::shortened(const Boolean<Wide>& polynomial) {
+const Boolean<Wide>& PathSum::shortened(const Boolean<Wide>& polynomial, Boolean<Wide>& room) {
   if (!names_) return polynomial;
-  return named_.shortened(polynomial, created_, created_ | inputs());
+  room = named_.shortened(polynomial, created_, created_ | inputs());
+  return room;
 }
 
 void PathSum::forget_names() {

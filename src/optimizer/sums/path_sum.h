@@ -101,8 +101,8 @@ class PathSum {
   static Wide bit(unsigned variable) { return Wide{1} << variable; }
 
   bool multiply(Boolean<Wide>& product, const Boolean<Wide>& by);
-  /// With names for what is long.
-  Boolean<Wide> shortened(const Boolean<Wide>& polynomial);
+  /// With names for what is long, in `room`; the polynomial itself, where there are no names.
+  const Boolean<Wide>& shortened(const Boolean<Wide>& polynomial, Boolean<Wide>& room);
   /// A sum without names; nothing where that is too large.
   std::optional<PathSum> written_out() const;
   void forget_names();  // that are of no use any more
