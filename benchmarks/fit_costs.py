@@ -20,7 +20,7 @@ import numpy
 from scipy.optimize import least_squares
 
 ENTRIES = ["matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup", "flip_outside",
-           "phase_part", "controlled_entry", "pair_base", "pair_entry", "norm"]
+           "flip_inside", "phase_part", "controlled_entry", "pair_base", "pair_entry", "norm"]
 LENGTHS = ["matrix1_general", "matrix1_real", "butterfly", "flip", "phases", "phase_term", "regroup",
            "controlled_entry", "pair_base", "pair_entry", "kernel"]
 PULL = 0.25  # weight of an entry's logarithm against relative errors of 5 %

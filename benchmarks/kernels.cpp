@@ -120,6 +120,7 @@ std::string sweep_row(const Sweep& sweep, bool last, const Plan& plan, const Mac
   add("phase_term", counts.phase_term);
   add("terms_apart", counts.terms_apart);
   add("flip_outside", counts.flips_outside);
+  add("flip_inside", counts.flips_inside);
   add("phase_part", counts.phase_parts);
   add("regroup", counts.regroup);
   for (int t = 2; t <= kMaxMatrixTargets; ++t) add("matrix_dense" + std::to_string(t), counts.matrix_dense[t]);

@@ -139,17 +139,20 @@ struct Found {
   std::uint64_t any = 0, from_zero = 0;
 };
 
-void expect_unchanged(std::uint64_t seed, Found& found) {
+Circuit joined(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto qubits = static_cast<std::uint32_t>(3 + seed % 6);
-  const auto pieces = static_cast<unsigned>(seed % 16 == 0 ? 300 : 3 + random() % 40);
-  const Circuit circuit = joined(qubits, pieces, random);
+  return joined(qubits, static_cast<unsigned>(seed % 16 == 0 ? 300 : 3 + random() % 40), random);
+}
+
+void expect_unchanged(std::uint64_t seed, Found& found) {
+  const Circuit circuit = joined(seed);
   const std::vector<Rewritten> any = recognise_permutations(circuit, false);
   for (const Rewritten& each : any) expect_same(circuit, each, seed);
   if (!any.empty()) ++found.any;
   const std::vector<Rewritten> known = recognise_permutations(circuit, true);
   for (const Rewritten& each : known) {
-    const dense::State start = dense::zero_state(qubits);
+    const dense::State start = dense::zero_state(circuit.qubits());
     EXPECT_LE(dense::max_difference(dense::run(circuit, start), dense::run(each.circuit, start)),
               test::rounding_tolerance(Precision::kDouble, circuit.operations().size()));
   }
@@ -190,6 +193,16 @@ TEST(PermutationsJoined, EveryChoiceIsTheSameCircuit) {
     }
   }
   EXPECT_GT(several, campaign.count / 4);
+}
+
+/// A sum that became too large begins again with the Hadamard gates that what it found lacks: the same gates of what
+/// comes next were cancelled against them. Without those the lightest is 141.
+TEST(PermutationsJoined, SumsBeginAgainWithTheTurnsThatAreLacking) {
+  const Circuit circuit = joined(1203);
+  Rewritten rewritten;
+  ASSERT_TRUE(recognise_lightest(circuit, rewritten));
+  expect_same(circuit, rewritten, 1203);
+  EXPECT_LE(circuit_cost(rewritten.circuit), 120);
 }
 
 /// Several gates lack their last turns at one place, and one of those changes what the others' qubits hold.

@@ -81,6 +81,8 @@ TEST(CostModel, CountsWhatASweepComputes) {
   sweep.ops.push_back(flip);
   flip.control_mask = flip.control_value = bit_mask(1) | bit_mask(7);
   sweep.ops.push_back(flip);
+  flip.control_mask = flip.control_value = bit_mask(6) | bit_mask(7);
+  sweep.ops.push_back(flip);
   PlanOp phases;
   phases.form = Form::kPhases;
   phases.data_count = 5;  // of bits in the tile, outside it, and in two parts of both
@@ -97,8 +99,9 @@ TEST(CostModel, CountsWhatASweepComputes) {
   EXPECT_EQ(counts.butterfly, 1);
   EXPECT_EQ(counts.matrix_dense[2], 1.75);
   EXPECT_EQ(counts.matrix_dense[3], 1);
-  EXPECT_EQ(counts.flip, 3);
-  EXPECT_EQ(counts.flips_outside, 1);
+  EXPECT_EQ(counts.flip, 4);
+  EXPECT_EQ(counts.flips_outside, 1);  // under 6 and 7
+  EXPECT_EQ(counts.flips_inside, 1);   // under 1 and 7; under 1 alone as without controls
   EXPECT_EQ(counts.phases, 2);
   EXPECT_EQ(counts.phase_term, 10);
   EXPECT_EQ(counts.phase_parts, 4);

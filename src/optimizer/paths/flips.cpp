@@ -86,15 +86,21 @@ std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& val
   return flips;
 }
 
+double weight_of_turns(const PhasedPermutation& permutation) {
+  double sum = 0;
+  for (const PhasedPermutation::Turn& turn : permutation.turned_after) {
+    sum += weight::kRealTurn + (turn.phase != 0 ? weight::kPhase + weight::kLonelyPhases : 0);
+  }
+  return sum;
+}
+
 double weight_of(const PhasedPermutation& permutation, double& least_flips) {
   double sum = weight::kRealTurn * count_bits(permutation.turned);
   for (const auto& [product, turns] : permutation.phases_before) sum += weight::diagonal(count_bits(product));
   for (const auto& [product, turns] : permutation.phases) {
     if (product != 0) sum += weight::diagonal(count_bits(product));
   }
-  for (const PhasedPermutation::Turn& turn : permutation.turned_after) {
-    sum += weight::kRealTurn + (turn.phase != 0 ? weight::kPhase + weight::kLonelyPhases : 0);
-  }
+  sum += weight_of_turns(permutation);
   // At least a flip for each qubit that changes.
   for (Qubit q = 0; q < permutation.values.size(); ++q) {
     const Boolean<Index>& value = permutation.values[q];

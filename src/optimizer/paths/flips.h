@@ -19,7 +19,10 @@ std::optional<std::vector<Flip>> flips_of(const std::vector<Boolean<Index>>& val
 
 /// In circuit_cost().
 double weight_of(const std::vector<Flip>& flips);
-/// The same of what a permutation is made of but its flips; to `least_flips` is added what those are at least.
+/// Of the Hadamard gates behind it and their phases.
+double weight_of_turns(const PhasedPermutation& permutation);
+/// Of what a permutation is made of but its flips, those gates among it; to `least_flips` is added what those are at
+/// least.
 double weight_of(const PhasedPermutation& permutation, double& least_flips);
 
 }  // namespace qsim

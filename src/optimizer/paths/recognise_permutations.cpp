@@ -9,7 +9,6 @@
 #include <array>
 #include <limits>
 #include <list>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "base/threads/thread_team.h"
 #include "optimizer/diagonal_term.h"
 #include "optimizer/operations.h"
+#include "optimizer/paths/cheapest_way.h"
 #include "optimizer/paths/flips.h"
 #include "optimizer/paths/path_steps.h"
 #include "optimizer/paths/turn_order.h"
@@ -42,7 +42,7 @@ struct Sums {
   std::uint64_t steps = 300'000;  // products that may be looked at without finding anything
 };
 constexpr Sums kFew{4, 48}, kMany{8, 12, true};
-constexpr Sums kFewNamed{4, 48, false, true, 600'000}, kManyNamed{8, 12, true, true, 600'000};
+constexpr Sums kFewNamed{4, 48, false, true, 12'000'000}, kManyNamed{8, 12, true, true, 12'000'000};
 
 /// How many sums ended, and how many because of what a qubit held.
 struct Ends {
@@ -51,15 +51,6 @@ struct Ends {
 
 bool turns_alone(const Operation& op) { return op.kind == OpKind::kGate && op.gate == Gate::kH && op.controls == 0; }
 
-/// What gates between two places of the order become.
-struct Replacement {
-  std::size_t first = 0, end = 0;  // places of the first gate and behind the last
-  double weight = 0;
-  std::vector<std::uint32_t> kept;  // operations that stay as they are, before it
-  PhasedPermutation permutation;
-  std::vector<Flip> flips;
-};
-
 /// A sum from some place of the order on.
 struct Running {
   std::size_t first = 0, closed_at = 0;
@@ -67,9 +58,11 @@ struct Running {
   std::size_t gained_at = 0;  // where it was closed last for less than the gates weigh
   PathSum sum;
   Index touched = 0;
-  std::vector<std::uint32_t> kept;  // of qubits that were not touched then
+  std::vector<std::uint32_t> kept{};  // of qubits that were not touched then
   double kept_weight = 0;
-  bool kept_on = false;  // it begins where one that became too large was of use
+  bool kept_on = false;                     // it begins where one that became too large was of use
+  std::int64_t after = kNoReplacement;      // as of a replacement
+  std::int64_t gained_by = kNoReplacement;  // the replacement
   bool ended = false;
 
   bool is_closed(std::size_t at) const { return closed_at == at; }
@@ -85,7 +78,7 @@ class PermutationRecogniser {
   bool run(Rewritten& result) {
     if (circuit_.qubits() > 64 || !is_promising(circuit_)) return false;
     find();
-    if (!found_) return false;
+    if (!way_.has_replacements()) return false;
     build(result);
     return true;
   }
@@ -98,11 +91,6 @@ class PermutationRecogniser {
     bool turns = false;
     double weight = 0;
   };
-  struct Way {
-    double weight = 0;
-    std::int64_t replacement = -1;  // by which one comes here; -1: from the place before
-  };
-
   Placed read(const Operation& op) {
     Placed gate;
     const Support support = support_of(circuit_, op);
@@ -132,7 +120,6 @@ class PermutationRecogniser {
     const auto flush = [&](Qubit q) {
       for (const std::uint32_t i : std::exchange(waiting[q], {})) place(i);
     };
-    ways_.emplace_back();
     const auto size = static_cast<std::uint32_t>(circuit_.operations().size());
     while (seen_ < size && spent_ <= sums_.steps) {
       const std::uint32_t first = std::exchange(seen_, std::min(size, seen_ + kPiece));
@@ -152,23 +139,7 @@ class PermutationRecogniser {
     for (Running& running : running_) {
       while (begin_again(running) && catch_up(running, gates_.size() - 1)) note_closed(running, gates_.size());
     }
-    found_ = !replacements_.empty();
-    if (found_) find_cheapest_way();
-  }
-
-  /// Sums that began again later have changed what came before.
-  void find_cheapest_way() {
-    std::vector<std::size_t> by_end(replacements_.size());
-    std::iota(by_end.begin(), by_end.end(), 0);
-    std::ranges::stable_sort(by_end, {}, [&](std::size_t r) { return replacements_[r].end; });
-    auto next = by_end.begin();
-    for (std::size_t at = 1; at < ways_.size(); ++at) {
-      ways_[at] = {ways_[at - 1].weight + gates_[at - 1].weight, -1};
-      for (; next != by_end.end() && replacements_[*next].end == at; ++next) {
-        const double weight = ways_[replacements_[*next].first].weight + replacements_[*next].weight;
-        if (weight < ways_[at].weight - 1e-9) ways_[at] = {weight, static_cast<std::int64_t>(*next)};
-      }
-    }
+    if (way_.has_replacements()) way_.find();
   }
 
   /// Of an operation on one qubit.
@@ -192,7 +163,7 @@ class PermutationRecogniser {
     if (begins(at) || gate.steps == 0) note_closed();
     if (begins(at) && spent_ <= sums_.steps) begin(at);
     if (spent_ > sums_.steps) running_.clear();
-    ways_.push_back({ways_[at].weight + gate.weight, -1});
+    way_.append_gate(gate.weight);
     for (Running& running : running_) {
       running.ended = !spend_on(running, at);
       while (running.ended && begin_again(running)) running.ended = !catch_up(running, at);
@@ -220,10 +191,11 @@ class PermutationRecogniser {
   }
 
   Running sum_from(std::size_t at) {
-    return {at, at, at, 0, PathSum(circuit_.qubits(), zeros_before_[at], sums_.names), 0, {}, 0, false, false};
+    return {at, at, at, 0, PathSum(circuit_.qubits(), zeros_before_[at], sums_.names)};
   }
 
-  /// A sum that has become too large was of use up to somewhere: what comes next often begins there.
+  /// A sum that has become too large was of use up to somewhere: what comes next often begins there. Hadamard gates at
+  /// the end of what was found are its first ones then, which were taken away with the same gates before.
   bool begin_again(Running& running) {
     const std::size_t from = running.gained_at;
     if (from == 0 || began_again_[from] || spent_ > sums_.steps) return false;
@@ -233,8 +205,16 @@ class PermutationRecogniser {
       there->kept_on = true;
       return false;
     }
+    const std::int64_t gained_by = running.gained_by;
     running = sum_from(from);
     running.kept_on = true;
+    if (!sums_.names) return true;
+    for (const PhasedPermutation::Turn& turn : way_[gained_by].permutation.turned_after) {
+      running.after = gained_by;
+      running.touched |= bit_mask(turn.qubit);
+      running.sum.forget_zeros(bit_mask(turn.qubit));  // before that gate
+      if (!running.sum.turn(turn.qubit) || !running.sum.phase(bit_mask(turn.qubit), 0, turn.phase)) return false;
+    }
     return true;
   }
 
@@ -306,7 +286,7 @@ class PermutationRecogniser {
 
   /// Sums that are closed after the gates so far.
   void note_closed() {
-    for (Running& running : running_) note_closed(running, ways_.size() - 1);
+    for (Running& running : running_) note_closed(running, way_.end());
   }
 
   void note_closed(Running& running, std::size_t at) {
@@ -322,45 +302,30 @@ class PermutationRecogniser {
     if (!permutation) return;
     double least_flips = 0;
     const double own = running.kept_weight + weight_of(*permutation, least_flips);
-    const double start = ways_[running.first].weight;
-    if (!running.sum.saw_through() || start + own + least_flips >= ways_[at].weight) return;
+    const double start = way_.weight_before(running.first, running.after);
+    if (!running.sum.saw_through() || start + own + least_flips >= way_.weight(at)) return;
     std::optional<std::vector<Flip>> flips = flips_of(permutation->values, permutation->zeros);
     spent_ += permutation->phases.size();
     if (!flips) return;
     const double weight = own + weight_of(*flips);
-    if (start + weight >= ways_[at].weight - 1e-9) return;
+    if (!CheapestWay::is_less(start + weight, way_.weight(at))) return;
     running.closed_at = running.gained_at = at;
-    set_way(at, {start + weight, static_cast<std::int64_t>(replacements_.size())});
-    replacements_.push_back({running.first, at, weight, running.kept, std::move(*permutation), std::move(*flips)});
+    running.gained_by =
+        way_.add({running.first, at, weight, running.kept, std::move(*permutation), std::move(*flips), running.after});
     // In a long circuit only for what no sum has given back for.
     const std::size_t from = at > kPiece ? std::max(running.first, gained_until_) : running.first;
     gained_until_ = std::max(gained_until_, at);
     spent_ -= std::min<std::uint64_t>(spent_, kGivenBack * (at - std::min(at, from)));
   }
 
-  void set_way(std::size_t at, Way way) {
-    ways_[at] = way;
-    for (; at + 1 < ways_.size(); ++at) {
-      const double weight = ways_[at].weight + gates_[at].weight;
-      if (weight >= ways_[at + 1].weight - 1e-9) return;
-      ways_[at + 1] = {weight, -1};
-    }
-  }
-
   void build(Rewritten& result) const {
-    std::vector<std::pair<std::size_t, std::size_t>> taken;  // replacement, place after its last gate
-    for (std::size_t at = gates_.size(); at > 0;) {
-      const std::int64_t replacement = ways_[at].replacement;
-      if (replacement >= 0) taken.emplace_back(static_cast<std::size_t>(replacement), at);
-      at = replacement < 0 ? at - 1 : replacements_[static_cast<std::size_t>(replacement)].first;
-    }
     Rewriter rewriter(circuit_, result);
     std::size_t at = 0;
-    for (auto next = taken.rbegin(); next != taken.rend(); ++next) {
-      const Replacement& replacement = replacements_[next->first];
+    for (const auto& [r, turns_after] : way_.taken()) {
+      const Replacement& replacement = way_[r];
       for (; at < replacement.first; ++at) rewriter.copy(order_[at]);
-      append(rewriter, result, replacement, next->second);
-      at = next->second;
+      append(rewriter, result, replacement, turns_after);
+      at = replacement.end;
     }
     for (; at < order_.size(); ++at) rewriter.copy(order_[at]);
     for (std::uint32_t i = seen_; i < circuit_.operations().size(); ++i) {
@@ -368,8 +333,8 @@ class PermutationRecogniser {
     }
   }
 
-  void append(Rewriter& rewriter, Rewritten& result, const Replacement& replacement, std::size_t end) const {
-    const auto members = std::span(order_).subspan(replacement.first, end - replacement.first);
+  void append(Rewriter& rewriter, Rewritten& result, const Replacement& replacement, bool turns_after) const {
+    const auto members = std::span(order_).subspan(replacement.first, replacement.end - replacement.first);
     for (const std::uint32_t i : replacement.kept) rewriter.copy(i);
     Circuit& out = rewriter.append_for(members.front());
     const std::size_t before = out.operations().size();
@@ -389,6 +354,7 @@ class PermutationRecogniser {
       out.add_gate(Gate::kX, qubits_of(flip.controls), {&flip.target, 1});
     }
     for (const PhasedPermutation::Turn& turn : replacement.permutation.turned_after) {
+      if (!turns_after) break;
       out.h(turn.qubit);
       if (turn.phase != 0) qsim::append(out, {bit_mask(turn.qubit), 0, angle_of_turns(turn.phase)});
     }
@@ -412,13 +378,11 @@ class PermutationRecogniser {
   std::vector<Index> zeros_before_;  // by place
   std::vector<bool> began_again_;    // by place: whether a sum did
   std::vector<PathStep> steps_;
-  std::vector<Way> ways_;  // by place of the order
-  std::vector<Replacement> replacements_;
+  CheapestWay way_;  // of that order
   std::list<Running> running_;
   std::uint64_t spent_ = 0;
   std::size_t gained_until_ = 0;  // the place
   Ends ends_;
-  bool found_ = false;
 };
 
 /// Sums see further over the flips that others became. Each look is at three quarters of the operations of the one

@@ -41,7 +41,7 @@ double weighted(const ArithmeticCounts& counts, double terms, const FormCosts& c
   double total = counts.matrix1_general * costs.matrix1_general + counts.matrix1_real * costs.matrix1_real +
                  counts.butterfly * costs.butterfly + counts.flip * costs.flip + counts.phases * costs.phases +
                  terms * costs.phase_term + counts.regroup * costs.regroup + counts.flips_outside * costs.flip_outside +
-                 counts.phase_parts * costs.phase_part;
+                 counts.flips_inside * costs.flip_inside + counts.phase_parts * costs.phase_part;
   total += costs.controlled(counts.controlled_entries, counts.controlled_general * costs.matrix1_general +
                                                            counts.controlled_real * costs.matrix1_real);
   if (const double pairs = counts.matrix_dense[2]; pairs != 0) {
@@ -96,7 +96,7 @@ class Counter {
         break;
       case Form::kFlip:
         ++counts_.flip;
-        counts_.flips_outside += (op.control_mask & ~active_) != 0 ? 1 : 0;
+        count_controls(op.control_mask);
         break;
       case Form::kPhases:
         ++counts_.phases;
@@ -109,6 +109,15 @@ class Counter {
   const ArithmeticCounts& counts() const { return counts_; }
 
  private:
+  /// Of a flip: under bits outside the tile alone, or under one bit of it, addresses change; else values do.
+  void count_controls(Index controls) {
+    if (popcount(controls) > 1 && (controls & active_) != 0) {
+      ++counts_.flips_inside;
+    } else if ((controls & ~active_) != 0) {
+      ++counts_.flips_outside;
+    }
+  }
+
   /// Different sets of active bits in the terms that have others as well.
   std::size_t parts_inside(const PlanOp& op) {
     parts_.clear();

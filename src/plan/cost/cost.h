@@ -23,8 +23,9 @@ std::uint64_t exchanged_amplitudes(const Exchange& exchange, std::uint32_t local
 /// What a sweep's arithmetic is made of, in units of the cost table; controlled operations count less.
 struct ArithmeticCounts {
   double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
-  double flips_outside = 0, phase_parts = 0;  // FormCosts::flip_outside and phase_part of them
-  double terms_apart = 0;                     // terms, of each operation so many at most as make kernels longer
+  double flips_outside = 0, flips_inside = 0;  // FormCosts::flip_outside and flip_inside of them
+  double phase_parts = 0;                      // FormCosts::phase_part of them
+  double terms_apart = 0;                      // terms, of each operation so many at most as make kernels longer
   double matrix_dense[kMaxMatrixTargets + 1] = {};
   double controlled_general = 0, controlled_real = 0, controlled_entries = 0;  // on one target; their numbers but 0
   double pair_entries = 0, parity_entries = 0;  // of the matrices on two targets, by either count

@@ -85,6 +85,7 @@ void parse_forms(const ObjectReader& reader, FormCosts& costs) {
   costs.phase_term = reader.number("phase_term", false);
   costs.regroup = reader.number("regroup", false);
   costs.flip_outside = reader.number_or_zero("flip_outside");
+  costs.flip_inside = reader.number_or_zero("flip_inside");
   costs.flip_in_a_row = reader.number_or_zero("flip_in_a_row");
   costs.phase_part = reader.number_or_zero("phase_part");
   reader.numbers("matrix_dense", costs.matrix_dense, kMaxMatrixTargets + 1);
@@ -176,6 +177,7 @@ CostTable parse_costs(const Json& json, const std::string& where) {
                  "phase_term",
                  "regroup",
                  "flip_outside",
+                 "flip_inside",
                  "flip_in_a_row",
                  "phase_part",
                  "matrix_dense",
@@ -275,7 +277,7 @@ Machine with_flips_in_a_row(Machine machine) {
 
 void FormCosts::scale(double arithmetic, double moves) {
   for (double* const form : {&matrix1_general, &matrix1_real, &butterfly, &flip, &phases, &phase_term, &flip_outside,
-                             &flip_in_a_row, &phase_part, &pair_entry, &pair_base, &controlled_entry}) {
+                             &flip_inside, &flip_in_a_row, &phase_part, &pair_entry, &pair_base, &controlled_entry}) {
     *form *= arithmetic;
   }
   for (double& dense : matrix_dense) dense *= arithmetic;

@@ -18,6 +18,7 @@ namespace qsim {
 struct FormCosts {
   double matrix1_general = 0, matrix1_real = 0, butterfly = 0, flip = 0, phases = 0, phase_term = 0, regroup = 0;
   double flip_outside = 0;  // of a flip that bits outside the tile control, beside `flip`
+  double flip_inside = 0;   // of one that two bits and more control, of which some are in the tile, instead of that
   double phase_part = 0;    // of terms with bits inside and outside the tile: each set of those inside
   double matrix_dense[kMaxMatrixTargets + 1] = {};  // [t]: dense unitary on t targets
   double pair_entry = 0;        // each of the 32 real numbers of a matrix on two targets that is not 0; 0: all are paid
