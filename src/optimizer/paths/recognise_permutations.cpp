@@ -40,9 +40,10 @@ struct Sums {
   bool even = false;              // which one is given up: the least missed, or the newest that is open
   bool names = false;             // for long polynomials
   std::uint64_t steps = 300'000;  // products that may be looked at without finding anything
+  std::uint64_t steps_each = 0;   // or so many for each operation, where that is more
 };
 constexpr Sums kFew{4, 48}, kMany{8, 12, true};
-constexpr Sums kFewNamed{4, 48, false, true, 12'000'000}, kManyNamed{8, 12, true, true, 12'000'000};
+constexpr Sums kFewNamed{4, 48, false, true, 600'000, 256}, kManyNamed{8, 12, true, true, 600'000, 256};
 
 /// How many sums ended, and how many because of what a qubit held.
 struct Ends {
@@ -73,7 +74,10 @@ struct Running {
 class PermutationRecogniser {
  public:
   PermutationRecogniser(const Circuit& circuit, bool from_zero, const Sums& sums)
-      : circuit_(circuit), sums_(sums), zeros_(from_zero ? low_mask(circuit.qubits()) : 0) {}
+      : circuit_(circuit),
+        sums_(sums),
+        most_steps_(std::max<std::uint64_t>(sums.steps, sums.steps_each * circuit.operations().size())),
+        zeros_(from_zero ? low_mask(circuit.qubits()) : 0) {}
 
   bool run(Rewritten& result) {
     if (circuit_.qubits() > 64 || !is_promising(circuit_)) return false;
@@ -121,7 +125,7 @@ class PermutationRecogniser {
       for (const std::uint32_t i : std::exchange(waiting[q], {})) place(i);
     };
     const auto size = static_cast<std::uint32_t>(circuit_.operations().size());
-    while (seen_ < size && spent_ <= sums_.steps) {
+    while (seen_ < size && spent_ <= most_steps_) {
       const std::uint32_t first = std::exchange(seen_, std::min(size, seen_ + kPiece));
       for (const std::uint32_t i : turns_early(circuit_, first, seen_)) {
         const Operation& op = circuit_.operations()[i];
@@ -161,8 +165,8 @@ class PermutationRecogniser {
     began_again_.push_back(false);
     const Placed& gate = gates_.back();
     if (begins(at) || gate.steps == 0) note_closed();
-    if (begins(at) && spent_ <= sums_.steps) begin(at);
-    if (spent_ > sums_.steps) running_.clear();
+    if (begins(at) && spent_ <= most_steps_) begin(at);
+    if (spent_ > most_steps_) running_.clear();
     way_.append_gate(gate.weight);
     for (Running& running : running_) {
       running.ended = !spend_on(running, at);
@@ -198,7 +202,7 @@ class PermutationRecogniser {
   /// the end of what was found are its first ones then, which were taken away with the same gates before.
   bool begin_again(Running& running) {
     const std::size_t from = running.gained_at;
-    if (from == 0 || began_again_[from] || spent_ > sums_.steps) return false;
+    if (from == 0 || began_again_[from] || spent_ > most_steps_) return false;
     began_again_[from] = true;
     const auto there = std::ranges::find(running_, from, &Running::first);
     if (there != running_.end()) {
@@ -371,6 +375,7 @@ class PermutationRecogniser {
 
   const Circuit& circuit_;
   const Sums sums_;
+  const std::uint64_t most_steps_;
   Index zeros_;             // qubits that are 0 before the next gate, however one comes there
   std::uint32_t seen_ = 0;  // operations that were looked at
   std::vector<std::uint32_t> order_;
