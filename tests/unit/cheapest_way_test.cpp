@@ -17,13 +17,7 @@ CheapestWay of_gates(std::size_t count, double each) {
   return way;
 }
 
-Replacement between(std::size_t first, std::size_t end, double weight) {
-  Replacement replacement;
-  replacement.first = first;
-  replacement.end = end;
-  replacement.weight = weight;
-  return replacement;
-}
+Replacement between(std::size_t first, std::size_t end, double weight) { return {first, end, weight, {}, {}, {}}; }
 
 TEST(CheapestWay, IsThatOfTheGatesWhereThereIsNothingElse) {
   const CheapestWay way = of_gates(4, 2.5);

@@ -56,14 +56,13 @@ bool turns_alone(const Operation& op) { return op.kind == OpKind::kGate && op.ga
 struct Running {
   std::size_t first = 0, closed_at = 0;
   std::size_t looked_at = 0;
-  std::size_t gained_at = 0;  // where it was closed last for less than the gates weigh
   PathSum sum;
   Index touched = 0;
   std::vector<std::uint32_t> kept{};  // of qubits that were not touched then
   double kept_weight = 0;
   bool kept_on = false;                     // it begins where one that became too large was of use
   std::int64_t after = kNoReplacement;      // as of a replacement
-  std::int64_t gained_by = kNoReplacement;  // the replacement
+  std::int64_t gained_by = kNoReplacement;  // where it was closed last for less than the gates weigh
   bool ended = false;
 
   bool is_closed(std::size_t at) const { return closed_at == at; }
@@ -95,6 +94,7 @@ class PermutationRecogniser {
     bool turns = false;
     double weight = 0;
   };
+
   Placed read(const Operation& op) {
     Placed gate;
     const Support support = support_of(circuit_, op);
@@ -194,22 +194,22 @@ class PermutationRecogniser {
     return false;
   }
 
-  Running sum_from(std::size_t at) {
-    return {at, at, at, 0, PathSum(circuit_.qubits(), zeros_before_[at], sums_.names)};
-  }
+  Running sum_from(std::size_t at) { return {at, at, at, PathSum(circuit_.qubits(), zeros_before_[at], sums_.names)}; }
 
   /// A sum that has become too large was of use up to somewhere: what comes next often begins there. Hadamard gates at
-  /// the end of what was found are its first ones then, which were taken away with the same gates before.
+  /// the end of what was found are its first ones then, which were taken away with the same gates before; not of sums
+  /// without names, which see more without them.
   bool begin_again(Running& running) {
-    const std::size_t from = running.gained_at;
-    if (from == 0 || began_again_[from] || spent_ > most_steps_) return false;
+    const std::int64_t gained_by = running.gained_by;
+    if (gained_by == kNoReplacement) return false;
+    const std::size_t from = way_[gained_by].end;
+    if (from == gates_.size() || began_again_[from] || spent_ > most_steps_) return false;
     began_again_[from] = true;
     const auto there = std::ranges::find(running_, from, &Running::first);
     if (there != running_.end()) {
       there->kept_on = true;
       return false;
     }
-    const std::int64_t gained_by = running.gained_by;
     running = sum_from(from);
     running.kept_on = true;
     if (!sums_.names) return true;
@@ -313,7 +313,7 @@ class PermutationRecogniser {
     if (!flips) return;
     const double weight = own + weight_of(*flips);
     if (!CheapestWay::is_less(start + weight, way_.weight(at))) return;
-    running.closed_at = running.gained_at = at;
+    running.closed_at = at;
     running.gained_by =
         way_.add({running.first, at, weight, running.kept, std::move(*permutation), std::move(*flips), running.after});
     // In a long circuit only for what no sum has given back for.
