@@ -360,7 +360,7 @@ TEST(PermutationPlan, WritesAProductStateWhereFlipsTakeIt) {
   EXPECT_GT(plan_work(make_plan(circuit, machine, unknown)).sweeps, 1u);
   // A gate on two qubits before the flips is no product.
   Circuit other(30);
-  other.h(0).rxx(0.3, 0, 1);
+  other.rxx(0.3, 0, 1);
   for (const Operation& op : gates.operations()) other.append(gates, op);
   EXPECT_FALSE(first_write_permutes(make_plan(other, find_machine("h200"), PlanOptions{})));
 }

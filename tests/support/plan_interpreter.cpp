@@ -293,4 +293,19 @@ std::vector<Complex> interpret(const Plan& plan, const std::vector<Complex>& sta
   return Interpreter(plan, start, options).run();
 }
 
+std::vector<Complex> interpret_ops(const Lowered& lowered, const std::vector<LoweredOp>& ops,
+                                   const std::vector<Complex>& start) {
+  Plan plan;
+  plan.qubits = lowered.qubits;
+  plan.start = Start::kState;
+  plan.initial_layout = Layout::identity(static_cast<int>(lowered.qubits));
+  plan.final_layout = qubit_layout(lowered, plan.initial_layout);
+  Sweep sweep;
+  for (Bit bit = 0; bit < lowered.qubits; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  for (const LoweredOp& op : ops) append_to_sweep(sweep, lowered, op, plan.initial_layout);
+  plan.stages.push_back({std::nullopt, plan.initial_layout, {sweep}});
+  return interpret(plan, start);
+}
+
 }  // namespace qsim::test

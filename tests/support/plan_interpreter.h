@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "plan/lower/lower.h"
 #include "plan/plan.h"
 #include "qsim/types.h"
 
@@ -19,5 +20,10 @@ struct InterpreterOptions {
 /// from zero, memory starts as NaN everywhere and stays so where it is unborn.
 std::vector<Complex> interpret(const Plan& plan, const std::vector<Complex>& start = {},
                                const InterpreterOptions& options = {});
+
+/// The operations, of `lowered`, one after the other, from `start`, which is over wires; returns the state in the order
+/// of qubits.
+std::vector<Complex> interpret_ops(const Lowered& lowered, const std::vector<LoweredOp>& ops,
+                                   const std::vector<Complex>& start);
 
 }  // namespace qsim::test

@@ -8,7 +8,6 @@
 #include "base/bits.h"
 #include "base/layout.h"
 #include "circuit/gate_table.h"
-#include "plan/lower/known.h"
 #include "plan/lower/lower.h"
 #include "plan/lower/lower_optimized.h"
 #include "plan/lower/merge_terms.h"
@@ -29,21 +28,6 @@ Lowered lower_gate(Gate gate, std::vector<Qubit> controls, std::vector<Qubit> ta
   Circuit circuit(qubits);
   circuit.add_gate(gate, controls, targets, params);
   return lower(circuit);
-}
-
-// The operations from `first` on as one sweep with every bit active, run from `start`.
-dense::State run_ops(const Lowered& lowered, const std::vector<LoweredOp>& ops, const dense::State& start) {
-  Plan plan;
-  plan.qubits = lowered.qubits;
-  plan.start = Start::kState;
-  plan.initial_layout = Layout::identity(static_cast<int>(lowered.qubits));
-  plan.final_layout = qubit_layout(lowered, plan.initial_layout);
-  Sweep sweep;
-  for (Bit bit = 0; bit < lowered.qubits; ++bit) sweep.active.push_back(bit);
-  sweep.store = sweep.active;
-  for (const LoweredOp& op : ops) append_to_sweep(sweep, lowered, op, plan.initial_layout);
-  plan.stages.push_back({std::nullopt, plan.initial_layout, {sweep}});
-  return test::interpret(plan, start);
 }
 
 TEST(Lower, AnOptimizedSwapOnlyMovesQubitsToOtherWires) {
@@ -169,7 +153,8 @@ TEST(Lower, EveryGateOfTheTableGivesItsMatrix) {
       circuit.add_gate(info.gate, c, t, params);
       const Lowered lowered = lower(circuit);
       const dense::State start = dense::random_state(6, controls + 1);
-      EXPECT_LE(dense::max_difference(run_ops(lowered, lowered.ops, start), dense::run(circuit, start)), 1e-13)
+      EXPECT_LE(dense::max_difference(test::interpret_ops(lowered, lowered.ops, start), dense::run(circuit, start)),
+                1e-13)
           << info.name << " with " << controls << " controls";
       if (!info.diagonal) continue;
       for (const LoweredOp& op : lowered.ops) EXPECT_EQ(op.form, Form::kPhases) << info.name;
@@ -190,7 +175,9 @@ TEST(Commute, IsTrueOnlyForOperationsThatCommute) {
       const LoweredOp &a = lowered.ops[i - 1], &b = lowered.ops[i];
       if (!commute(a, b)) continue;
       ++commuting;
-      EXPECT_LE(dense::max_difference(run_ops(lowered, {a, b}, start), run_ops(lowered, {b, a}, start)), 1e-13);
+      EXPECT_LE(dense::max_difference(test::interpret_ops(lowered, {a, b}, start),
+                                      test::interpret_ops(lowered, {b, a}, start)),
+                1e-13);
       EXPECT_TRUE(commute(b, a));
     }
   }
@@ -228,7 +215,9 @@ TEST(MergeTerms, DiagonalsBetweenTwoStepsOnTheirWiresAreOneOperation) {
   EXPECT_EQ(stands_for.size(), 4u);
   const dense::State start = dense::random_state(3, 1);
   const std::vector<LoweredOp> merged{lowered.ops[5], lowered.ops[2], lowered.ops[6]};
-  EXPECT_LE(dense::max_difference(run_ops(lowered, merged, start), run_ops(before, before.ops, start)), 1e-14);
+  EXPECT_LE(dense::max_difference(test::interpret_ops(lowered, merged, start),
+                                  test::interpret_ops(before, before.ops, start)),
+            1e-14);
 }
 
 TEST(MergeTerms, ADiagonalAloneStaysTheOperationThatItIs) {
@@ -256,48 +245,6 @@ TEST(Lower, AMergedOperationStandsForAllItsGates) {
   EXPECT_EQ(std::vector<std::uint32_t>(sources.begin(), sources.end()), (std::vector<std::uint32_t>{0, 1, 2}));
   EXPECT_EQ(lowered.removed.size(), 2u);
   EXPECT_EQ(lowered.gates, 5u);
-}
-
-TEST(KnownStart, TheQftOfZeroIsOnlyAFirstWrite) {
-  Circuit circuit(5);
-  for (Qubit q = 5; q-- > 0;) {
-    circuit.h(q);
-    for (Qubit p = 0; p < q; ++p) circuit.cp(kPi / static_cast<double>(1u << (q - p)), p, q);
-  }
-  Lowered lowered = lower(circuit);
-  const KnownStart start = absorb_known_start(lowered, {});
-  EXPECT_TRUE(lowered.ops.empty());
-  EXPECT_EQ(lowered.removed.size(), circuit.operations().size());
-  for (Qubit q = 0; q < 5; ++q) EXPECT_NEAR(start.factor[q][1].real(), std::sqrt(0.5), 1e-15);
-}
-
-// First writes of real product states take less time; e^{i pi} in doubles has an imaginary part.
-TEST(KnownStart, HalfAndQuarterTurnsAreExact) {
-  Circuit circuit(3);
-  circuit.ry(0.3, 0).z(0).ry(0.4, 1).p(-kPi, 1).p(kPi, 1).h(2).s(2);
-  Lowered lowered = lower(circuit);
-  const KnownStart start = absorb_known_start(lowered, {});
-  ASSERT_TRUE(lowered.ops.empty());
-  EXPECT_EQ(start.factor[0][1], Complex(-std::sin(0.15)));
-  EXPECT_EQ(start.factor[1][1].imag(), 0);
-  EXPECT_GT(start.factor[1][1].real(), 0);
-  EXPECT_EQ(start.factor[2][1].real(), 0);
-  EXPECT_GT(start.factor[2][1].imag(), 0.7);
-}
-
-TEST(KnownStart, GatesAmongGlobalWiresBecomeTheStartOfTheRanks) {
-  Circuit circuit(4);
-  circuit.h(2);
-  circuit.cx(2, 3);
-  circuit.cx(3, 0);
-  Lowered lowered = lower(circuit);
-  const std::vector<Qubit> global{2, 3};
-  const KnownStart start = absorb_known_start(lowered, global);
-  ASSERT_EQ(lowered.ops.size(), 1u);  // the last cx reaches a local wire
-  EXPECT_NEAR(start.global_start[0].real(), std::sqrt(0.5), 1e-15);
-  EXPECT_NEAR(start.global_start[3].real(), std::sqrt(0.5), 1e-15);
-  EXPECT_EQ(start.global_start[1], Complex(0));
-  EXPECT_EQ(start.zero_wires, Index{0b0011});
 }
 
 // Planners move operations past each other by these masks alone; one that is missing costs sweeps and says nothing.

@@ -406,17 +406,16 @@ TEST(MakePlan, TracesEveryGateOnce) {
   }
 }
 
-// The control is 1 up to rounding, which the timeline sees and the known start does not: the flip is part of a birth.
+// The controls are 1 up to rounding, which the timeline sees and the known start does not: the flip is part of a birth.
 TEST(MakePlan, TracesWhatTheFirstWriteHasTaken) {
-  Circuit circuit(2);
-  circuit.add_gate(Gate::kRy, {}, std::vector<Qubit>{0}, std::vector<double>{std::numbers::pi});
-  circuit.cx(0, 1);
+  Circuit circuit(3);
+  circuit.ry(std::numbers::pi, 0).ry(std::numbers::pi, 2).ccx(0, 2, 1);
   PlanOptions options;
   options.trace = true;
   const Plan plan = make_plan(circuit, find_machine("cpu"), options);
   std::vector<std::string> notes;
   for (const TraceEntry& entry : plan.trace) notes.push_back(entry.note);
-  EXPECT_EQ(notes, (std::vector<std::string>{"first write", "first write"}));
+  EXPECT_EQ(notes, (std::vector<std::string>(3, "first write")));
 }
 
 TEST(MakePlan, WritesASweepThatLeavesTheInstructionCacheAsSeveral) {

@@ -1,20 +1,61 @@
-// Follows the start state gate by gate for as long as it is a product of single wires and the global wires' group.
+// Follows the start state gate by gate for as long as it is a product of single wires, of pairs of them and of the
+// global wires' group. What acts on a pair stays where it is until the pair is a product of two wires again; then it is
+// dropped.
 #include "plan/lower/known.h"
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <optional>
+#include <utility>
 
 #include "base/bits.h"
 #include "base/numbers/phase.h"
+#include "base/numbers/rounding.h"
 #include "plan/plan.h"
 
 namespace qsim {
 namespace {
 
+/// Two local wires that nothing else has acted on together with them: what they hold, lower wire first, and which of
+/// the operations kept so far have made it.
+struct Pair {
+  std::array<Qubit, 2> wires{};
+  std::array<Complex, 4> state{};
+  std::vector<std::size_t> kept;
+  Index mask() const { return bit_mask(wires[0]) | bit_mask(wires[1]); }
+};
+
+/// The two factors, of bit 0 and of bit 1, of what is a product of them within rounding.
+std::optional<std::array<std::array<Complex, 2>, 2>> factors_of(const std::array<Complex, 4>& state) {
+  const auto less = [](Complex a, Complex b) { return std::norm(a) < std::norm(b); };
+  const auto most = static_cast<std::size_t>(std::ranges::max_element(state, less) - state.begin());
+  // What bit 0 holds where bit 1 is as in the largest amplitude: of length 1, and real there.
+  std::array<Complex, 2> low{state[most & 2], state[most | 1]}, high{};
+  const double length = std::sqrt(std::norm(low[0]) + std::norm(low[1]));
+  const Complex turn = std::conj(state[most]) / (std::abs(state[most]) * length);
+  for (Complex& entry : low) entry *= turn;
+  for (std::size_t i = 0; i < 2; ++i) high[i] = state[2 * i] * std::conj(low[0]) + state[2 * i + 1] * std::conj(low[1]);
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (!(std::abs(state[i] - high[i >> 1] * low[i & 1]) <= kRecomposed)) return std::nullopt;
+  }
+  const auto whole = [](double part) { return std::abs(part) <= kRounding ? 0 : part; };
+  for (auto* factor : {&low, &high}) {
+    for (Complex& entry : *factor) entry = {whole(entry.real()), whole(entry.imag())};
+  }
+  return std::array{low, high};
+}
+
 class Absorber {
  public:
-  Absorber(Lowered& lowered, std::span<const Qubit> global_wires)
-      : lowered_(lowered), start_(plain_start(lowered, global_wires.size())), place_(lowered.qubits) {
+  Absorber(Lowered& lowered, std::span<const Qubit> global_wires, Pairs pairs)
+      : lowered_(lowered),
+        start_(plain_start(lowered, global_wires.size())),
+        place_(lowered.qubits),
+        pairs_(lowered.qubits),
+        lower_of_(lowered.qubits, kNone),
+        meets_(lowered.qubits),
+        follows_(pairs == Pairs::kFollowed) {
     for (std::size_t j = 0; j < global_wires.size(); ++j) {
       group_ |= bit_mask(global_wires[j]);
       place_[global_wires[j]] = static_cast<Bit>(j);
@@ -38,12 +79,16 @@ class Absorber {
         std::ranges::copy(terms_, lowered_.phases.begin() + op.data_begin);
       }
       set_basis_masks(op, op.form == Form::kMatrix ? lowered_.matrix(op) : std::span<const Complex>(), terms_);
+      lowered_.ops[kept] = op;
+      const Index alone = product_;
       product_ &= ~op.support;
       group_ &= ~op.support;
       known_ &= ~op.support;
-      lowered_.ops[kept++] = op;
+      if (follows_) follow_pairs(kept, alone);
+      ++kept;
     }
     lowered_.ops.resize(kept);
+    drop_of_pairs();
     for (Complex& entry : start_.global_start) entry *= scalar_;
     for (Qubit wire = 0; wire < lowered_.qubits; ++wire) {
       const bool zero = start_.factor[wire] == std::array<Complex, 2>{Complex(1), Complex(0)};
@@ -105,7 +150,7 @@ class Absorber {
         const auto wire = static_cast<Qubit>(std::countr_zero(term.mask));
         start_.factor[wire][1] *= phase_by(term.angle);
       } else if ((term.mask & ~group_) == 0) {
-        multiply_group(term);
+        multiply(term, op, start_.global_start);
       } else {
         terms_.push_back(term);
       }
@@ -130,23 +175,25 @@ class Absorber {
     ones_ = one ? ones_ | bit_mask(wire) : ones_ & ~bit_mask(wire);
   }
 
-  Index to_group(Index wires) const {
+  // Of wires of the group or of one pair, to what their state is indexed by.
+  Index to_place(Index wires) const {
     Index value = 0;
     for (; wires != 0; wires &= wires - 1) value |= bit_mask(place_[static_cast<std::size_t>(std::countr_zero(wires))]);
     return value;
   }
 
-  void multiply_group(const PhaseTerm& term) {
-    const Index mask = to_group(term.mask);
-    for (Index value = 0; value < start_.global_start.size(); ++value) {
+  void multiply(const PhaseTerm& term, const LoweredOp& op, std::span<Complex> state) const {
+    const Index mask = to_place(term.mask), controls = to_place(op.control_mask), wanted = to_place(op.control_value);
+    for (Index value = 0; value < state.size(); ++value) {
       const bool applies = term.parity ? popcount(value & mask) % 2 != 0 : (value & mask) == mask;
-      if (applies) start_.global_start[value] *= phase_by(term.angle);
+      if (applies && (value & controls) == wanted) state[value] *= phase_by(term.angle);
     }
   }
 
-  void apply_to_group(const LoweredOp& op) {
-    const Index mask = to_group(op.control_mask), wanted = to_group(op.control_value);
-    const Index targets = to_group(op.target_mask());
+  // A flip or a matrix.
+  void apply(const LoweredOp& op, std::span<Complex> state) const {
+    const Index mask = to_place(op.control_mask), wanted = to_place(op.control_value);
+    const Index targets = to_place(op.target_mask());
     const std::size_t order = std::size_t{1} << op.target_count;
     std::vector<Index> offset(order, 0);
     for (std::size_t i = 0; i < order; ++i) {
@@ -154,7 +201,6 @@ class Absorber {
         if (i >> j & 1) offset[i] |= bit_mask(place_[op.targets[j]]);
       }
     }
-    auto& state = start_.global_start;
     std::vector<Complex> in(order);
     for (Index base = 0; base < state.size(); ++base) {
       if ((base & targets) != 0 || (base & mask) != wanted) continue;
@@ -170,6 +216,10 @@ class Absorber {
         state[base | offset[i]] = sum;
       }
     }
+  }
+
+  void apply_to_group(const LoweredOp& op) {
+    apply(op, start_.global_start);
     for (std::size_t j = 0; j < op.target_count; ++j) refresh_group_wire(op.targets[j]);
   }
 
@@ -182,11 +232,113 @@ class Absorber {
     set_known(wire, zero, one);
   }
 
+  // What the operation that is kept as the `kept`-th does to pairs, to each of which its phases belong by themselves.
+  // Two of the wires that were `alone` before it become a pair where it acts on no third together with them.
+  void follow_pairs(std::size_t kept, Index alone) {
+    const LoweredOp& op = lowered_.ops[kept];
+    const bool open = op.open != 0 || is_open(op);
+    parts_.assign(1, op.support);
+    if (op.form == Form::kPhases && op.control_mask == 0) {
+      parts_.clear();
+      for (const PhaseTerm& term : lowered_.terms(op)) parts_.push_back(term.mask);
+    }
+    for_each_bit(op.support, [&](Qubit wire) { meets_[wire] = paired(wire) ? pair(wire).mask() : bit_mask(wire); });
+    for (const Index part : parts_) for_each_bit(part, [&](Qubit wire) { meets_[wire] |= part; });
+    for_each_bit(op.support, [&](Qubit wire) {
+      if (open || popcount(meets_[wire]) > 2) part_ways(wire);
+    });
+    if (open) return;
+    Index touched = 0;  // the lower wires of the pairs that it acts on
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      Index both = 0;
+      for_each_bit(parts_[i], [&](Qubit wire) { both |= meets_[wire]; });
+      if (popcount(both) != 2) continue;
+      const auto lower = static_cast<Qubit>(std::countr_zero(both));
+      if (!paired(lower)) {
+        if ((both & ~alone) != 0) continue;
+        begin_pair(lower, static_cast<Qubit>(std::countr_zero(both ^ bit_mask(lower))));
+      }
+      touched |= bit_mask(lower);
+      if (op.form == Form::kPhases) {
+        const auto terms = lowered_.terms(op);
+        const bool by_itself = op.control_mask == 0;
+        for (const PhaseTerm& term : by_itself ? terms.subspan(i, 1) : terms) multiply(term, op, pair(lower).state);
+      } else {
+        apply(op, pair(lower).state);
+      }
+    }
+    for_each_bit(touched, [&](Qubit lower) {
+      pair(lower).kept.push_back(kept);
+      settle(lower);
+    });
+  }
+
+  void begin_pair(Qubit lower, Qubit upper) {
+    pairs_[lower] = {{lower, upper}, {}, {}};
+    for (std::size_t i = 0; i < 4; ++i)
+      pairs_[lower].state[i] = start_.factor[lower][i & 1] * start_.factor[upper][i >> 1];
+    place_[lower] = 0;
+    place_[upper] = 1;
+    lower_of_[lower] = lower_of_[upper] = lower;
+  }
+
+  // A pair that is a product again is two wires that are alone, and what has acted on it does not act on the state.
+  void settle(Qubit lower) {
+    const Pair& settled = pair(lower);
+    const auto factors = factors_of(settled.state);
+    if (!factors) return;
+    for (const std::size_t kept : settled.kept) dropped_.emplace_back(kept, settled.mask());
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Qubit wire = settled.wires[i];
+      const auto& factor = start_.factor[wire] = (*factors)[i];
+      set_known(wire, factor[1] == Complex(0), factor[0] == Complex(0));
+      product_ |= bit_mask(wire);
+    }
+    part_ways(lower);
+  }
+
+  bool paired(Qubit wire) const { return lower_of_[wire] != kNone; }
+  Pair& pair(Qubit wire) { return pairs_[lower_of_[wire]]; }
+  void part_ways(Qubit wire) {
+    if (!paired(wire)) return;
+    for (const Qubit each : pair(wire).wires) lower_of_[each] = kNone;
+  }
+
+  void drop_of_pairs() {
+    if (dropped_.empty()) return;
+    std::vector<Index> within(lowered_.ops.size(), 0);  // by operation: the pairs whose part of it is dropped
+    for (const auto& [kept, mask] : dropped_) within[kept] |= mask;
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < lowered_.ops.size(); ++i) {
+      LoweredOp& op = lowered_.ops[i];
+      if ((op.support & ~within[i]) == 0 && within[i] != 0) {
+        lowered_.remove(op, op.form == Form::kPhases ? "known state" : "first write");
+        continue;
+      }
+      if (within[i] != 0) {  // phases, of which some are left
+        const auto terms = std::span(lowered_.phases).subspan(op.data_begin, op.data_count);
+        const auto gone = [&](const PhaseTerm& term) { return (term.mask & ~within[i]) == 0; };
+        op.data_count -= static_cast<std::uint32_t>(std::ranges::remove_if(terms, gone).size());
+        set_basis_masks(op, {}, lowered_.terms(op));
+      }
+      lowered_.ops[left++] = op;
+    }
+    lowered_.ops.resize(left);
+  }
+
+  static constexpr Qubit kNone = ~Qubit{0};
+
   Lowered& lowered_;
   KnownStart start_;
-  std::vector<Bit> place_;  // of global wires in global_start's index
-  Index product_ = 0;       // local wires that are still alone
-  Index group_ = 0;         // global wires that are entangled with each other at most
+  std::vector<Bit> place_;       // of wires in what their state is indexed by: global_start or a pair's
+  std::vector<Pair> pairs_;      // by their lower wire
+  std::vector<Qubit> lower_of_;  // by wire: the lower wire of its pair, or kNone
+  std::vector<Index> meets_;     // by wire of an operation: those of its pair and of the operation's parts with it
+  std::vector<Index> parts_;
+  std::vector<std::pair<std::size_t, Index>> dropped_;  // (operation that is kept, pair whose part of it is not)
+  const bool follows_;
+  Index product_ = 0;  // local wires that are still alone
+  Index group_ = 0;    // global wires that are entangled with each other at most
   Index all_global_ = 0;
   Index known_ = 0, ones_ = 0;  // wires in a basis state, and those of them that are 1
   Complex scalar_{1, 0};
@@ -203,8 +355,8 @@ KnownStart plain_start(const Lowered& lowered, std::size_t global_wires) {
   return start;
 }
 
-KnownStart absorb_known_start(Lowered& lowered, std::span<const Qubit> global_wires) {
-  return Absorber(lowered, global_wires).run();
+KnownStart absorb_known_start(Lowered& lowered, std::span<const Qubit> global_wires, Pairs pairs) {
+  return Absorber(lowered, global_wires, pairs).run();
 }
 
 }  // namespace qsim

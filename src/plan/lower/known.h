@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -21,8 +22,11 @@ struct KnownStart {
 /// The start |0...0> with nothing absorbed.
 KnownStart plain_start(const Lowered& lowered, std::size_t global_wires);
 
+/// Whether what acts on two local wires that are alone is dropped where they are a product again behind it.
+enum class Pairs : std::uint8_t { kFollowed, kLeft };
+
 /// Absorbs leading gates into the start state, drops operations whose controls are never met and controls that always
 /// are. `global_wires[j]` is the wire on the j-th global bit.
-KnownStart absorb_known_start(Lowered& lowered, std::span<const Qubit> global_wires);
+KnownStart absorb_known_start(Lowered& lowered, std::span<const Qubit> global_wires, Pairs pairs = Pairs::kFollowed);
 
 }  // namespace qsim

@@ -224,7 +224,8 @@ Plan plan_from(const Lowered& source, const Machine& machine, const PlanOptions&
   const bool known = options.knows_zero();
   const auto wire_at = initial.qubit_at();
   const std::span<const Qubit> global(wire_at.data() + (lowered.qubits - options.rank_bits), options.rank_bits);
-  const KnownStart start = known ? absorb_known_start(lowered, global) : plain_start(lowered, options.rank_bits);
+  const KnownStart start =
+      known ? absorb_known_start(lowered, global, Pairs::kLeft) : plain_start(lowered, options.rank_bits);
   PlanBuilder builder(lowered.qubits, options, machine, initial, start);
   check_targets_fit(lowered, builder.local_bits());
   Packer packer(lowered, builder, diagonals);
@@ -257,7 +258,7 @@ Plan greedy_plan(const Lowered& lowered, const Machine& machine, const PlanOptio
   }
   // First uses count from where the known start ends.
   Lowered reduced = lowered;
-  if (options.knows_zero()) absorb_known_start(reduced, {});
+  if (options.knows_zero()) absorb_known_start(reduced, {}, Pairs::kLeft);
   std::vector<Qubit> order = by_first_use(reduced);
   Plan late_global = best_plan_from(lowered, machine, options, layout_of(order));
   const bool known = options.knows_zero();

@@ -75,7 +75,8 @@ class Planner {
     choose_first_stage();
     std::vector<Qubit> global = qubits_of(all_wires() & ~stages_.front());
     if (fixed_) std::ranges::sort(global, {}, [&](Qubit wire) { return initial_.bit_of[wire]; });
-    start_ = known_ ? absorb_known_start(lowered_, global) : plain_start(lowered_, options_.rank_bits);
+    start_ =
+        known_ ? absorb_known_start(lowered_, global, beginning_.pairs) : plain_start(lowered_, options_.rank_bits);
     out_.qubits = lowered_.qubits;
     out_.wire_of = lowered_.wire_of;
     out_.gates = lowered_.gates;
@@ -233,7 +234,7 @@ class Planner {
   template <typename Visit>
   void with_first_stage(Index first, const Visit& visit) {
     const Lowered original = lowered_;
-    start_ = absorb_known_start(lowered_, qubits_of(all_wires() & ~first));
+    start_ = absorb_known_start(lowered_, qubits_of(all_wires() & ~first), beginning_.pairs);
     stages_ = {first};
     const Timeline timeline = build_timeline(lowered_, source(0, first_part(), born_wires()));
     visit(SetProblem(timeline));
@@ -242,7 +243,7 @@ class Planner {
 
   std::vector<Index> first_stages() {
     Lowered simplified = lowered_;
-    start_ = absorb_known_start(simplified, {});
+    start_ = absorb_known_start(simplified, {}, beginning_.pairs);
     const std::size_t last = std::min(simplified.ops.size(), kPartOperations);
     const Timeline timeline = build_timeline(simplified, source(0, last, all_wires()));
     Positions start{};

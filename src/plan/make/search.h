@@ -5,6 +5,7 @@
 #include <future>
 
 #include "plan/cost/machine.h"
+#include "plan/lower/known.h"
 #include "plan/lower/lower.h"
 #include "plan/make/make_plan.h"
 #include "plan/plan.h"
@@ -15,6 +16,7 @@ namespace qsim {
 struct SearchBeginning {
   std::uint64_t seed = 1;
   bool pack = false;  // SetRules::pack
+  Pairs pairs = Pairs::kFollowed;
   /// By whose costs plans are chosen from, where that is not the machine by whose costs schedules are looked for.
   const Machine* priced = nullptr;
   /// Seconds of a plan of another kind, which may be in the making; what is hopeless beside it is not worth more time.

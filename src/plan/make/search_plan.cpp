@@ -54,9 +54,9 @@ constexpr std::size_t kMostStraightened = 400'000;  // operations
 // about other letters than Z is planned so beside others.
 constexpr std::size_t kPairsOfOne = 3, kPairsOfOneOfFew = 2;
 
-// A plan that takes so many times as long with what births add is looked for once more with whole lines, which few
-// others are better with; and what another one takes at most to be worth it.
-constexpr double kDearBirths = 1.08, kMuchLess = 0.97;
+// A plan that takes so many times as long with what births add is looked for once more with whole lines: every one but
+// those of long circuits; and what another one takes at most to be worth it.
+constexpr double kDearBirths = 1.001, kMuchLess = 0.97;
 
 /// Whether a plan whose controlled gates are not split may be better: where what splitting adds in turns does not join
 /// turns beside them, and where it saves turns for many more diagonals. Of 131 circuits as they are searched it tells
@@ -80,7 +80,7 @@ bool is_worth_whole(const Lowered& lowered) {
 
 /// Where the second of two searches begins.
 SearchBeginning packed(std::shared_future<double> at_hand = {}) {
-  return {.seed = 2, .pack = true, .at_hand = std::move(at_hand)};
+  return {.seed = 2, .pack = true, .pairs = Pairs::kLeft, .at_hand = std::move(at_hand)};
 }
 
 class Tasks {
