@@ -159,6 +159,35 @@ TEST(KnownPairs, TakeTheirPartOfAnOperationOfSeveral) {
   EXPECT_LE(dense::max_difference(state, dense::run(circuit)), 1e-14);
 }
 
+// A phase of one wire under a control of the other, and what makes it a turn of the first alone.
+TEST(KnownPairs, KnowWhereAControlIsMet) {
+  for (const Index met : {Index{0b00}, Index{0b01}}) {
+    Circuit circuit(2);
+    circuit.ry(0.4, 0).ry(1.1, 1).p(0.7, 1).cp(met == 0 ? 0.7 : -0.7, 0, 1);
+    Lowered lowered = lower(circuit);
+    ASSERT_EQ(lowered.ops.size(), 4u);
+    LoweredOp& phase = lowered.ops[2];
+    phase.control_mask = 0b01;
+    phase.control_value = met;
+    phase.support = 0b11;
+    const KnownStart start = absorb_known_start(lowered, {});
+    EXPECT_TRUE(lowered.ops.empty());
+    EXPECT_NEAR(std::abs(start.factor[1][1]), std::sin(0.55), 1e-15);
+    EXPECT_NEAR(std::arg(start.factor[1][1] / start.factor[1][0]), met == 0 ? 0.7 : 0, 1e-15);
+  }
+}
+
+// What is open may be put in anew, and acts on whatever the pair holds.
+TEST(KnownPairs, EndAtOpenAngles) {
+  Circuit circuit(2);
+  circuit.ry(0.4, 0).ry(1.1, 1).cx(0, 1).cp(0.7, 0, 1).cx(0, 1);
+  Lowered lowered = lower(circuit);
+  ASSERT_EQ(lowered.ops.size(), 5u);
+  lowered.phases[lowered.ops[3].data_begin].open = 1;
+  absorb_known_start(lowered, {});
+  EXPECT_EQ(lowered.ops.size(), 3u);
+}
+
 // Where a pair is entangled by little more than rounding, it stays; by less, nothing is seen of it.
 TEST(KnownPairs, AreDroppedWithinRoundingAlone) {
   for (const double angle : {1e-17, 1e-16, 5e-16, 1e-15, 3e-15, 1e-14, 3e-14, 1e-13, 1e-12, 1e-9}) {
