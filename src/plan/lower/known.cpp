@@ -1,6 +1,6 @@
 // Follows the start state gate by gate for as long as it is a product of single wires, of pairs of them and of the
-// global wires' group. What acts on a pair stays where it is until the pair is a product of two wires again; then it is
-// dropped.
+// global wires' group, which may be one of a pair. What acts on a pair stays where it is until the pair is a product
+// again; then it is dropped.
 #include "plan/lower/known.h"
 
 #include <algorithm>
@@ -17,33 +17,39 @@
 namespace qsim {
 namespace {
 
-/// Two local wires that nothing else has acted on together with them: what they hold, lower wire first, and which of
-/// the operations kept so far have made it.
+/// A local wire and another one, or all global wires that are still known, which nothing else has acted on together
+/// with them: what they hold, that wire being the highest bit, and which of the operations kept so far have made it.
 struct Pair {
-  std::array<Qubit, 2> wires{};
-  std::array<Complex, 4> state{};
+  Index mask = 0;
+  Qubit high = 0;
+  std::vector<Complex> state;
   std::vector<std::size_t> kept;
-  Index mask() const { return bit_mask(wires[0]) | bit_mask(wires[1]); }
 };
 
-/// The two factors, of bit 0 and of bit 1, of what is a product of them within rounding.
-std::optional<std::array<std::array<Complex, 2>, 2>> factors_of(const std::array<Complex, 4>& state) {
+/// The factors, of the lower bits and of the highest one, of what is a product of them within rounding.
+struct Factors {
+  std::vector<Complex> low;
+  std::array<Complex, 2> high{};
+};
+std::optional<Factors> factors_of(const std::vector<Complex>& state) {
   const auto less = [](Complex a, Complex b) { return std::norm(a) < std::norm(b); };
   const auto most = static_cast<std::size_t>(std::ranges::max_element(state, less) - state.begin());
-  // What bit 0 holds where bit 1 is as in the largest amplitude: of length 1, and real there.
-  std::array<Complex, 2> low{state[most & 2], state[most | 1]}, high{};
-  const double length = std::sqrt(std::norm(low[0]) + std::norm(low[1]));
-  const Complex turn = std::conj(state[most]) / (std::abs(state[most]) * length);
-  for (Complex& entry : low) entry *= turn;
-  for (std::size_t i = 0; i < 2; ++i) high[i] = state[2 * i] * std::conj(low[0]) + state[2 * i + 1] * std::conj(low[1]);
-  for (std::size_t i = 0; i < 4; ++i) {
-    if (!(std::abs(state[i] - high[i >> 1] * low[i & 1]) <= kRecomposed)) return std::nullopt;
+  // What the lower bits hold where the highest one is as in the largest amplitude: of length 1, and real there.
+  const std::size_t half = state.size() / 2;
+  const auto begin = state.begin() + static_cast<std::ptrdiff_t>(most / half * half);
+  Factors factors{{begin, begin + static_cast<std::ptrdiff_t>(half)}, {}};
+  double length = 0;
+  for (const Complex entry : factors.low) length += std::norm(entry);
+  const Complex turn = std::conj(state[most]) / (std::abs(state[most]) * std::sqrt(length));
+  for (Complex& entry : factors.low) entry *= turn;
+  for (std::size_t i = 0; i < state.size(); ++i) factors.high[i / half] += state[i] * std::conj(factors.low[i % half]);
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (!(std::abs(state[i] - factors.high[i / half] * factors.low[i % half]) <= kRecomposed)) return std::nullopt;
   }
   const auto whole = [](double part) { return std::abs(part) <= kRounding ? 0 : part; };
-  for (auto* factor : {&low, &high}) {
-    for (Complex& entry : *factor) entry = {whole(entry.real()), whole(entry.imag())};
-  }
-  return std::array{low, high};
+  for (Complex& entry : factors.low) entry = {whole(entry.real()), whole(entry.imag())};
+  for (Complex& entry : factors.high) entry = {whole(entry.real()), whole(entry.imag())};
+  return factors;
 }
 
 class Absorber {
@@ -52,9 +58,10 @@ class Absorber {
       : lowered_(lowered),
         start_(plain_start(lowered, global_wires.size())),
         place_(lowered.qubits),
-        pairs_(lowered.qubits),
-        lower_of_(lowered.qubits, kNone),
-        meets_(lowered.qubits),
+        pairs_(lowered.qubits + 1),
+        pair_of_(lowered.qubits + 1, kNone),
+        party_(lowered.qubits),
+        meets_(lowered.qubits + 1),
         follows_(pairs == Pairs::kFollowed) {
     for (std::size_t j = 0; j < global_wires.size(); ++j) {
       group_ |= bit_mask(global_wires[j]);
@@ -80,7 +87,7 @@ class Absorber {
       }
       set_basis_masks(op, op.form == Form::kMatrix ? lowered_.matrix(op) : std::span<const Complex>(), terms_);
       lowered_.ops[kept] = op;
-      const Index alone = product_;
+      const Index alone = product_ | group_;
       product_ &= ~op.support;
       group_ &= ~op.support;
       known_ &= ~op.support;
@@ -151,6 +158,7 @@ class Absorber {
         start_.factor[wire][1] *= phase_by(term.angle);
       } else if ((term.mask & ~group_) == 0) {
         multiply(term, op, start_.global_start);
+        if (is_paired(group())) multiply(term, op, pairs_[group()].state);
       } else {
         terms_.push_back(term);
       }
@@ -220,6 +228,7 @@ class Absorber {
 
   void apply_to_group(const LoweredOp& op) {
     apply(op, start_.global_start);
+    if (is_paired(group())) apply(op, pairs_[group()].state);
     for (std::size_t j = 0; j < op.target_count; ++j) refresh_group_wire(op.targets[j]);
   }
 
@@ -233,7 +242,8 @@ class Absorber {
   }
 
   // What the operation that is kept as the `kept`-th does to pairs, to each of which its phases belong by themselves.
-  // Two of the wires that were `alone` before it become a pair where it acts on no third together with them.
+  // Two that were `alone` before it, wires or all known global ones as one, become a pair where it acts on no third
+  // together with them.
   void follow_pairs(std::size_t kept, Index alone) {
     const LoweredOp& op = lowered_.ops[kept];
     const bool open = op.open != 0 || is_open(op);
@@ -242,66 +252,102 @@ class Absorber {
       parts_.clear();
       for (const PhaseTerm& term : lowered_.terms(op)) parts_.push_back(term.mask);
     }
-    for_each_bit(op.support, [&](Qubit wire) { meets_[wire] = paired(wire) ? pair(wire).mask() : bit_mask(wire); });
-    for (const Index part : parts_) for_each_bit(part, [&](Qubit wire) { meets_[wire] |= part; });
     for_each_bit(op.support, [&](Qubit wire) {
-      if (open || popcount(meets_[wire]) > 2) part_ways(wire);
+      party_[wire] = party_of(wire, alone);
+      meets_[party_[wire]] = with_its_pair(wire, alone);
+    });
+    for (const Index part : parts_) {
+      Index whole = 0;
+      for_each_bit(part, [&](Qubit wire) { whole |= with_its_pair(wire, alone); });
+      for_each_bit(part, [&](Qubit wire) { meets_[party_[wire]] |= whole; });
+    }
+    for_each_bit(op.support, [&](Qubit wire) {
+      const std::size_t party = party_[wire];
+      if (is_paired(party) && (open || meets_[party] != pairs_[pair_of_[party]].mask)) part_ways(party);
     });
     if (open) return;
-    Index touched = 0;  // the lower wires of the pairs that it acts on
+    touched_.clear();
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       Index both = 0;
-      for_each_bit(parts_[i], [&](Qubit wire) { both |= meets_[wire]; });
-      if (popcount(both) != 2) continue;
-      const auto lower = static_cast<Qubit>(std::countr_zero(both));
-      if (!paired(lower)) {
-        if ((both & ~alone) != 0) continue;
-        begin_pair(lower, static_cast<Qubit>(std::countr_zero(both ^ bit_mask(lower))));
-      }
-      touched |= bit_mask(lower);
+      for_each_bit(parts_[i], [&](Qubit wire) { both |= meets_[party_[wire]]; });
+      if (parties(both) != 2) continue;
+      const bool grouped = (both & all_global_) != 0;
+      const std::size_t party = grouped ? group() : static_cast<std::size_t>(std::countr_zero(both));
+      if (is_paired(party) ? pairs_[pair_of_[party]].mask != both : (both & ~alone) != 0) continue;
+      if (!is_paired(party)) begin_pair(party, both);
+      const std::size_t pair = pair_of_[party];
+      if (std::ranges::find(touched_, pair) == touched_.end()) touched_.push_back(pair);
       if (op.form == Form::kPhases) {
         const auto terms = lowered_.terms(op);
         const bool by_itself = op.control_mask == 0;
-        for (const PhaseTerm& term : by_itself ? terms.subspan(i, 1) : terms) multiply(term, op, pair(lower).state);
+        for (const PhaseTerm& term : by_itself ? terms.subspan(i, 1) : terms) multiply(term, op, pairs_[pair].state);
       } else {
-        apply(op, pair(lower).state);
+        apply(op, pairs_[pair].state);
       }
     }
-    for_each_bit(touched, [&](Qubit lower) {
-      pair(lower).kept.push_back(kept);
-      settle(lower);
-    });
-  }
-
-  void begin_pair(Qubit lower, Qubit upper) {
-    pairs_[lower] = {{lower, upper}, {}, {}};
-    for (std::size_t i = 0; i < 4; ++i)
-      pairs_[lower].state[i] = start_.factor[lower][i & 1] * start_.factor[upper][i >> 1];
-    place_[lower] = 0;
-    place_[upper] = 1;
-    lower_of_[lower] = lower_of_[upper] = lower;
-  }
-
-  // A pair that is a product again is two wires that are alone, and what has acted on it does not act on the state.
-  void settle(Qubit lower) {
-    const Pair& settled = pair(lower);
-    const auto factors = factors_of(settled.state);
-    if (!factors) return;
-    for (const std::size_t kept : settled.kept) dropped_.emplace_back(kept, settled.mask());
-    for (std::size_t i = 0; i < 2; ++i) {
-      const Qubit wire = settled.wires[i];
-      const auto& factor = start_.factor[wire] = (*factors)[i];
-      set_known(wire, factor[1] == Complex(0), factor[0] == Complex(0));
-      product_ |= bit_mask(wire);
+    for (const std::size_t pair : touched_) {
+      pairs_[pair].kept.push_back(kept);
+      settle(pair);
     }
-    part_ways(lower);
   }
 
-  bool paired(Qubit wire) const { return lower_of_[wire] != kNone; }
-  Pair& pair(Qubit wire) { return pairs_[lower_of_[wire]]; }
-  void part_ways(Qubit wire) {
-    if (!paired(wire)) return;
-    for (const Qubit each : pair(wire).wires) lower_of_[each] = kNone;
+  // The global wires that are known are one party, every other wire is one.
+  std::size_t group() const { return lowered_.qubits; }
+  std::size_t party_of(Qubit wire, Index alone) const {
+    const Index grouped = is_paired(group()) ? pairs_[group()].mask : alone;
+    return (bit_mask(wire) & all_global_ & grouped) != 0 ? group() : wire;
+  }
+  Index with_its_pair(Qubit wire, Index alone) const {
+    const std::size_t party = party_of(wire, alone);
+    if (is_paired(party)) return pairs_[pair_of_[party]].mask;
+    return party == group() ? alone & all_global_ : bit_mask(wire);
+  }
+  int parties(Index wires) const { return popcount(wires & ~all_global_) + ((wires & all_global_) != 0 ? 1 : 0); }
+
+  void begin_pair(std::size_t party, Index mask) {
+    Pair& pair = pairs_[party];
+    const Index low = party == group() ? mask & all_global_ : mask & -mask;
+    pair = {mask, static_cast<Qubit>(std::countr_zero(mask & ~low)), {}, {}};
+    if (party != group()) place_[party] = 0;
+    place_[pair.high] = static_cast<Bit>(party == group() ? std::countr_zero(start_.global_start.size()) : 1);
+    const auto& factor = start_.factor;
+    for (const Complex high : factor[pair.high]) {
+      if (party == group()) {
+        for (const Complex entry : start_.global_start) pair.state.push_back(high * entry);
+      } else {
+        for (const Complex entry : factor[party]) pair.state.push_back(high * entry);
+      }
+    }
+    pair_of_[party] = pair_of_[pair.high] = party;
+  }
+
+  // A pair that is a product again is two parties that are alone, and what has acted on it does not act on the state.
+  void settle(std::size_t party) {
+    const Pair& pair = pairs_[party];
+    const auto factors = factors_of(pair.state);
+    if (!factors) return;
+    for (const std::size_t kept : pair.kept) dropped_.emplace_back(kept, pair.mask);
+    set_factor(pair.high, factors->high);
+    if (party != group()) {
+      set_factor(static_cast<Qubit>(party), {factors->low[0], factors->low[1]});
+    } else {
+      start_.global_start = factors->low;
+      group_ |= pair.mask & all_global_;
+      for_each_bit(pair.mask & all_global_, [&](Qubit wire) { refresh_group_wire(wire); });
+    }
+    part_ways(party);
+  }
+
+  void set_factor(Qubit wire, const std::array<Complex, 2>& factor) {
+    start_.factor[wire] = factor;
+    set_known(wire, factor[1] == Complex(0), factor[0] == Complex(0));
+    product_ |= bit_mask(wire);
+  }
+
+  bool is_paired(std::size_t party) const { return pair_of_[party] != kNone; }
+  void part_ways(std::size_t party) {
+    const std::size_t pair = pair_of_[party];
+    pair_of_[pair] = pair_of_[pairs_[pair].high] = kNone;
   }
 
   void drop_of_pairs() {
@@ -326,15 +372,17 @@ class Absorber {
     lowered_.ops.resize(left);
   }
 
-  static constexpr Qubit kNone = ~Qubit{0};
+  static constexpr std::size_t kNone = ~std::size_t{0};
 
   Lowered& lowered_;
   KnownStart start_;
-  std::vector<Bit> place_;       // of wires in what their state is indexed by: global_start or a pair's
-  std::vector<Pair> pairs_;      // by their lower wire
-  std::vector<Qubit> lower_of_;  // by wire: the lower wire of its pair, or kNone
-  std::vector<Index> meets_;     // by wire of an operation: those of its pair and of the operation's parts with it
+  std::vector<Bit> place_;            // of wires in what their state is indexed by: global_start or a pair's
+  std::vector<Pair> pairs_;           // by the party of their lower bits
+  std::vector<std::size_t> pair_of_;  // by party: its pair, or kNone
+  std::vector<std::size_t> party_;    // by wire of an operation
+  std::vector<Index> meets_;          // by party of an operation: its pair and what the operation's parts hold with it
   std::vector<Index> parts_;
+  std::vector<std::size_t> touched_;
   std::vector<std::pair<std::size_t, Index>> dropped_;  // (operation that is kept, pair whose part of it is not)
   const bool follows_;
   Index product_ = 0;  // local wires that are still alone
