@@ -404,7 +404,9 @@ TEST(CudaGenerate, TextsOfFlipsOfOneBitAndOfManyAnglesDoOnTheHostWhatProgramsSay
       sweep.ops.push_back(phases);
     }
     for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
-      const TileProgram program = lower_sweep(sweep, lower_options(kQubits, precision));
+      LowerOptions options = lower_options(kQubits, precision);
+      options.angle_share = std::size_t{1} << kWarpBits;
+      const TileProgram program = lower_sweep(sweep, options);
       EXPECT_TRUE(std::ranges::any_of(program.tile_factors, [](const auto& terms) { return terms.size() > 8; }));
       const std::string source = generate(program).source;
       EXPECT_NE(source.find("sum += __shfl_xor_sync"), std::string::npos);

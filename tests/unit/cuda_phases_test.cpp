@@ -246,5 +246,43 @@ TEST_F(CudaPhases, OfVeryManySetsTheyAreWhatTheWordsSay) {
   }
 }
 
+// Phases of all pairs of 18 qubits: one factor of a tile has 36 angles, its piece few, and all pieces are one product.
+TEST_F(CudaPhases, FactorsOfManyAnglesAreMadeInPieces) {
+  constexpr std::uint32_t kWide = 18;
+  Sweep sweep;
+  for (Bit bit = 0; bit < 9; ++bit) sweep.active.push_back(bit);
+  sweep.store = sweep.active;
+  PlanOp op;
+  op.form = Form::kPhases;
+  for (unsigned a = 0; a < kWide; ++a) {
+    for (unsigned b = 0; b < a; ++b) sweep.phases.push_back({bit_mask(a) | bit_mask(b), false, random_.uniform(-3, 3)});
+  }
+  op.data_count = static_cast<std::uint32_t>(sweep.phases.size());
+  sweep.ops.push_back(op);
+  for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
+    for (const std::size_t share : {std::size_t{1}, std::size_t{32}}) {
+      LowerOptions options;
+      options.precision = precision;
+      options.local_bits = kWide;
+      options.register_bits = precision == Precision::kDouble ? 4 : 5;
+      options.max_bits = 9;
+      options.angle_share = share;
+      const TileProgram program = lower_sweep(sweep, options);
+      std::size_t most = 0, all = 0;
+      for (const auto& terms : program.tile_factors) {
+        most = std::max(most, terms.size());
+        all += terms.size();
+      }
+      EXPECT_EQ(all, 36U + 81U);
+      EXPECT_LE(most, 12U);
+      const std::vector<Complex> memory = test::random_state(random_, kWide);
+      std::vector<Complex> state = memory;
+      test::emulate(program, state);
+      EXPECT_LE(difference(state, test::reference_sweep(sweep, {}, kWide, memory)), 1e-12);
+    }
+    expect_meaning(sweep, precision, true, kWide);
+  }
+}
+
 }  // namespace
 }  // namespace qsim

@@ -19,7 +19,8 @@ namespace qsim::cuda {
 
 class KernelText {
  public:
-  explicit KernelText(const TileProgram& program) : program_(program), deferred_(1u << program.register_bits) {
+  explicit KernelText(const TileProgram& program)
+      : program_(program), deferred_(1u << program.register_bits, program.precision) {
     double_ = program.precision == Precision::kDouble;
     registers_ = 1u << program.register_bits;
     amplitude_bytes_ = double_ ? 16 : 8;

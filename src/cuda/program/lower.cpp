@@ -61,6 +61,7 @@ class Lowering {
     finish_layout(list.frame);
     order_threads(program_, lanes_);
     for (std::size_t e = 0; e < plans.size(); ++e) fill_epoch(list, plans[e], program_.epochs[e]);
+    split_tile_factors(program_, options_.angle_share);
     set_start_factors();
     multiply(program_, Complex(list.scale));
     return std::move(program_);
@@ -377,6 +378,7 @@ LowerOptions lower_options(std::uint32_t local_bits, Precision precision) {
 LowerOptions kernel_options(std::uint32_t local_bits, Precision precision) {
   LowerOptions options = lower_options(local_bits, precision);
   options.canonical = options.lookups = true;
+  options.angle_share = std::size_t{1} << kWarpBits;
   options.lanes = precision == Precision::kDouble;
   return options;
 }

@@ -20,15 +20,31 @@ class DeferredPhases {
     std::uint32_t set = 0;  // registers
   };
 
-  explicit DeferredPhases(std::uint32_t registers) : waiting_(registers) {}
+  DeferredPhases(std::uint32_t registers, Precision precision) : registers_(registers), precision_(precision) {}
   /// An operation with is_deferred(); returns its number.
   std::uint32_t take(const TileOp& op);
   /// What waits, in an order in which a group comes after those whose variables its own begin with. Nothing waits then.
+  /// Many factors that each depend on some slots alone are done slots after slots where that is less work, in double
+  /// also where it is about as much: products of all of them at once would not find registers of their own.
   std::vector<Group> done();
 
  private:
-  std::vector<Group> waiting_;  // of each register
-  std::uint32_t count_ = 0;
+  /// A factor that waits.
+  struct Waiting {
+    std::uint32_t number = 0;
+    bool variable = false;
+    Complex value{1};
+    std::uint32_t set = 0;    // registers
+    std::uint32_t slots = 0;  // that it depends on
+  };
+  using Layer = std::vector<const Waiting*>;
+
+  std::uint32_t slots_of(std::uint32_t set) const;
+  std::vector<Group> groups_of(const Layer& layer) const;
+
+  std::vector<Waiting> waiting_;
+  std::uint32_t registers_, count_ = 0;
+  Precision precision_;
 };
 
 }  // namespace qsim::cuda

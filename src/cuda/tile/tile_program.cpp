@@ -58,16 +58,36 @@ std::size_t most_terms(const TileProgram& program) {
   return most;
 }
 
+constexpr std::size_t kRound = 8;        // products that a round of angles takes as long as
+constexpr std::size_t kFewRounds = 4;    // not worth it
+constexpr std::size_t kMostPieces = 64;  // of all factors, where they are more than there were
+
+std::size_t pieces_of(std::size_t terms, std::size_t longest) {
+  return std::max<std::size_t>(1, (terms + longest - 1) / longest);
+}
+
+template <class Visit>
+void for_each_factor(TileProgram& program, const Visit& visit) {
+  for (Epoch& epoch : program.epochs) {
+    for (TileOp& op : epoch.ops) {
+      for (Factor& factor : op.factor) visit(factor);
+    }
+  }
+}
+
 }  // namespace
 
 // Every load waits for memory.
-std::size_t angle_share(const TileProgram& program) {
+std::size_t angle_share(std::size_t threads, std::size_t factors, std::size_t terms, std::size_t most) {
   constexpr std::size_t kTermsAThread = 4;
-  const std::size_t threads = std::size_t{1} << program.thread_bits(), factors = program.tile_factors.size();
-  const std::size_t terms = most_terms(program);
   std::size_t share = 1;
-  while (share < 32 && 2 * share * factors <= threads && share * kTermsAThread < terms) share *= 2;
+  while (share < most && 2 * share * factors <= threads && share * kTermsAThread < terms) share *= 2;
   return share;
+}
+
+std::size_t angle_share(const TileProgram& program) {
+  return angle_share(std::size_t{1} << program.thread_bits(), program.tile_factors.size(), most_terms(program),
+                     std::size_t{1} << kWarpBits);
 }
 
 // Of tiles that are loaded whole, and in single precision, where a thread loads twice as many amplitudes: elsewhere it
@@ -84,6 +104,73 @@ std::vector<TileTerm> angle_rows(const TileProgram& program) {
     for (std::size_t k = 0; k < terms.size(); ++k) angles[k / share * entries + f * share + k % share] = terms[k];
   }
   return angles;
+}
+
+// All threads wait for the tile's factors: for the one with the most rounds of angles. A piece more is one product more
+// in the threads that use the factor.
+void split_tile_factors(TileProgram& program, std::size_t most_share) {
+  const std::vector<std::vector<TileTerm>> whole = program.tile_factors;
+  std::vector<bool> signs(whole.size(), false);  // read as 1 or -1
+  for_each_factor(program, [&](const Factor& factor) {
+    for (const auto& [table, tile] : factor.turned) signs[static_cast<std::size_t>(tile)] = true;
+  });
+  std::size_t most = 0, most_of_signs = 0;
+  for (std::size_t f = 0; f < whole.size(); ++f) {
+    most = std::max(most, whole[f].size());
+    if (signs[f]) most_of_signs = std::max(most_of_signs, whole[f].size());
+  }
+  const auto pieces_by = [&](std::size_t longest) {
+    std::size_t sum = 0;
+    for (std::size_t f = 0; f < whole.size(); ++f) sum += signs[f] ? 1 : pieces_of(whole[f].size(), longest);
+    return sum;
+  };
+  const std::size_t threads = std::size_t{1} << program.thread_bits();
+  const auto rounds_by = [&](std::size_t longest) {
+    const std::size_t terms = std::max(std::min(most, longest), most_of_signs);
+    const std::size_t share = angle_share(threads, pieces_by(longest), terms, most_share);
+    return (terms + share - 1) / share;
+  };
+  if (rounds_by(std::max<std::size_t>(most, 1)) <= kFewRounds) return;
+  std::size_t best = most, least = kRound * rounds_by(most);
+  for (std::size_t longest = most; longest-- > 1;) {
+    const std::size_t pieces = pieces_by(longest);
+    if (pieces > std::max(kMostPieces, whole.size())) break;
+    const std::size_t work = kRound * rounds_by(longest) + pieces - whole.size();
+    if (work >= least) continue;
+    best = longest;
+    least = work;
+  }
+  if (best == most) return;
+
+  std::vector<std::vector<int>> numbers(whole.size());  // of the pieces
+  program.tile_factors.clear();
+  for (std::size_t f = 0; f < whole.size(); ++f) {
+    const std::size_t pieces = signs[f] ? 1 : pieces_of(whole[f].size(), best);
+    for (std::size_t k = 0; k < pieces; ++k) {
+      std::vector<TileTerm>& piece = program.tile_factors.emplace_back();
+      for (std::size_t i = k; i < whole[f].size(); i += pieces) piece.push_back(whole[f][i]);
+      numbers[f].push_back(static_cast<int>(program.tile_factors.size()) - 1);
+    }
+  }
+  const auto of = [&](int tile) -> const std::vector<int>& { return numbers[static_cast<std::size_t>(tile)]; };
+  for_each_factor(program, [&](Factor& factor) {
+    for (auto& [table, tile] : factor.turned) tile = of(tile).front();
+    decltype(factor.mirrored) mirrored;
+    for (const auto& [tile, bits] : factor.mirrored) {
+      for (const int piece : of(tile)) mirrored.emplace_back(piece, bits);
+    }
+    decltype(factor.cross) cross;
+    for (const auto& [bit, tile] : factor.cross) {
+      for (const int piece : of(tile)) cross.emplace_back(bit, piece);
+    }
+    if (factor.tile >= 0) {
+      const std::vector<int>& pieces = of(factor.tile);
+      factor.tile = pieces.front();
+      for (std::size_t k = 1; k < pieces.size(); ++k) mirrored.emplace_back(pieces[k], 0);
+    }
+    factor.mirrored = std::move(mirrored);
+    factor.cross = std::move(cross);
+  });
 }
 
 bool grows(const TileProgram& program) { return program.reads && count_bits(program.births) >= 3; }

@@ -177,8 +177,14 @@ std::uint64_t lookup_offset(const TileProgram& program, int lookup);
 /// Adds a table of exp(i angle) by thread; returns its number.
 int add_table(TileProgram& program, std::span<const double> angles);
 
-/// How many threads, neighbours in a warp, add up the angles of one tile factor in a kernel of its own.
+/// How many threads, neighbours in a warp, add up the angles of one tile factor in a kernel of its own; of `factors` of
+/// up to `terms` angles in a block of so many threads, `most` at most.
+std::size_t angle_share(std::size_t threads, std::size_t factors, std::size_t terms, std::size_t most);
 std::size_t angle_share(const TileProgram& program);
+
+/// Tile factors of more angles than a few become products of several, where all are made sooner then: `most_share` is
+/// how many threads may add up one (1: the interpreter; angle_share()).
+void split_tile_factors(TileProgram& program, std::size_t most_share);
 
 /// Angles as such a kernel asks for them before it asks for its amplitudes: rows of angle_share() of each factor's
 /// terms, factor after factor, {} where it has no more. Empty where it does not.

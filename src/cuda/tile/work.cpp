@@ -124,7 +124,7 @@ bool is_deferred(const TileOp& op) {
 
 double work_of(const TileProgram& program) {
   const std::uint32_t registers = 1u << program.register_bits;
-  DeferredPhases deferred(registers);
+  DeferredPhases deferred(registers, program.precision);
   double work = -kMove;  // the first epoch comes from memory
   for (const Epoch& epoch : program.epochs) {
     work += epoch.exchanged ? kExchange : kMove;
