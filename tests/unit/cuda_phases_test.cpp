@@ -63,13 +63,15 @@ std::vector<Index> subsets_of(Index bits, PhiloxSequence& random) {
   return sets;
 }
 
-TileProgram program_of(const Sweep& sweep, Precision precision, std::uint32_t bits = kBits, bool lookups = false) {
+TileProgram program_of(const Sweep& sweep, Precision precision, std::uint32_t bits = kBits, bool lookups = false,
+                       std::size_t angle_share = 1) {
   LowerOptions options;
   options.precision = precision;
   options.local_bits = bits;
   options.register_bits = precision == Precision::kDouble ? 4 : 5;
   options.max_bits = 9;
   options.lookups = lookups;
+  options.angle_share = angle_share;
   return lower_sweep(sweep, options);
 }
 
@@ -261,13 +263,7 @@ TEST_F(CudaPhases, FactorsOfManyAnglesAreMadeInPieces) {
   sweep.ops.push_back(op);
   for (const Precision precision : {Precision::kDouble, Precision::kSingle}) {
     for (const std::size_t share : {std::size_t{1}, std::size_t{32}}) {
-      LowerOptions options;
-      options.precision = precision;
-      options.local_bits = kWide;
-      options.register_bits = precision == Precision::kDouble ? 4 : 5;
-      options.max_bits = 9;
-      options.angle_share = share;
-      const TileProgram program = lower_sweep(sweep, options);
+      const TileProgram program = program_of(sweep, precision, kWide, false, share);
       std::size_t most = 0, all = 0;
       for (const auto& terms : program.tile_factors) {
         most = std::max(most, terms.size());

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "base/bits.h"
 #include "base/numbers/rounding.h"
 #include "cuda/tile/work.h"
 
@@ -22,7 +22,7 @@ double products(const std::vector<DeferredPhases::Group>& groups) {
   std::set<std::vector<std::uint32_t>> made;
   double sum = 0;
   for (const DeferredPhases::Group& group : groups) {
-    sum += std::popcount(group.set) + (group.variables.empty() || group.constants.empty() ? 0 : 1);
+    sum += count_bits(group.set) + (group.variables.empty() || group.constants.empty() ? 0 : 1);
     for (std::size_t size = 2; size <= group.variables.size(); ++size)
       made.emplace(group.variables.begin(), group.variables.begin() + static_cast<std::ptrdiff_t>(size));
   }
@@ -82,7 +82,7 @@ std::vector<DeferredPhases::Group> DeferredPhases::done() {
   if (std::ranges::count_if(waiting, &Waiting::variable) < static_cast<std::ptrdiff_t>(kManyVariables)) return best;
   double least = (precision_ == Precision::kDouble ? kAsMuch : 1) * products(best);
   for (std::uint32_t slots = 3; slots < registers_ / 2; ++slots) {  // without the last one
-    if (std::popcount(slots) < 2) continue;
+    if (count_bits(slots) < 2) continue;
     std::array<Layer, 3> layers;  // of these slots, of the others, of both
     for (const Waiting& factor : waiting)
       layers[(factor.slots & ~slots) == 0 ? 0 : (factor.slots & slots) == 0 ? 1 : 2].push_back(&factor);
